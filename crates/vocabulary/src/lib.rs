@@ -1,0 +1,20 @@
+//! The words Fixpoint is written in, used the same in code, command line, documents and JSON.
+//!
+//! Owns identifiers, quantities, states, causes, reasons and the typed settings that decisions take.
+//! Refuses logic and input/output: nothing here decides anything. The crate is `no_std`, so that neither it
+//! nor what is built on it can reach a file, a clock or the environment by accident.
+
+#![no_std]
+
+extern crate alloc;
+
+mod cause;
+mod reason;
+mod score;
+pub mod settings;
+mod task;
+
+pub use cause::Cause;
+pub use reason::{Lang, Reason, Text};
+pub use score::{Score, ScoreError};
+pub use task::{TaskId, TaskState};
