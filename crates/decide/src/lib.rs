@@ -1,2 +1,41 @@
+//! Everything Fixpoint decides, as pure functions: data in, a verdict with its reason out.
+//!
+//! One file for each decision, with the question it takes and the answer it gives; `fixpoint decide` reads the
+//! questions from JSON and adds nothing. The crate is `no_std`: it cannot reach a file, the environment, a
+//! process, a clock, randomness, threads or a log, and its own `clippy.toml` forbids them through dependencies
+//! too. Nothing here panics on any input.
+//!
+//! Where to begin: [`convergence`] (is one task getting anywhere?), [`refinement`] (is a plan good enough?),
+//! [`scheduling`] (what starts now?).
+
 #![no_std]
-//! x
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod baseline;
+pub mod bounds;
+pub mod budget;
+pub mod convergence;
+pub mod direction;
+pub mod fallback;
+pub mod glob;
+pub mod goals;
+pub mod graph;
+pub mod judging;
+pub mod noise;
+pub mod phases;
+pub mod policy;
+pub mod progress;
+pub mod refinement;
+pub mod refining;
+pub mod reflection;
+pub mod replanning;
+pub mod revision;
+pub mod sampling;
+pub mod scheduling;
+pub mod scope;
+pub mod structure;
+pub mod tasks;
+pub mod verdict;

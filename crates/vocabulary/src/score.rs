@@ -25,6 +25,14 @@ impl fmt::Display for ScoreError {
 impl core::error::Error for ScoreError {}
 
 impl Score {
+    /// The lowest score.
+    pub const LOWEST: Self = Self(0.0);
+
+    /// The score nearest to a number; the lowest for what is no number.
+    pub fn nearest(value: f64) -> Self {
+        if value.is_nan() { Self::LOWEST } else { Self(value.clamp(0.0, 100.0)) }
+    }
+
     /// The number itself.
     pub const fn get(self) -> f64 {
         self.0
@@ -42,9 +50,17 @@ impl TryFrom<f64> for Score {
 impl Serialize for Score {
     /// Whole scores are written without a fraction: `72`, as judges write them.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=100 by construction")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "0..=100 by construction"
+        )]
         let whole = self.0 as u8;
-        if f64::from(whole) == self.0 { serializer.serialize_u8(whole) } else { serializer.serialize_f64(self.0) }
+        if f64::from(whole) == self.0 {
+            serializer.serialize_u8(whole)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
     }
 }
 

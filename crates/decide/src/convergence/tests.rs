@@ -1,0 +1,290 @@
+//! The controller over single histories and over all random ones.
+
+use alloc::string::ToString;
+use alloc::vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// An incomplete attempt whose failures are the letters of `names`, with a tree of its own.
+fn failing(names: &str) -> Attempt {
+    let masked = names.starts_with('!');
+    let fingerprints = names.trim_start_matches('!').chars().map(|name| name.to_string()).collect();
+    Attempt {
+        outcome: Outcome::Incomplete,
+        fingerprints: Some(fingerprints),
+        masked,
+        flaky: BTreeSet::new(),
+        tree: None,
+        base_tree: None,
+        scope_violations: BTreeSet::new(),
+    }
+}
+
+fn with_outcome(outcome: Outcome) -> Attempt {
+    Attempt { outcome, fingerprints: None, ..failing("") }
+}
+
+fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Question {
+    let goal_failures_before = before.map(|names| names.chars().map(|name| name.to_string()).collect());
+    Question {
+        config: Limits::default(),
+        goal_failures_before,
+        masked_before: false,
+        tree_before: None,
+        iterations,
+    }
+}
+
+fn verdicts(question: &Question) -> Vec<Verdict> {
+    decide(question).unwrap().iterations
+}
+
+/// The end of a history: how many attempts, what was done, and why.
+fn end(question: &Question) -> (usize, Action, Option<Cause>) {
+    let verdicts = verdicts(question);
+    let last = verdicts.last().unwrap();
+    (verdicts.len(), last.action, last.cause)
+}
+
+const NOT_CONVERGING: (Action, Option<Cause>) = (Action::Stop, Some(Cause::NotConverging));
+
+fn stops_after(question: &Question) -> usize {
+    let (attempts, action, cause) = end(question);
+    assert_eq!((action, cause), NOT_CONVERGING, "{:?}", verdicts(question));
+    attempts
+}
+
+#[test]
+fn the_same_failure_for_ever_is_stopped_after_the_fourth_attempt() {
+    let question = history(Some("a"), vec![failing("a"); 10]);
+    assert_eq!(stops_after(&question), 4);
+    let counts: Vec<_> = verdicts(&question).iter().map(|v| (v.stage, v.stall_count)).collect();
+    assert_eq!(counts, [(1, 1), (2, 0), (2, 1), (3, 0)]);
+    assert_eq!(
+        stops_after(&history(None, vec![failing("a"); 10])),
+        5,
+        "the first has nothing to compare with"
+    );
+}
+
+#[test]
+fn oscillation_of_any_period_up_to_5_is_stopped() {
+    for period in 1..=5 {
+        let letters = ["a", "b", "c", "d", "e"];
+        let mut question = history(Some("a"), (1..40).map(|n| failing(letters[n % period])).collect());
+        question.config.convergence.max_iterations = 100;
+        let attempts = stops_after(&question);
+        assert!(attempts <= 2 * period + 4, "period {period} took {attempts} attempts");
+    }
+}
+
+#[test]
+fn an_attempt_that_changes_nothing_is_a_stall() {
+    let unchanged = Attempt { tree: Some("t".to_string()), ..failing("a") };
+    let mut question = history(Some("ab"), vec![unchanged; 9]);
+    question.tree_before = Some("t".to_string());
+    assert!(verdicts(&question).iter().all(|verdict| verdict.progress == ProgressKind::NoChange));
+    assert_eq!(stops_after(&question), 4);
+}
+
+#[test]
+fn the_tree_is_compared_with_the_one_the_attempt_began_with() {
+    let left = |tree: &str| Attempt { tree: Some(tree.to_string()), ..failing("a") };
+    let progress = |question: &Question| verdicts(question).last().unwrap().progress;
+    let infra = Attempt { tree: Some("2".to_string()), ..with_outcome(Outcome::Infra) };
+    let through_infra = |tree| history(Some("a"), vec![left("1"), infra.clone(), left(tree)]);
+    assert_eq!(
+        progress(&through_infra("2")),
+        ProgressKind::NoChange,
+        "the attempt before left that tree unchecked"
+    );
+    assert_eq!(progress(&through_infra("1")), ProgressKind::Repeated);
+    let absent = Attempt { tree: None, ..left("") };
+    assert_eq!(
+        progress(&history(Some("a"), vec![left("1"), absent.clone(), left("1")])),
+        ProgressKind::Repeated
+    );
+    assert_eq!(
+        progress(&history(Some("a"), vec![absent])),
+        ProgressKind::Repeated,
+        "an absent tree is no tree"
+    );
+    let on_best = Attempt { base_tree: Some("1".to_string()), ..left("1") };
+    assert_eq!(progress(&history(Some("a"), vec![left("1"), left("2"), on_best])), ProgressKind::NoChange);
+}
+
+#[test]
+fn repeated_scope_violations_are_stalls_and_never_complete() {
+    let wandering = Attempt {
+        scope_violations: BTreeSet::from(["ci.yml".to_string()]),
+        ..with_outcome(Outcome::Complete)
+    };
+    assert_eq!(stops_after(&history(None, vec![wandering; 9])), 5);
+}
+
+#[test]
+fn infrastructure_and_waiting_are_never_stalls() {
+    let infra = || with_outcome(Outcome::Infra);
+    let question = history(Some("a"), vec![infra(), failing("a"), infra(), failing("a"), infra(), infra()]);
+    let verdicts = verdicts(&question);
+    let counts: Vec<_> = verdicts.iter().map(|v| (v.progress, v.stall_count, v.stage)).collect();
+    use ProgressKind::{Infra, Repeated};
+    assert_eq!(
+        counts,
+        [(Infra, 0, 1), (Repeated, 1, 1), (Infra, 1, 1), (Repeated, 0, 2), (Infra, 0, 2), (Infra, 0, 2)]
+    );
+    assert_eq!(verdicts.last().unwrap().cause, Some(Cause::Infrastructure));
+    let waiting = history(Some("a"), vec![with_outcome(Outcome::Waiting), failing("a")]);
+    assert_eq!(end(&waiting), (1, Action::Pause, Some(Cause::Waiting)));
+}
+
+#[test]
+fn getting_past_a_compile_error_is_progress() {
+    let question = history(Some("x"), vec![failing("!c"), failing("abcd")]);
+    let kinds: Vec<_> = verdicts(&question).iter().map(|v| v.progress).collect();
+    assert_eq!(kinds, [ProgressKind::Regressed, ProgressKind::Progress]);
+}
+
+#[test]
+fn progress_lowers_the_stage_again() {
+    let question = history(
+        Some("abcdefgh"),
+        ["abcdefgh", "abcdefgh", "abcdefg", "abcdef", "abcde"].map(failing).to_vec(),
+    );
+    let stages: Vec<_> = verdicts(&question).iter().map(|v| v.stage).collect();
+    assert_eq!(stages, [1, 2, 2, 1, 1]);
+}
+
+#[test]
+fn every_third_change_in_a_row_is_a_stall() {
+    let question = history(Some("z"), ["a", "b", "c", "d", "e", "f", "g"].map(failing).to_vec());
+    let stalls: Vec<_> = verdicts(&question).iter().map(|v| (v.stall_count, v.stage)).collect();
+    assert_eq!(stalls, [(0, 1), (0, 1), (1, 1), (1, 1), (1, 1), (0, 2), (0, 2)]);
+}
+
+#[test]
+fn caps_and_switches() {
+    let letters = |count| ('a'..='z').take(count).collect::<String>();
+    let fixing: Vec<_> = (0..12).map(|n| failing(&letters(13 - n))).collect();
+    assert_eq!(end(&history(Some(&letters(14)), fixing)), (10, Action::Stop, Some(Cause::MaxIterations)));
+    let mut plain = history(Some("a"), vec![failing("a"); 20]);
+    plain.config.convergence.enabled = false;
+    assert_eq!(end(&plain), (10, Action::Stop, Some(Cause::MaxIterations)));
+    let mut going_on = history(Some("a"), vec![failing("a"); 20]);
+    going_on.config.convergence.fail_on_max_stage = false;
+    assert_eq!(end(&going_on), (10, Action::Stop, Some(Cause::MaxIterations)));
+    let done = history(Some("a"), vec![failing("a"), with_outcome(Outcome::Complete), failing("a")]);
+    assert_eq!(end(&done), (2, Action::Complete, None));
+}
+
+#[test]
+fn an_incomplete_attempt_must_say_what_fails() {
+    let silent = history(None, vec![failing("a"), with_outcome(Outcome::Incomplete)]);
+    assert_eq!(decide(&silent), Err(NothingSaid(1)));
+}
+
+fn attempt() -> impl Strategy<Value = Attempt> {
+    let outcome = prop_oneof![
+        1 => Just(Outcome::Infra), 1 => Just(Outcome::Complete), 12 => Just(Outcome::Incomplete),
+    ];
+    let flaky = prop_oneof![3 => Just(String::new()), 1 => "[a-c]"];
+    (
+        outcome,
+        "!?[a-d]{0,4}",
+        flaky,
+        proptest::option::of("[12]"),
+        prop_oneof![6 => Just(String::new()), 1 => "[xy]"],
+    )
+        .prop_map(|(outcome, names, flaky, tree, outside)| Attempt {
+            outcome,
+            tree,
+            flaky: flaky.chars().map(|name| name.to_string()).collect(),
+            scope_violations: outside.chars().map(|name| name.to_string()).collect(),
+            ..failing(&names)
+        })
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    (1u32..4, 2u32..5, any::<bool>(), 1u32..4, 1u32..4, 1u32..15, 1u32..4).prop_map(
+        |(
+            stall_threshold,
+            max_stage,
+            fail_on_max_stage,
+            recover_after,
+            changed_limit,
+            max_iterations,
+            infra,
+        )| {
+            let convergence = ConvergenceSettings {
+                stall_threshold,
+                max_stage,
+                fail_on_max_stage,
+                recover_after,
+                changed_limit,
+                max_iterations,
+                ..ConvergenceSettings::default()
+            };
+            Limits { convergence, max_infra_failures: infra }
+        },
+    )
+}
+
+proptest! {
+    /// Catches a cap that some path forgets, and a stop that comes after fewer stalls than configured.
+    #[test]
+    fn every_sequence_ends_in_time_and_not_too_soon(
+        before in proptest::option::of("[a-d]{0,4}"), config in limits(),
+        attempts in proptest::collection::vec(attempt(), 15),
+    ) {
+        let question = Question { config, ..history(before.as_deref(), attempts) };
+        let verdicts = verdicts(&question);
+        let last = verdicts.last().unwrap();
+        prop_assert!(verdicts.len() as u32 <= question.config.convergence.max_iterations);
+        prop_assert!(last.action != Action::Continue);
+        if last.cause == Some(Cause::NotConverging) {
+            let stalls = |verdict: &&Verdict| matches!(
+                verdict.reason.code, Code::Stalled | Code::StageRaised | Code::NotConverging
+            );
+            let stall_count = verdicts.iter().filter(stalls).count() as u32;
+            prop_assert!(stall_count >= question.config.stalls_to_stop());
+        }
+    }
+
+    /// Catches a set that keeps its flaky failures: adding flaky ones to any attempt must change nothing.
+    #[test]
+    fn differences_that_are_only_flaky_change_nothing(
+        before in proptest::option::of("[a-d]{0,4}"), config in limits(),
+        attempts in proptest::collection::vec((attempt(), any::<bool>()), 1..12),
+    ) {
+        let plain = attempts.iter().map(|(attempt, _)| attempt.clone());
+        let plain = plain.map(|attempt| Attempt {
+            flaky: attempt.flaky.into_iter().chain(["f".to_string()]).collect(), ..attempt
+        });
+        let plain: Vec<Attempt> = plain.collect();
+        let flickering = plain.iter().zip(&attempts).map(|(attempt, (_, flickers))| {
+            let mut attempt = attempt.clone();
+            if *flickers {
+                attempt.fingerprints.get_or_insert_default().insert("f".to_string());
+            }
+            attempt
+        });
+        let flickering = Question { config: config.clone(), ..history(before.as_deref(), flickering.collect()) };
+        let plain = Question { config, ..history(before.as_deref(), plain) };
+        prop_assert_eq!(verdicts(&plain), verdicts(&flickering));
+    }
+
+    /// Catches state kept outside the controller: stored and read back at any point, it decides the same.
+    #[test]
+    fn a_controller_survives_being_stored(
+        attempts in proptest::collection::vec(attempt(), 1..10), config in limits(),
+    ) {
+        let mut kept = Controller::new(config.clone(), None, None);
+        let mut stored = kept.clone();
+        for attempt in &attempts {
+            stored = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
+            prop_assert_eq!(kept.after(attempt), stored.after(attempt));
+        }
+    }
+}

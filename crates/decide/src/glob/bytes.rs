@@ -1,0 +1,79 @@
+//! Sets of bytes, which is all a pattern can say about one position of a path.
+//!
+//! Every operation is total: there is no index that could be out of range.
+
+/// A set of byte values, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ByteSet {
+    low: u128,
+    high: u128,
+}
+
+impl ByteSet {
+    /// No byte at all.
+    pub(super) const NONE: Self = Self { low: 0, high: 0 };
+    /// Every byte.
+    pub(super) const ALL: Self = Self::NONE.complement();
+    /// Every byte that can be part of a file name.
+    pub(super) const NOT_SLASH: Self = Self::of(b'/').complement();
+
+    /// The set of one byte.
+    pub(super) const fn of(byte: u8) -> Self {
+        if byte < 128 { Self { low: 1 << byte, high: 0 } } else { Self { low: 0, high: 1 << (byte - 128) } }
+    }
+
+    /// The bytes for which a condition holds.
+    pub(super) fn where_byte(holds: impl Fn(u8) -> bool) -> Self {
+        (0..=u8::MAX).filter(|&byte| holds(byte)).fold(Self::NONE, |set, byte| set.union(Self::of(byte)))
+    }
+
+    pub(super) const fn union(self, other: Self) -> Self {
+        Self { low: self.low | other.low, high: self.high | other.high }
+    }
+
+    pub(super) const fn intersection(self, other: Self) -> Self {
+        Self { low: self.low & other.low, high: self.high & other.high }
+    }
+
+    pub(super) const fn complement(self) -> Self {
+        Self { low: !self.low, high: !self.high }
+    }
+
+    pub(super) const fn meets(self, other: Self) -> bool {
+        let common = self.intersection(other);
+        common.low != 0 || common.high != 0
+    }
+
+    pub(super) const fn contains(self, byte: u8) -> bool {
+        self.meets(Self::of(byte))
+    }
+
+    /// The same set with both cases of every ASCII letter in it.
+    pub(super) fn in_either_case(self) -> Self {
+        Self::where_byte(|byte| {
+            self.contains(byte.to_ascii_lowercase()) || self.contains(byte.to_ascii_uppercase())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ByteSet;
+
+    #[test]
+    fn a_set_holds_exactly_what_was_put_in() {
+        for byte in 0..=u8::MAX {
+            let set = ByteSet::of(byte);
+            for other in 0..=u8::MAX {
+                assert_eq!(set.contains(other), byte == other, "{byte} {other}");
+                assert_eq!(set.complement().contains(other), byte != other, "{byte} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_ascii_letters_have_another_case() {
+        let folded = ByteSet::where_byte(|byte| b"aZ[@{\xc0".contains(&byte)).in_either_case();
+        assert_eq!(folded, ByteSet::where_byte(|byte| b"aAzZ[@{\xc0".contains(&byte)));
+    }
+}

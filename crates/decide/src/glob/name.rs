@@ -1,0 +1,106 @@
+//! Globs over whole names, such as those of tools and of files without their directory.
+//!
+//! Owns the simpler language: `*` and `?` match any byte, a slash too, brackets and escapes work as in paths, and
+//! white space around the glob is not part of it. Refuses to give a meaning to a glob that is empty or malformed:
+//! only the caller knows which way is safe.
+
+use super::program::Program;
+use super::syntax::{Dialect, compile};
+
+/// Whether upper and lower case letters differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// They differ.
+    Exact,
+    /// ASCII letters do not.
+    Ignored,
+}
+
+/// Why a glob has no meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NameGlobError {
+    /// There is nothing but white space.
+    #[error("the glob is empty")]
+    Empty,
+    /// A bracket is not closed, a class has no such name, or an escape escapes nothing.
+    #[error("the glob has an unclosed or unknown bracket class, or ends in a backslash")]
+    Malformed,
+}
+
+/// A glob that matches a name as a whole, compiled once.
+#[derive(Debug, Clone)]
+pub struct NameGlob {
+    program: Program,
+}
+
+impl NameGlob {
+    /// Compiles a glob.
+    pub fn new(glob: &str, case: Case) -> Result<Self, NameGlobError> {
+        let glob = glob.trim_ascii();
+        if glob.is_empty() {
+            return Err(NameGlobError::Empty);
+        }
+        let tokens = compile(glob.as_bytes(), Dialect::Name(case)).ok_or(NameGlobError::Malformed)?;
+        Ok(Self { program: Program::new(tokens) })
+    }
+
+    /// Whether the glob matches the whole name.
+    pub fn matches(&self, name: &[u8]) -> bool {
+        let mut whole = false;
+        self.program.for_each_matched_prefix(name, |length| whole |= length == name.len());
+        whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Case, NameGlob, NameGlobError};
+
+    #[test]
+    fn names_match_as_a_whole() {
+        let cases: &[(&str, &str, bool, bool)] = &[
+            // glob, name, with exact case, with case ignored
+            ("*", "", true, true),
+            ("*", "a/b", true, true),
+            ("a?c", "a/c", true, true),
+            ("a?c", "ac", false, false),
+            ("*delete*", "bulkDelete", false, true),
+            ("*delete*", "files/delete_all", true, true),
+            ("get", "get_all", false, false),
+            ("get", "forget", false, false),
+            ("GET", "get", false, true),
+            ("**", "a/b/c", true, true),
+            ("a**b", "a/x/b", true, true),
+            ("[a-c]x", "Bx", false, true),
+            ("[!a]x", "Ax", true, false),
+            ("[!a]x", "/x", true, true),
+            ("[[:upper:]]", "a", false, true),
+            ("\\*", "*", true, true),
+            ("\\*", "a", false, false),
+            ("{a,b}", "a", false, false),
+            ("#x", "#x", true, true),
+            ("!x", "!x", true, true),
+            (" x\t", "x", true, true),
+            ("caf\u{e9}", "caf\u{c9}", false, false),
+        ];
+        for &(glob, name, exact, ignored) in cases {
+            for (case, expected) in [(Case::Exact, exact), (Case::Ignored, ignored)] {
+                let found = NameGlob::new(glob, case).expect("a good glob").matches(name.as_bytes());
+                assert_eq!(found, expected, "{glob:?} {name:?} {case:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_refused() {
+        for (glob, error) in [
+            ("", NameGlobError::Empty),
+            (" \t", NameGlobError::Empty),
+            ("[a", NameGlobError::Malformed),
+            ("a\\", NameGlobError::Malformed),
+            ("[[:nope:]]", NameGlobError::Malformed),
+        ] {
+            assert_eq!(NameGlob::new(glob, Case::Exact).expect_err(glob), error, "{glob:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Whether two lists of patterns can ever cover the same path.
+//!
+//! Owns the question that decides which tasks may run side by side. The answer is exact for lists without
+//! negated patterns; those are left aside, which errs towards overlapping and so towards safety. Only paths that
+//! can exist in a repository count.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+
+use super::program::Program;
+use super::set::PatternSet;
+use super::tree_path::Segment;
+
+/// Whether there is any path that both lists cover. An empty list covers everything.
+pub fn overlap(one: &PatternSet, other: &PatternSet) -> bool {
+    let others = other.covers_below();
+    one.covers_below().iter().any(|left| others.iter().any(|right| have_common_path(left, right)))
+}
+
+/// Where one is while walking two programs and the rule for paths along the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    left: usize,
+    right: usize,
+    segment: Segment,
+}
+
+/// Searches for a row of bytes that leads both programs to their end, over sets of bytes rather than bytes.
+/// There are finitely many places and each is visited once.
+fn have_common_path(left: &Program, right: &Program) -> bool {
+    let mut visited = BTreeSet::new();
+    let mut open = vec![Place { left: 0, right: 0, segment: Segment::START }];
+    while let Some(place) = open.pop() {
+        if !visited.insert(place) {
+            continue;
+        }
+        if left.ends_at(place.left) && right.ends_at(place.right) && place.segment.may_end() {
+            return true;
+        }
+        open.extend(left.free_moves(place.left).map(|left| Place { left, ..place }));
+        open.extend(right.free_moves(place.right).map(|right| Place { right, ..place }));
+        if let (Some((from_left, left)), Some((from_right, right))) =
+            (left.taking_move(place.left), right.taking_move(place.right))
+        {
+            let segments = place.segment.after_any_of(from_left.intersection(from_right));
+            open.extend(segments.map(|segment| Place { left, right, segment }));
+        }
+    }
+    false
+}

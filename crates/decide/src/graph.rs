@@ -1,0 +1,154 @@
+//! Questions about dependency graphs: what is missing, what goes round in a circle, what comes before what.
+//!
+//! Works over names and a closure, so that plans, tasks and actions share it. Names that no node has are
+//! ignored by the searches; [`unknown_dependencies`] is where they are found.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Dependencies by node: what each node waits for.
+pub type Edges<Id> = BTreeMap<Id, Vec<Id>>;
+
+/// Pairs of a node and a dependency of it that no node is.
+pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
+    let unknown = |(node, dependencies): (&Id, &Vec<Id>)| {
+        let missing: BTreeSet<Id> =
+            dependencies.iter().filter(|dependency| !edges.contains_key(*dependency)).cloned().collect();
+        missing.into_iter().map(|dependency| (node.clone(), dependency)).collect::<Vec<_>>()
+    };
+    edges.iter().flat_map(unknown).collect()
+}
+
+/// Ids that stand more than once in a list, each once.
+pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
+    let mut seen = BTreeSet::new();
+    let mut twice = BTreeSet::new();
+    for id in ids {
+        if !seen.insert(id) {
+            twice.insert(id);
+        }
+    }
+    twice.into_iter().collect()
+}
+
+/// A graph seen from below.
+pub struct Walk<Id> {
+    /// Every node after all it waits for, as far as there is such an order.
+    pub order: Vec<Id>,
+    /// The nodes of one circle in the order in which each waits for the next, if there is one. A node that
+    /// waits for itself is a circle of one.
+    pub cycle: Option<Vec<Id>>,
+}
+
+/// Walks a graph from below. Iterative, so that a long chain cannot exhaust the stack.
+pub fn walk<Id: Ord + Clone>(edges: &Edges<Id>) -> Walk<Id> {
+    let mut finished: BTreeSet<&Id> = BTreeSet::new();
+    let mut walk = Walk { order: Vec::with_capacity(edges.len()), cycle: None };
+    for start in edges.keys() {
+        if finished.contains(start) {
+            continue;
+        }
+        let mut path: Vec<(&Id, vec::IntoIter<&Id>)> = vec![(start, successors(edges, start))];
+        let mut on_path: BTreeSet<&Id> = BTreeSet::from([start]);
+        while let Some((node, waiting_for)) = path.last_mut() {
+            match waiting_for.next() {
+                Some(next) if on_path.contains(next) => {
+                    let circle = path.iter().map(|(id, _)| *id).skip_while(|id| *id != next);
+                    walk.cycle.get_or_insert_with(|| circle.cloned().collect());
+                }
+                Some(next) if finished.contains(next) => {}
+                Some(next) => {
+                    on_path.insert(next);
+                    path.push((next, successors(edges, next)));
+                }
+                None => {
+                    on_path.remove(node);
+                    finished.insert(*node);
+                    walk.order.push((*node).clone());
+                    path.pop();
+                }
+            }
+        }
+    }
+    walk
+}
+
+/// The nodes of one circle, if there is one.
+pub fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
+    walk(edges).cycle
+}
+
+fn successors<'a, Id: Ord>(edges: &'a Edges<Id>, node: &Id) -> vec::IntoIter<&'a Id> {
+    let known: Vec<&'a Id> = edges
+        .get(node)
+        .into_iter()
+        .flatten()
+        .filter_map(|next| edges.get_key_value(next).map(|(known, _)| known))
+        .collect();
+    known.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn edges(list: &[(u32, &[u32])]) -> Edges<u32> {
+        list.iter().map(|(node, dependencies)| (*node, dependencies.to_vec())).collect()
+    }
+
+    #[test]
+    fn circles_are_found_and_named_in_order() {
+        assert_eq!(find_cycle(&edges(&[(1, &[2]), (2, &[3]), (3, &[])])), None);
+        assert_eq!(find_cycle(&edges(&[(1, &[1])])), Some(vec![1]));
+        assert_eq!(find_cycle(&edges(&[(1, &[2]), (2, &[3]), (3, &[2])])), Some(vec![2, 3]));
+        assert_eq!(find_cycle(&edges(&[(1, &[9]), (2, &[1])])), None, "an unknown name is no circle");
+    }
+
+    #[test]
+    fn a_long_chain_is_no_problem() {
+        let chain: Edges<u32> = (0..200_000).map(|node| (node, vec![node + 1])).collect();
+        assert_eq!(find_cycle(&chain), None);
+    }
+
+    #[test]
+    fn unknown_names_and_duplicates() {
+        assert_eq!(unknown_dependencies(&edges(&[(1, &[2, 7, 7]), (2, &[])])), vec![(1, 7)]);
+        assert_eq!(duplicates(&[1, 2, 1, 3, 1, 2]), vec![&1, &2]);
+    }
+
+    proptest! {
+        /// Catches a search that forgets to leave a node (`on_path.remove`): it would see circles in diamonds.
+        #[test]
+        fn a_circle_exists_exactly_where_no_order_does(
+            pairs in proptest::collection::vec((0u32..7, 0u32..7), 0..14)
+        ) {
+            let mut graph: Edges<u32> = (0..7).map(|node| (node, vec![])).collect();
+            for (node, dependency) in pairs {
+                graph.get_mut(&node).unwrap().push(dependency);
+            }
+            let mut left = graph.clone();
+            while let Some(free) =
+                left.iter().find(|(_, deps)| deps.iter().all(|d| !left.contains_key(d))).map(|(n, _)| *n)
+            {
+                left.remove(&free);
+            }
+            let order = walk(&graph).order;
+            prop_assert_eq!(order.len(), graph.len());
+            let found = find_cycle(&graph);
+            if found.is_none() {
+                let place = |node: &u32| order.iter().position(|other| other == node);
+                for (node, dependencies) in &graph {
+                    prop_assert!(dependencies.iter().all(|below| place(below) < place(node)));
+                }
+            }
+            prop_assert_eq!(found.is_some(), !left.is_empty());
+            if let Some(circle) = found {
+                for (node, next) in circle.iter().zip(circle.iter().cycle().skip(1)) {
+                    prop_assert!(graph[node].contains(next));
+                }
+            }
+        }
+    }
+}

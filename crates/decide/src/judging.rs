@@ -1,0 +1,321 @@
+//! What a judge's answer about one task leads to, once it is held against the evidence.
+//!
+//! A model's word alone never makes a task done: `success` with new failures or files outside the scope is a
+//! continuation with that evidence as its reason. Whether the task still may go on is bounded here too.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
+use fixpoint_vocabulary::{Cause, Reason};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::replanning;
+
+/// A judge's answer about one task. Other fields a model adds are ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+pub struct JudgeAnswer {
+    /// The acceptance is met.
+    pub success: bool,
+    /// Another attempt is worth while.
+    pub should_continue: bool,
+    /// The task cannot work as it is.
+    pub should_replan: bool,
+    /// Nothing had to be done. Waives only that something was done.
+    #[serde(default)]
+    pub already_satisfied: bool,
+    /// The judge's words.
+    pub reason: String,
+    /// What is still missing.
+    #[serde(default)]
+    pub missing_requirements: Vec<String>,
+}
+
+/// What the checks and the scope guard found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Evidence {
+    /// Failures that were not there before the task.
+    pub new_failures: Vec<String>,
+    /// Files changed outside the scope.
+    pub scope_violations: Vec<String>,
+}
+
+/// The limits a judgement is held against.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Limits {
+    /// Attempts at one task, at most.
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_iterations: u32,
+    /// The `replanning` section of the configuration.
+    pub replanning: ReplanningSettings,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_iterations: ConvergenceSettings::default().max_iterations,
+            replanning: ReplanningSettings::default(),
+        }
+    }
+}
+
+/// A judge's answer with what it must be held against.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct Question {
+    /// The judge's answer.
+    pub answer: JudgeAnswer,
+    /// What the checks and the scope guard found.
+    #[serde(default)]
+    pub evidence: Evidence,
+    /// Attempts made at this task so far.
+    pub attempts_run: u32,
+    /// Replans made so far in the task's lineage.
+    pub lineage_iteration: u32,
+    /// The limits.
+    #[serde(default)]
+    pub config: Limits,
+}
+
+/// What becomes of the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Finished.
+    Done,
+    /// Another attempt, if the convergence controller agrees.
+    Continue,
+    /// Smaller tasks take its place.
+    Replan,
+    /// It cannot go on.
+    Blocked,
+}
+
+/// Which rule decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The judge and the evidence agree.
+    AcceptanceMet,
+    /// The judge and the evidence agree that nothing had to be done.
+    AlreadySatisfied,
+    /// The judge sees success and the evidence does not.
+    EvidenceContradicts,
+    /// The judge asks for another attempt.
+    ContinueAsked,
+    /// The judge asks for another plan.
+    ReplanAsked,
+    /// No attempts are left.
+    MaxIterations,
+    /// No replans are left.
+    MaxReplans,
+    /// Replanning is off.
+    ReplanningDisabled,
+    /// The judge sees no way on.
+    JudgeGaveUp,
+}
+
+/// What becomes of the task, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Answer {
+    /// What becomes of the task.
+    pub outcome: Outcome,
+    /// Why it is blocked; only with `blocked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// Which rule decided, with the judge's or the evidence's words.
+    pub reason: Reason<Code>,
+}
+
+/// Holds a judge's answer against the evidence and the limits.
+pub fn decide(question: &Question) -> Answer {
+    let answer = &question.answer;
+    let words = &answer.reason;
+    if answer.success {
+        return match contradiction(&question.evidence) {
+            Some(evidence) => continued(question, Code::EvidenceContradicts, &evidence),
+            None if answer.already_satisfied => plain(Outcome::Done, Code::AlreadySatisfied, words),
+            None => plain(Outcome::Done, Code::AcceptanceMet, words),
+        };
+    }
+    if answer.should_continue {
+        return continued(question, Code::ContinueAsked, words);
+    }
+    if answer.should_replan {
+        return match replanning::may_replan(question.lineage_iteration, &question.config.replanning) {
+            Ok(_) => plain(Outcome::Replan, Code::ReplanAsked, words),
+            Err(replanning::Refused::Disabled) => {
+                blocked(Cause::ReplanningDisabled, Code::ReplanningDisabled, words)
+            }
+            Err(replanning::Refused::MaxReplans) => blocked(Cause::MaxReplans, Code::MaxReplans, words),
+        };
+    }
+    blocked(Cause::JudgeGaveUp, Code::JudgeGaveUp, words)
+}
+
+fn continued(question: &Question, code: Code, words: &str) -> Answer {
+    if question.attempts_run >= question.config.max_iterations {
+        blocked(Cause::MaxIterations, Code::MaxIterations, words)
+    } else {
+        plain(Outcome::Continue, code, words)
+    }
+}
+
+fn contradiction(evidence: &Evidence) -> Option<String> {
+    let named =
+        |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what}: {}", shortened(names)));
+    let found: Vec<String> = [
+        named("new failures", &evidence.new_failures),
+        named("outside the scope", &evidence.scope_violations),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!found.is_empty()).then(|| found.join("; "))
+}
+
+/// The first few names, so that the reason stays readable whatever an attempt broke.
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if let Some(more) = names.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        text.push_str(&format!(" (+{more})"));
+    }
+    text
+}
+
+fn plain(outcome: Outcome, code: Code, words: &str) -> Answer {
+    Answer { outcome, cause: None, reason: code.reason(words) }
+}
+
+fn blocked(cause: Cause, code: Code, words: &str) -> Answer {
+    Answer { outcome: Outcome::Blocked, cause: Some(cause), reason: code.reason(words) }
+}
+
+impl Code {
+    fn reason(self, words: &str) -> Reason<Self> {
+        let (en, ja) = match self {
+            Self::AcceptanceMet => ("acceptance met", "受け入れ条件を満たした"),
+            Self::AlreadySatisfied => ("already satisfied", "既に満たされている"),
+            Self::EvidenceContradicts => {
+                ("the judge says done, the evidence does not", "判定は完了だが証拠と矛盾する")
+            }
+            Self::ContinueAsked => ("not finished, another attempt", "未完了、継続"),
+            Self::ReplanAsked => ("cannot work as planned, replanning", "現在の計画では不可能、再計画"),
+            Self::MaxIterations => ("no attempts are left", "最大試行回数到達"),
+            Self::MaxReplans => ("no replans are left", "最大再評価回数到達"),
+            Self::ReplanningDisabled => {
+                ("a replan is needed and replanning is off", "再計画が必要だが無効化されている")
+            }
+            Self::JudgeGaveUp => ("the judge sees no way on", "判定者が続行不能と判断した"),
+        };
+        match words.trim() {
+            "" => Reason::new(self, en, ja),
+            words => Reason::new(self, format!("{en}: {words}"), format!("{ja}: {words}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn question(success: bool, should_continue: bool, should_replan: bool) -> Question {
+        Question {
+            answer: JudgeAnswer {
+                success,
+                should_continue,
+                should_replan,
+                already_satisfied: false,
+                reason: "because".to_string(),
+                missing_requirements: vec![],
+            },
+            evidence: Evidence::default(),
+            attempts_run: 1,
+            lineage_iteration: 0,
+            config: Limits::default(),
+        }
+    }
+
+    #[test]
+    fn every_row_of_the_table() {
+        let failing = Evidence { new_failures: vec!["t".to_string()], scope_violations: vec![] };
+        let wandering = Evidence { new_failures: vec![], scope_violations: vec!["x".to_string()] };
+        let off = Limits {
+            replanning: ReplanningSettings { enabled: false, ..Default::default() },
+            ..Limits::default()
+        };
+        let table = vec![
+            (question(true, false, false), Outcome::Done, None),
+            (question(true, true, true), Outcome::Done, None),
+            (question(false, true, false), Outcome::Continue, None),
+            (question(false, true, true), Outcome::Continue, None),
+            (question(false, false, true), Outcome::Replan, None),
+            (question(false, false, false), Outcome::Blocked, Some(Cause::JudgeGaveUp)),
+            (Question { evidence: failing, ..question(true, false, false) }, Outcome::Continue, None),
+            (Question { evidence: wandering, ..question(true, false, true) }, Outcome::Continue, None),
+            (
+                Question { attempts_run: 10, ..question(false, true, false) },
+                Outcome::Blocked,
+                Some(Cause::MaxIterations),
+            ),
+            (Question { attempts_run: 10, ..question(true, false, false) }, Outcome::Done, None),
+            (Question { lineage_iteration: 1, ..question(false, false, true) }, Outcome::Replan, None),
+            (
+                Question { lineage_iteration: 2, ..question(false, false, true) },
+                Outcome::Blocked,
+                Some(Cause::MaxReplans),
+            ),
+            (
+                Question { config: off, ..question(false, false, true) },
+                Outcome::Blocked,
+                Some(Cause::ReplanningDisabled),
+            ),
+        ];
+        for (question, outcome, cause) in table {
+            let answer = decide(&question);
+            assert_eq!((answer.outcome, answer.cause), (outcome, cause), "{question:?}");
+        }
+    }
+
+    #[test]
+    fn the_evidence_is_the_reason_where_it_contradicts() {
+        let new_failures = (1..=7).map(|n| format!("test_{n}")).collect();
+        let evidence = Evidence { new_failures, scope_violations: vec!["ci.yml".to_string()] };
+        let answer = decide(&Question { evidence, ..question(true, false, false) });
+        assert_eq!(
+            answer.reason.text.en,
+            "the judge says done, the evidence does not: new failures: test_1, test_2, test_3, test_4, \
+             test_5 (+2); outside the scope: ci.yml"
+        );
+    }
+
+    #[test]
+    fn already_satisfied_does_not_make_a_success() {
+        let mut unsuccessful = question(false, false, false);
+        unsuccessful.answer.already_satisfied = true;
+        assert_eq!(decide(&unsuccessful).outcome, Outcome::Blocked);
+    }
+
+    proptest! {
+        /// Catches evidence being looked at only where the judge doubts: no answer is done against evidence.
+        #[test]
+        fn nothing_is_done_against_the_evidence(
+            flags in any::<(bool, bool, bool, bool)>(), new in 0usize..3, outside in 0usize..3,
+        ) {
+            let mut q = question(flags.0, flags.1, flags.2);
+            q.answer.already_satisfied = flags.3;
+            q.evidence.new_failures = vec!["f".to_string(); new];
+            q.evidence.scope_violations = vec!["p".to_string(); outside];
+            let clean = new == 0 && outside == 0;
+            prop_assert_eq!(decide(&q).outcome == Outcome::Done, flags.0 && clean);
+        }
+    }
+}

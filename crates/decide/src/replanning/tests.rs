@@ -1,0 +1,178 @@
+//! Inheritance, rewiring and limits of replanning.
+
+use alloc::string::ToString;
+use alloc::vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::scheduling;
+
+fn ids(names: &[&str]) -> Vec<TaskId> {
+    names.iter().map(|name| (*name).into()).collect()
+}
+
+fn task(id: &str, dependencies: &[&str], state: TaskState) -> GraphTask {
+    GraphTask {
+        id: id.into(),
+        dependencies: ids(dependencies),
+        state,
+        scope_paths: None,
+        replaced_by: None,
+        replanning_info: None,
+        other: Map::new(),
+    }
+}
+
+fn child(id: &str, dependencies: &[&str]) -> Child {
+    Child { id: id.into(), dependencies: ids(dependencies), scope_paths: None, other: Map::new() }
+}
+
+fn question(tasks: Vec<GraphTask>, children: Vec<Child>) -> Question {
+    Question {
+        tasks,
+        task: "b".into(),
+        children,
+        lineage_iteration: 0,
+        reason: None,
+        config: Limits::default(),
+    }
+}
+
+fn chain() -> Vec<GraphTask> {
+    vec![
+        task("a", &[], TaskState::Done),
+        task("b", &["a"], TaskState::Running),
+        task("c", &["b"], TaskState::Ready),
+    ]
+}
+
+fn rewired(question: &Question) -> Vec<GraphTask> {
+    match decide(question).unwrap() {
+        Answer::Rewired { tasks, .. } => tasks,
+        Answer::Blocked { blocked } => panic!("blocked: {blocked:?}"),
+    }
+}
+
+#[test]
+fn children_inherit_and_dependents_wait_for_all_of_them() {
+    let mut question = question(chain(), vec![child("x", &[]), child("y", &["x"]), child("z", &[])]);
+    question.tasks[1].scope_paths = Some(vec!["src/**".to_string()]);
+    let tasks = rewired(&question);
+    let dependencies: Vec<_> =
+        tasks.iter().map(|task| (task.id.as_str(), task.dependencies.clone())).collect();
+    assert_eq!(
+        dependencies,
+        vec![
+            ("a", vec![]),
+            ("b", ids(&["a"])),
+            ("c", ids(&["x", "y", "z"])),
+            ("x", ids(&["a"])),
+            ("y", ids(&["x", "a"])),
+            ("z", ids(&["a"])),
+        ]
+    );
+    assert_eq!(tasks[1].state, TaskState::ReplacedByReplan);
+    assert_eq!(tasks[1].replaced_by, Some(ids(&["x", "y", "z"])));
+    assert!(tasks[3..].iter().all(|child| child.state == TaskState::Ready));
+    assert!(tasks[3..].iter().all(|child| child.scope_paths == Some(vec!["src/**".to_string()])));
+}
+
+#[test]
+fn taken_names_are_made_fresh_and_siblings_follow() {
+    let tasks = rewired(&question(chain(), vec![child("a", &[]), child("y", &["a"])]));
+    assert_eq!((tasks[3].id.as_str(), &tasks[4].dependencies), ("b.a", &ids(&["b.a", "a"])));
+}
+
+#[test]
+fn the_lineage_remembers_its_origin() {
+    let mut second = question(chain(), vec![child("x", &[])]);
+    second.lineage_iteration = 1;
+    second.tasks[1].replanning_info = Some(ReplanningInfo {
+        iteration: 1,
+        max_iterations: 3,
+        original_task_id: "origin".into(),
+        replaced_by: vec![],
+        replan_reason: None,
+    });
+    let info = rewired(&second)[3].replanning_info.clone().unwrap();
+    assert_eq!((info.iteration, info.original_task_id), (2, "origin".into()));
+}
+
+#[test]
+fn limits_block_before_any_task_is_made() {
+    let blocked = |question: &Question| match decide(question).unwrap() {
+        Answer::Blocked { blocked } => blocked.cause,
+        Answer::Rewired { .. } => panic!("rewired"),
+    };
+    let at =
+        |iteration| Question { lineage_iteration: iteration, ..question(chain(), vec![child("x", &[])]) };
+    assert!(matches!(decide(&at(1)), Ok(Answer::Rewired { lineage_iteration: 2, .. })));
+    assert_eq!(blocked(&at(2)), Cause::MaxReplans);
+    assert_eq!(blocked(&at(u32::MAX)), Cause::MaxReplans);
+    let mut off = at(0);
+    off.config.section.enabled = false;
+    assert_eq!(blocked(&off), Cause::ReplanningDisabled);
+    let mut full = at(0);
+    full.config.max_subtasks = 3;
+    assert_eq!(blocked(&full), Cause::MaxReplans);
+    let crowd = (0..6).map(|n| child(&n.to_string(), &[])).collect();
+    assert_eq!(blocked(&question(chain(), crowd)), Cause::MaxReplans);
+}
+
+#[test]
+fn what_cannot_be_rewired_is_refused_by_name() {
+    let refused = |tasks, children| decide(&question(tasks, children)).unwrap_err();
+    let table = vec![
+        (refused(vec![], vec![child("x", &[])]), Unsound::NoSuchTask("b".into())),
+        (refused(chain(), vec![]), Unsound::NoChildren("b".into())),
+        (refused(chain(), vec![child("x", &[]), child("x", &[])]), Unsound::DuplicateChild("x".into())),
+        (
+            refused(chain(), vec![child("x", &["nowhere"])]),
+            Unsound::UnknownDependency { child: "x".into(), missing: "nowhere".into() },
+        ),
+        (refused(chain(), vec![child("x", &["c"])]), Unsound::Circular("x".into())),
+        (refused(chain(), vec![child("x", &["x"])]), Unsound::Circular("x".into())),
+        (
+            refused(vec![task("b", &[], TaskState::Done)], vec![child("x", &[])]),
+            Unsound::NotReplaceable("b".into(), TaskState::Done),
+        ),
+    ];
+    for (found, expected) in table {
+        assert_eq!(found, expected);
+    }
+}
+
+proptest! {
+    /// A judge that always asks for a replan: the lineage ends after `max_iterations - 1` replans, whatever
+    /// the planner answers. Catches a counter kept per task instead of per lineage, and `>=` turned into `>`.
+    #[test]
+    fn every_lineage_ends(max in 0u32..6, sizes in proptest::collection::vec(1usize..=5, 8)) {
+        let mut graph = vec![task("t", &[], TaskState::Running), task("last", &["t"], TaskState::Ready)];
+        let (mut victim, mut iteration, mut replans) = (TaskId::from("t"), 0, 0);
+        for (round, size) in sizes.into_iter().enumerate() {
+            let children = (0..size).map(|n| child(&format!("r{round}c{n}"), &[])).collect();
+            let mut config = Limits { max_subtasks: 10_000, ..Limits::default() };
+            config.section.max_iterations = max;
+            let question =
+                Question { task: victim.clone(), lineage_iteration: iteration, config, ..question(graph.clone(), children) };
+            match decide(&question).unwrap() {
+                Answer::Blocked { blocked } => {
+                    prop_assert_eq!(blocked.cause, Cause::MaxReplans);
+                    prop_assert_eq!(replans, max.saturating_sub(1));
+                    return Ok(());
+                }
+                Answer::Rewired { tasks, lineage_iteration } => {
+                    replans += 1;
+                    iteration = lineage_iteration;
+                    victim = tasks.last().unwrap().id.clone();
+                    graph = tasks;
+                    // Nobody starts early: `last` still waits.
+                    let waiting = scheduling::Question { tasks: graph.clone(), max_workers: 64 };
+                    prop_assert!(!scheduling::decide(&waiting).start.contains(&"last".into()));
+                }
+            }
+        }
+        prop_assert!(false, "the lineage did not end");
+    }
+}

@@ -1,0 +1,142 @@
+//! How often a plan may be revised while it runs, and when a person is needed instead.
+//!
+//! Two things end revising: the limit, and the return of an error that a revision was meant to cure. Invariant:
+//! no sequence of errors leads to more than `max_revisions` revisions.
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+
+use fixpoint_vocabulary::settings::RevisionSettings;
+use fixpoint_vocabulary::{Cause, Reason};
+use serde::{Deserialize, Serialize};
+
+/// What is remembered of the revisions made.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Revisions {
+    made: u32,
+    meant_to_cure: BTreeSet<String>,
+}
+
+/// Why no further revision is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The limit is reached.
+    RevisionsUsedUp,
+    /// An error came back after the revision meant to cure it.
+    SameErrorAgain,
+}
+
+/// What happens about an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Revise the plan; with a person's consent where that is configured.
+    Revise {
+        /// The number of this revision, from 1.
+        number: u32,
+        /// Whether a person must agree first.
+        approval: Approval,
+    },
+    /// Pause the run and report.
+    AskPerson {
+        /// The cause the run pauses with.
+        cause: Cause,
+        /// Why.
+        reason: Reason<Code>,
+    },
+}
+
+/// Whether a person must agree to a revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    /// No.
+    NotNeeded,
+    /// Yes, within so many seconds; silence is a no.
+    Within {
+        /// How long to wait.
+        seconds: u32,
+    },
+}
+
+impl Revisions {
+    /// Revisions made so far.
+    pub const fn made(&self) -> u32 {
+        self.made
+    }
+
+    /// Decides about a revision that is to cure an error, and remembers it when it is made.
+    pub fn ask(&mut self, error: &str, settings: &RevisionSettings) -> Verdict {
+        if self.meant_to_cure.contains(error) {
+            return pause(Reason::new(
+                Code::SameErrorAgain,
+                "the same error came back after a revision meant to cure it",
+                "修正後も同じエラーが発生しました",
+            ));
+        }
+        if self.made >= settings.max_revisions {
+            return pause(Reason::new(
+                Code::RevisionsUsedUp,
+                "no plan revisions are left",
+                "計画修正の上限に達しました",
+            ));
+        }
+        self.made += 1;
+        self.meant_to_cure.insert(error.to_string());
+        let approval = if settings.require_human_approval {
+            Approval::Within { seconds: settings.approval_timeout }
+        } else {
+            Approval::NotNeeded
+        };
+        Verdict::Revise { number: self.made, approval }
+    }
+}
+
+fn pause(reason: Reason<Code>) -> Verdict {
+    Verdict::AskPerson { cause: Cause::RequiresHumanIntervention, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn code(verdict: Verdict) -> Result<u32, Code> {
+        match verdict {
+            Verdict::Revise { number, .. } => Ok(number),
+            Verdict::AskPerson { cause, reason } => {
+                assert_eq!(cause, Cause::RequiresHumanIntervention);
+                Err(reason.code)
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_and_the_returning_error() {
+        let settings = RevisionSettings::default();
+        let mut revisions = Revisions::default();
+        assert_eq!(code(revisions.ask("no such file", &settings)), Ok(1));
+        assert_eq!(code(revisions.ask("no such file", &settings)), Err(Code::SameErrorAgain));
+        assert_eq!(code(revisions.ask("timeout", &settings)), Ok(2));
+        assert_eq!(code(revisions.ask("permission", &settings)), Ok(3));
+        assert_eq!(code(revisions.ask("another", &settings)), Err(Code::RevisionsUsedUp));
+        assert_eq!(revisions.made(), 3);
+    }
+
+    #[test]
+    fn approval_is_asked_where_configured() {
+        let settings = RevisionSettings { require_human_approval: true, ..Default::default() };
+        let verdict = Revisions::default().ask("e", &settings);
+        assert_eq!(verdict, Verdict::Revise { number: 1, approval: Approval::Within { seconds: 3600 } });
+    }
+
+    proptest! {
+        /// Catches a revision that is made and not counted, and `>=` turned into `>`.
+        #[test]
+        fn never_more_than_the_limit(errors in proptest::collection::vec("[a-d]", 0..30), max in 0u32..5) {
+            let settings = RevisionSettings { max_revisions: max, ..Default::default() };
+            let mut revisions = Revisions::default();
+            let made = errors.iter().filter(|error| code(revisions.ask(error, &settings)).is_ok()).count();
+            prop_assert!(made as u32 <= max);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Whether two plans differ, when every score is only a sample: which plan to score once more, and when to stop.
+//!
+//! A sequential test against zero difference. Sampling stops when the difference is clearly not zero, when it
+//! is clearly too small to matter, or when the samples run out. The bound for "clearly" starts wide and narrows
+//! as samples come in (a Wang–Tsiatis boundary, Δ = ¼), because looking several times at growing data finds
+//! more differences than there are. `fixpoint simulate judging` measures what this comes to.
+
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::Score;
+use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::noise::{self, Sigma};
+use crate::refinement::{self, Comparison};
+
+/// How many standard errors the difference must be from zero when all samples are in.
+const CLEARLY_NOT_ZERO: f64 = 2.3;
+/// How much wider that bound is earlier: to this power of the share of information that is in.
+const NARROWING: f64 = -0.25;
+/// A difference below this many points would not change what is done about a plan.
+const MATTERS: f64 = 5.0;
+/// How many standard errors below that the difference must be to be clearly too small.
+const CLEARLY_TOO_SMALL: f64 = 1.0;
+
+/// The scores one plan has so far.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+pub struct Samples {
+    /// The scores, in any order.
+    pub scores: Vec<Score>,
+}
+
+/// Two plans with the scores they have so far.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+pub struct Question {
+    /// The earlier plan.
+    pub a: Samples,
+    /// The later plan.
+    pub b: Samples,
+    /// The judge's scatter, where it has been measured.
+    #[serde(default)]
+    pub sigma: Option<Sigma>,
+    /// Scores drawn of one plan, at most.
+    #[serde(default = "default_max_samples")]
+    #[schemars(range(min = 1, max = 20))]
+    pub max_samples: u32,
+}
+
+fn default_max_samples() -> u32 {
+    JudgeSettings::default().max_samples
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// Score the earlier plan once more.
+    A,
+    /// Score the later plan once more.
+    B,
+    /// Enough.
+    Stop,
+}
+
+/// What the scores say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// The plans differ.
+    Changed,
+    /// They do not differ by anything that matters.
+    Unchanged,
+    /// It cannot be told.
+    Inconclusive,
+}
+
+/// What to do next, and what the scores say so far.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Answer {
+    /// What to do next.
+    pub next: Next,
+    /// The later plan's mean score less the earlier one's; absent while a plan has no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// The range the true difference is taken to lie in; absent while a plan has no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Whether the scores tell.
+    pub conclusive: bool,
+    /// What they say.
+    pub finding: Finding,
+}
+
+/// Decides whether to score again, and which plan.
+pub fn decide(question: &Question) -> Answer {
+    let (a, b) = (&question.a.scores, &question.b.scores);
+    let (Some(mean_a), Some(mean_b)) = (noise::mean(a), noise::mean(b)) else {
+        let next = if a.is_empty() { Next::A } else { Next::B };
+        return Answer {
+            next,
+            difference: None,
+            interval: None,
+            conclusive: false,
+            finding: Finding::Inconclusive,
+        };
+    };
+    let difference = mean_b - mean_a;
+    let margins = Margins::of(question);
+    let finding = if difference.abs() > margins.not_zero {
+        Finding::Changed
+    } else if difference.abs() < margins.too_small {
+        Finding::Unchanged
+    } else {
+        Finding::Inconclusive
+    };
+    let conclusive = finding != Finding::Inconclusive;
+    Answer {
+        next: if conclusive { Next::Stop } else { fewer_samples(question) },
+        difference: Some(difference),
+        interval: Some([difference - margins.not_zero, difference + margins.not_zero]),
+        conclusive,
+        finding,
+    }
+}
+
+/// How two sampled plans compare for refinement: what cannot be told apart is inside the noise, otherwise the
+/// thresholds apply to the means.
+pub fn compare(question: &Question, settings: &RefinementSettings) -> Option<Comparison> {
+    let score = |samples: &Samples| noise::mean(&samples.scores).map(Score::nearest);
+    let (earlier, later) = (score(&question.a)?, score(&question.b)?);
+    Some(match decide(question).finding {
+        Finding::Inconclusive => Comparison::InNoise,
+        Finding::Changed | Finding::Unchanged => refinement::compare(later, earlier, settings),
+    })
+}
+
+fn fewer_samples(question: &Question) -> Next {
+    let most = question.max_samples as usize;
+    let (a, b) = (question.a.scores.len(), question.b.scores.len());
+    if a >= most && b >= most {
+        Next::Stop
+    } else if b <= a && b < most || a >= most {
+        Next::B
+    } else {
+        Next::A
+    }
+}
+
+/// How far from zero a difference must be to count, and how near not to.
+struct Margins {
+    not_zero: f64,
+    too_small: f64,
+}
+
+impl Margins {
+    #[expect(clippy::cast_precision_loss, reason = "a plan is scored a handful of times")]
+    fn of(question: &Question) -> Self {
+        let (a, b) = (question.a.scores.len() as f64, question.b.scores.len() as f64);
+        let variance_factor = 1.0 / a + 1.0 / b;
+        let information = (2.0 / f64::from(question.max_samples) / variance_factor).min(1.0);
+        let error = noise::reckoned(question.sigma) * libm::sqrt(variance_factor);
+        Self {
+            not_zero: CLEARLY_NOT_ZERO * libm::pow(information, NARROWING) * error,
+            too_small: MATTERS - CLEARLY_TOO_SMALL * error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn scores(values: &[f64]) -> Vec<Score> {
+        values.iter().map(|value| Score::try_from(*value).unwrap()).collect()
+    }
+
+    fn question(a: &[f64], b: &[f64]) -> Question {
+        let (a, b) = (Samples { scores: scores(a) }, Samples { scores: scores(b) });
+        Question { a, b, sigma: None, max_samples: 5 }
+    }
+
+    #[test]
+    fn clear_cases_need_no_further_score() {
+        let far = decide(&question(&[50.0], &[80.0]));
+        assert_eq!((far.next, far.finding, far.difference), (Next::Stop, Finding::Changed, Some(30.0)));
+        let same = decide(&question(&[70.0], &[70.5]));
+        assert_eq!((same.next, same.finding), (Next::Stop, Finding::Unchanged));
+        let [low, high] = far.interval.unwrap();
+        assert!(low > 0.0 && high > 30.0);
+    }
+
+    #[test]
+    fn unclear_ones_are_scored_in_turn_until_the_samples_run_out() {
+        let next = |a: &[f64], b: &[f64]| decide(&question(a, b)).next;
+        assert_eq!(next(&[], &[]), Next::A);
+        assert_eq!(next(&[70.0], &[]), Next::B);
+        assert_eq!(next(&[70.0], &[76.0]), Next::B);
+        assert_eq!(next(&[70.0], &[76.0, 75.0]), Next::A);
+        let worn_out = decide(&Question {
+            sigma: Some(Sigma { estimate: 20.0, n: 1000 }),
+            ..question(&[70.0; 5], &[76.0; 5])
+        });
+        assert_eq!((worn_out.next, worn_out.finding), (Next::Stop, Finding::Inconclusive));
+    }
+
+    #[test]
+    fn single_scores_are_compared_by_the_table() {
+        let single = Question { max_samples: 1, ..question(&[70.0], &[76.0]) };
+        assert_eq!(decide(&single).next, Next::Stop);
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_noise() {
+        let settings = RefinementSettings::default();
+        let wide = Some(Sigma { estimate: 20.0, n: 1000 });
+        let unclear = Question { sigma: wide, ..question(&[70.0; 5], &[76.0; 5]) };
+        assert_eq!(compare(&unclear, &settings), Some(Comparison::InNoise));
+        assert_eq!(compare(&question(&[50.0], &[80.0]), &settings), Some(Comparison::Improved));
+        assert_eq!(compare(&question(&[80.0], &[50.0]), &settings), Some(Comparison::Stagnated));
+        assert_eq!(compare(&question(&[], &[50.0]), &settings), None);
+    }
+
+    proptest! {
+        /// Catches a choice of the fuller plan, a sample beyond the limit, and a stop that never comes.
+        #[test]
+        fn sampling_ends_within_the_limit(
+            stream in proptest::collection::vec(0.0..=100.0f64, 60), max in 1u32..=20, sigma in 0.0..30.0f64,
+        ) {
+            let sigma = Some(Sigma { estimate: sigma, n: 50 });
+            let mut asked = Question { max_samples: max, sigma, ..question(&[], &[]) };
+            let mut stream = stream.into_iter();
+            loop {
+                let answer = decide(&asked);
+                let scored = match answer.next {
+                    Next::A => &mut asked.a.scores,
+                    Next::B => &mut asked.b.scores,
+                    Next::Stop => break,
+                };
+                scored.extend(scores(&[stream.next().unwrap()]));
+                prop_assert!(scored.len() <= max as usize);
+            }
+        }
+
+        /// Catches a test that prefers one plan: swapping the plans swaps the sign and nothing else.
+        #[test]
+        fn the_plans_are_treated_alike(a in vec_of_scores(), b in vec_of_scores()) {
+            let (one, other) = (decide(&question(&a, &b)), decide(&question(&b, &a)));
+            prop_assert_eq!(one.finding, other.finding);
+            prop_assert_eq!(one.difference.map(|d| -d), other.difference);
+        }
+    }
+
+    fn vec_of_scores() -> impl Strategy<Value = Vec<f64>> {
+        proptest::collection::vec((0u8..=100).prop_map(f64::from), 1..5)
+            .prop_map(|scores| vec![scores[0]; scores.len()])
+    }
+}

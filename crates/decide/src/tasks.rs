@@ -1,0 +1,106 @@
+//! The only ways from one state of a task to another.
+
+use fixpoint_vocabulary::{Cause, TaskState};
+
+/// What can happen to a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happening {
+    /// An attempt began.
+    Started,
+    /// It was judged done.
+    Finished,
+    /// Its goals pass already; nothing was run.
+    FoundSatisfied,
+    /// It was judged unfinished and worth another attempt.
+    Unfinished,
+    /// Other tasks take its place.
+    Replaced,
+    /// It cannot go on without a person.
+    Blocked(Cause),
+    /// Its attempt was cut short by a crash or a stop of ours.
+    Interrupted,
+    /// A person lets it try again; its counters start over.
+    Unblocked,
+    /// It is called off.
+    Cancelled,
+}
+
+/// A happening that has no place in a task's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{happening:?} cannot happen to a task that is {state:?}")]
+pub struct Impossible {
+    /// The state.
+    pub state: TaskState,
+    /// What was claimed to happen.
+    pub happening: Happening,
+}
+
+/// The state that follows.
+pub const fn after(state: TaskState, happening: Happening) -> Result<TaskState, Impossible> {
+    use Happening as H;
+    use TaskState as S;
+    match (state, happening) {
+        (S::Ready | S::NeedsContinuation, H::Started) => Ok(S::Running),
+        (S::Running, H::Finished) | (S::Ready, H::FoundSatisfied) => Ok(S::Done),
+        (S::Running, H::Unfinished) => Ok(S::NeedsContinuation),
+        (S::Running, H::Replaced) => Ok(S::ReplacedByReplan),
+        (S::Running, H::Blocked(_)) => Ok(S::Blocked),
+        (S::Running, H::Interrupted) | (S::Blocked, H::Unblocked) => Ok(S::Ready),
+        (S::Ready | S::Running | S::NeedsContinuation | S::Blocked, H::Cancelled) => Ok(S::Cancelled),
+        (state, happening) => Err(Impossible { state, happening }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use alloc::string::{String, ToString};
+    use alloc::{format, vec};
+
+    const HAPPENINGS: [Happening; 9] = [
+        Happening::Started,
+        Happening::Finished,
+        Happening::FoundSatisfied,
+        Happening::Unfinished,
+        Happening::Replaced,
+        Happening::Blocked(Cause::NotConverging),
+        Happening::Interrupted,
+        Happening::Unblocked,
+        Happening::Cancelled,
+    ];
+
+    #[test]
+    fn the_table_is_closed() {
+        let possible: BTreeSet<String> = TaskState::ALL
+            .into_iter()
+            .flat_map(|state| HAPPENINGS.map(|happening| (state, after(state, happening))))
+            .filter_map(|(state, next)| next.ok().map(|next| format!("{state:?} → {next:?}")))
+            .collect();
+        let expected = vec![
+            "Ready → Running",
+            "NeedsContinuation → Running",
+            "Running → Done",
+            "Running → NeedsContinuation",
+            "Running → ReplacedByReplan",
+            "Running → Blocked",
+            "Ready → Done",
+            "Running → Ready",
+            "Blocked → Ready",
+            "Ready → Cancelled",
+            "Running → Cancelled",
+            "NeedsContinuation → Cancelled",
+            "Blocked → Cancelled",
+        ];
+        assert_eq!(possible, expected.into_iter().map(|edge| edge.to_string()).collect());
+    }
+
+    #[test]
+    fn nothing_leaves_a_terminal_state() {
+        for state in TaskState::ALL.into_iter().filter(|state| state.is_terminal()) {
+            for happening in HAPPENINGS {
+                assert_eq!(after(state, happening), Err(Impossible { state, happening }));
+            }
+        }
+    }
+}
