@@ -18,17 +18,22 @@ pub type Identities = BTreeSet<String>;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Question {
     /// What failed in each run at the base.
+    #[schemars(with = "Vec<Vec<String>>")]
     pub baseline_runs: Vec<Identities>,
     /// What fails now.
+    #[schemars(with = "Vec<String>")]
     pub current: Identities,
     /// What failed in each further run of what looked new.
     #[serde(default)]
+    #[schemars(with = "Vec<Vec<String>>")]
     pub confirm_runs: Vec<Identities>,
     /// What passed at the base.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub passing_before: Identities,
     /// What was observed now, passing or failing; absent: not known.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<String>>")]
     pub present_now: Option<Identities>,
     /// Whether a newly flaky failure blocks.
     #[serde(default)]

@@ -63,12 +63,14 @@ pub struct Attempt {
     pub outcome: Outcome,
     /// What fails. May be left out of an attempt that is not `incomplete`.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<String>>")]
     pub fingerprints: Option<BTreeSet<String>>,
     /// Whether the checks were cut short.
     #[serde(default)]
     pub masked: bool,
     /// Failures now known to be flaky.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub flaky: BTreeSet<String>,
     /// The tree the attempt left.
     #[serde(default)]
@@ -78,6 +80,7 @@ pub struct Attempt {
     pub base_tree: Option<String>,
     /// Files changed outside the scope; each is a failure too.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub scope_violations: BTreeSet<String>,
 }
 
@@ -89,6 +92,7 @@ pub struct Question {
     pub config: Limits,
     /// What the goals failed at before the first attempt; absent where there are no goals.
     #[serde(default)]
+    #[schemars(with = "Option<Vec<String>>")]
     pub goal_failures_before: Option<BTreeSet<String>>,
     /// Whether the checks were cut short then.
     #[serde(default)]

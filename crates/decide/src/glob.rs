@@ -14,7 +14,7 @@ mod set;
 mod syntax;
 mod tree_path;
 
-pub use name::{Case, NameGlob, NameGlobError};
+pub use name::{NameGlob, NameGlobError};
 pub use overlap::overlap;
 pub use set::{Coverage, PatternSet};
 pub use tree_path::is_tree_path;

@@ -1,9 +1,8 @@
 //! Whether a tool may be used: allowed, forbidden, or only with a person's consent.
 //!
 //! Owns the order of the three lists. Refuses to run anything or to ask anyone: it answers, others act. When in
-//! doubt the answer is the stricter one: what forbids or asks catches a tool in whatever case its name is
-//! written, and a rule there that is empty or malformed catches every tool, so that a slip of the pen is noticed
-//! at once instead of opening a door. What allows matches exactly, and allows nothing when it is malformed.
+//! doubt the answer is the stricter one: a rule that forbids or asks and is empty or malformed catches every tool,
+//! so that a slip of the pen is noticed at once instead of opening a door; one that allows then allows nothing.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,7 +11,7 @@ use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::glob::{Case, NameGlob};
+use crate::glob::NameGlob;
 
 /// Whether one tool may be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -88,11 +87,11 @@ fn glob_in_force(rule: &ApprovalRule, on_default_branch: Option<bool>) -> Option
 }
 
 fn restricts(rule: &str, tool: &[u8]) -> bool {
-    NameGlob::new(rule, Case::Ignored).map_or(true, |glob| glob.matches(tool))
+    NameGlob::new(rule).map_or(true, |glob| glob.matches(tool))
 }
 
 fn allows(rule: &str, tool: &[u8]) -> bool {
-    NameGlob::new(rule, Case::Exact).is_ok_and(|glob| glob.matches(tool))
+    NameGlob::new(rule).is_ok_and(|glob| glob.matches(tool))
 }
 
 #[cfg(test)]
@@ -144,9 +143,9 @@ mod tests {
             ("read", &[], &["read"], &["read"], Ask, Some("read")),
             ("read", &[], &["read"], &["write"], Ask, Some("read")),
             ("read", &["write", "r?ad", "*"], &[], &[], Forbid, Some("r?ad")),
-            // What restricts ignores case; what allows does not.
-            ("bulkDelete", &["*delete*"], &[], &[], Forbid, Some("*delete*")),
-            ("bulkDelete", &[], &["*delete*"], &[], Ask, Some("*delete*")),
+            // Upper and lower case differ.
+            ("Read", &["read"], &[], &[], Allow, None),
+            ("bulkDelete", &[], &["*[Dd]elete*"], &[], Ask, Some("*[Dd]elete*")),
             ("Read", &[], &[], &["read"], Forbid, None),
             // Names with slashes are names, and a glob is about the whole of one.
             ("github/repos/delete", &["*delete"], &[], &[], Forbid, Some("*delete")),
@@ -158,7 +157,7 @@ mod tests {
             ("read", &[], &["x\\"], &["read"], Ask, Some("x\\")),
             ("read", &[], &[], &[""], Forbid, None),
             ("read", &[], &[], &["[r"], Forbid, None),
-            ("read", &[" READ "], &[], &[], Forbid, Some(" READ ")),
+            ("read", &[" read "], &[], &[], Forbid, Some(" read ")),
         ];
         for &(tool, forbidden, asked, allowed, verdict, rule) in rows {
             let expected = Answer { verdict, rule: rule.map(ToOwned::to_owned) };

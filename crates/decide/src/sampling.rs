@@ -16,7 +16,7 @@ use crate::noise::{self, Sigma};
 use crate::refinement::{self, Comparison};
 
 /// How many standard errors the difference must be from zero when all samples are in.
-const CLEARLY_NOT_ZERO: f64 = 2.3;
+const CLEARLY_NOT_ZERO: f64 = 2.35;
 /// How much wider that bound is earlier: to this power of the share of information that is in.
 const NARROWING: f64 = -0.25;
 /// A difference below this many points would not change what is done about a plan.

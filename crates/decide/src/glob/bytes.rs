@@ -47,13 +47,6 @@ impl ByteSet {
     pub(super) const fn contains(self, byte: u8) -> bool {
         self.meets(Self::of(byte))
     }
-
-    /// The same set with both cases of every ASCII letter in it.
-    pub(super) fn in_either_case(self) -> Self {
-        Self::where_byte(|byte| {
-            self.contains(byte.to_ascii_lowercase()) || self.contains(byte.to_ascii_uppercase())
-        })
-    }
 }
 
 #[cfg(test)]
@@ -69,11 +62,5 @@ mod tests {
                 assert_eq!(set.complement().contains(other), byte != other, "{byte} {other}");
             }
         }
-    }
-
-    #[test]
-    fn only_ascii_letters_have_another_case() {
-        let folded = ByteSet::where_byte(|byte| b"aZ[@{\xc0".contains(&byte)).in_either_case();
-        assert_eq!(folded, ByteSet::where_byte(|byte| b"aAzZ[@{\xc0".contains(&byte)));
     }
 }

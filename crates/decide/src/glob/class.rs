@@ -5,20 +5,15 @@
 //! its whole pattern malformed.
 
 use super::bytes::ByteSet;
-use super::name::Case;
 use super::syntax::Cursor;
 
 /// Reads a class whose opening bracket has been taken. `None` means that it is malformed.
-pub(super) fn read_class(cursor: &mut Cursor<'_>, case: Case) -> Option<ByteSet> {
+pub(super) fn read_class(cursor: &mut Cursor<'_>) -> Option<ByteSet> {
     let negated = matches!(cursor.peek(), Some(b'!' | b'^'));
     if negated {
         cursor.take();
     }
     let members = read_members(cursor)?;
-    let members = match case {
-        Case::Exact => members,
-        Case::Ignored => members.in_either_case(),
-    };
     Some(if negated { members.complement() } else { members })
 }
 

@@ -7,15 +7,6 @@
 use super::program::Program;
 use super::syntax::{Dialect, compile};
 
-/// Whether upper and lower case letters differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Case {
-    /// They differ.
-    Exact,
-    /// ASCII letters do not.
-    Ignored,
-}
-
 /// Why a glob has no meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameGlobError {
@@ -35,12 +26,12 @@ pub struct NameGlob {
 
 impl NameGlob {
     /// Compiles a glob.
-    pub fn new(glob: &str, case: Case) -> Result<Self, NameGlobError> {
+    pub fn new(glob: &str) -> Result<Self, NameGlobError> {
         let glob = glob.trim_ascii();
         if glob.is_empty() {
             return Err(NameGlobError::Empty);
         }
-        let tokens = compile(glob.as_bytes(), Dialect::Name(case)).ok_or(NameGlobError::Malformed)?;
+        let tokens = compile(glob.as_bytes(), Dialect::Name).ok_or(NameGlobError::Malformed)?;
         Ok(Self { program: Program::new(tokens) })
     }
 
@@ -54,40 +45,38 @@ impl NameGlob {
 
 #[cfg(test)]
 mod tests {
-    use super::{Case, NameGlob, NameGlobError};
+    use super::{NameGlob, NameGlobError};
 
     #[test]
     fn names_match_as_a_whole() {
-        let cases: &[(&str, &str, bool, bool)] = &[
-            // glob, name, with exact case, with case ignored
-            ("*", "", true, true),
-            ("*", "a/b", true, true),
-            ("a?c", "a/c", true, true),
-            ("a?c", "ac", false, false),
-            ("*delete*", "bulkDelete", false, true),
-            ("*delete*", "files/delete_all", true, true),
-            ("get", "get_all", false, false),
-            ("get", "forget", false, false),
-            ("GET", "get", false, true),
-            ("**", "a/b/c", true, true),
-            ("a**b", "a/x/b", true, true),
-            ("[a-c]x", "Bx", false, true),
-            ("[!a]x", "Ax", true, false),
-            ("[!a]x", "/x", true, true),
-            ("[[:upper:]]", "a", false, true),
-            ("\\*", "*", true, true),
-            ("\\*", "a", false, false),
-            ("{a,b}", "a", false, false),
-            ("#x", "#x", true, true),
-            ("!x", "!x", true, true),
-            (" x\t", "x", true, true),
-            ("caf\u{e9}", "caf\u{c9}", false, false),
+        let cases: &[(&str, &str, bool)] = &[
+            // glob, name, whether it matches
+            ("*", "", true),
+            ("*", "a/b", true),
+            ("a?c", "a/c", true),
+            ("a?c", "ac", false),
+            ("*delete*", "bulkDelete", false),
+            ("*delete*", "files/delete_all", true),
+            ("get", "get_all", false),
+            ("get", "forget", false),
+            ("GET", "get", false),
+            ("**", "a/b/c", true),
+            ("a**b", "a/x/b", true),
+            ("[a-c]x", "Bx", false),
+            ("[!a]x", "Ax", true),
+            ("[!a]x", "/x", true),
+            ("[[:upper:]]", "a", false),
+            ("\\*", "*", true),
+            ("\\*", "a", false),
+            ("{a,b}", "a", false),
+            ("#x", "#x", true),
+            ("!x", "!x", true),
+            (" x\t", "x", true),
+            ("caf\u{e9}", "caf\u{c9}", false),
         ];
-        for &(glob, name, exact, ignored) in cases {
-            for (case, expected) in [(Case::Exact, exact), (Case::Ignored, ignored)] {
-                let found = NameGlob::new(glob, case).expect("a good glob").matches(name.as_bytes());
-                assert_eq!(found, expected, "{glob:?} {name:?} {case:?}");
-            }
+        for &(glob, name, expected) in cases {
+            let found = NameGlob::new(glob).expect("a good glob").matches(name.as_bytes());
+            assert_eq!(found, expected, "{glob:?} {name:?}");
         }
     }
 
@@ -100,7 +89,7 @@ mod tests {
             ("a\\", NameGlobError::Malformed),
             ("[[:nope:]]", NameGlobError::Malformed),
         ] {
-            assert_eq!(NameGlob::new(glob, Case::Exact).expect_err(glob), error, "{glob:?}");
+            assert_eq!(NameGlob::new(glob).expect_err(glob), error, "{glob:?}");
         }
     }
 }

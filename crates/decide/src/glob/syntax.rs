@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 
 use super::bytes::ByteSet;
 use super::class::read_class;
-use super::name::Case;
 use super::program::{Program, Token};
 
 /// What one line of a pattern list is.
@@ -98,7 +97,7 @@ pub(super) enum Dialect {
     /// Wildcards and classes stop at slashes, and `**` crosses them.
     Path,
     /// A slash is a byte like any other.
-    Name(Case),
+    Name,
 }
 
 impl Dialect {
@@ -106,22 +105,8 @@ impl Dialect {
     fn wildcard(self) -> ByteSet {
         match self {
             Self::Path => ByteSet::NOT_SLASH,
-            Self::Name(_) => ByteSet::ALL,
+            Self::Name => ByteSet::ALL,
         }
-    }
-
-    fn case(self) -> Case {
-        match self {
-            Self::Path => Case::Exact,
-            Self::Name(case) => case,
-        }
-    }
-
-    fn literal(self, byte: u8) -> Token {
-        Token::One(match self.case() {
-            Case::Exact => ByteSet::of(byte),
-            Case::Ignored => ByteSet::of(byte).in_either_case(),
-        })
     }
 }
 
@@ -131,14 +116,14 @@ pub(super) fn compile(glob: &[u8], dialect: Dialect) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     while let Some(byte) = cursor.take() {
         match byte {
-            b'\\' => tokens.push(dialect.literal(cursor.take()?)),
+            b'\\' => tokens.push(Token::One(ByteSet::of(cursor.take()?))),
             b'?' => tokens.push(Token::One(dialect.wildcard())),
             b'[' => {
-                let class = read_class(&mut cursor, dialect.case())?;
+                let class = read_class(&mut cursor)?;
                 tokens.push(Token::One(class.intersection(dialect.wildcard())));
             }
             b'*' => read_stars(&mut cursor, dialect, &mut tokens),
-            literal => tokens.push(dialect.literal(literal)),
+            literal => tokens.push(Token::One(ByteSet::of(literal))),
         }
     }
     Some(tokens)
@@ -153,7 +138,7 @@ fn read_stars(cursor: &mut Cursor<'_>, dialect: Dialect, tokens: &mut Vec<Token>
     }
     let crosses_slashes = match dialect {
         Dialect::Path => several && opens,
-        Dialect::Name(_) => false,
+        Dialect::Name => false,
     };
     match cursor.rest() {
         [b'/', ..] if crosses_slashes => {

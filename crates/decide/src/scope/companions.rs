@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::Companion;
 
-use crate::glob::{Case, NameGlob};
+use crate::glob::NameGlob;
 
 /// Lock files and the manifests they are written from, as names or globs of names.
 const KNOWN: &[(&str, &[&str])] = &[
@@ -46,7 +46,7 @@ impl Companions {
         let known =
             KNOWN.iter().flat_map(|(file, manifests)| manifests.iter().map(move |with| (*file, *with)));
         let configured = configured.iter().map(|pair| (pair.file.as_str(), pair.with.as_str()));
-        let glob = |name| NameGlob::new(name, Case::Exact).ok();
+        let glob = |name| NameGlob::new(name).ok();
         Self {
             pairs: known.chain(configured).filter_map(|(file, with)| glob(file).zip(glob(with))).collect(),
         }

@@ -181,7 +181,7 @@ fn json_says_no_more_than_needed() {
     let asked = r#"{"changed": [{"path": "a", "status": "added"}, {"path": "b", "lines": 2}], "allowed_paths": ["a"], "denied_paths": ["b"], "max_changed_lines": 1}"#;
     let asked: Question = serde_json::from_str(asked).expect("a question");
     let answer = serde_json::to_string(&decide(&asked)).expect("an answer");
-    let expected = r#"{"violations":[{"path":"b","rule":"denied","pattern":"b"},{"rule":"max_changed_lines"}],"ok":false}"#;
+    let expected = r#"{"violations":[{"path":"b","rule":"denied_paths","pattern":"b"},{"rule":"max_changed_lines"}],"ok":false}"#;
     assert_eq!(answer, expected);
     for missing in [r#"{"changed": []}"#, r#"{"allowed_paths": []}"#] {
         assert!(serde_json::from_str::<Question>(missing).is_err(), "{missing}");

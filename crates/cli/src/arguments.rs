@@ -1,0 +1,166 @@
+//! What can be typed. What it means is decided by the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::commands::decide::kinds::Kind;
+use crate::commands::schema::SchemaName;
+use crate::language::LangArgument;
+
+const AFTER_HELP: &str = "\
+Begin with:
+  fixpoint demo                    see the decisions at work; nothing is needed, nothing is touched
+  fixpoint decide --help           ask one decision a question in JSON
+  fixpoint config show --origin    every setting in force, and where it comes from
+
+Exit codes: 0 done, 1 internal error, 2 usage, input or configuration.";
+
+/// Coding agents that converge.
+///
+/// Fixpoint judges by evidence whether coding agents are getting anywhere, and always stops: done with proof, or
+/// with a cause.
+#[derive(Debug, Parser)]
+#[command(name = "fixpoint", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+#[command(infer_subcommands = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// The language of reasons and reports [default: that of the locale]
+    #[arg(long, global = true, value_enum, value_name = "LANG")]
+    pub(crate) lang: Option<LangArgument>,
+
+    /// A setting for this call, such as `--set convergence.max_iterations=5`; may be repeated
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the decisions at work on worked examples: no key, no network, nothing written
+    Demo(DemoArguments),
+    /// Ask one pure decision: a question in JSON on standard input, the answer in JSON on standard output
+    Decide(DecideArguments),
+    /// Show or check the configuration
+    Config(ConfigArguments),
+    /// Print a JSON Schema
+    Schema(SchemaArguments),
+    /// Simulate what a configuration would do
+    Simulate(SimulateArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// `fixpoint demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// One scene only; see `--list`
+    pub(crate) scene: Option<String>,
+    /// List the scenes
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Print questions and answers as JSON lines instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const DECIDE_HELP: &str = "\
+An array of questions gives an array of answers. Field names are snake_case; camelCase is accepted. A `config` may be
+left out or hold only some keys. Bad input: exit code 2 and one line that names the field.
+
+Try:
+  fixpoint decide convergence --example | fixpoint decide convergence
+  fixpoint decide refinement --example | fixpoint decide refinement --lang ja
+  fixpoint schema convergence";
+
+/// `fixpoint decide`.
+#[derive(Debug, Args)]
+#[command(after_help = DECIDE_HELP)]
+pub(crate) struct DecideArguments {
+    /// Which decision
+    #[arg(value_enum)]
+    pub(crate) kind: Kind,
+    /// Read the question from a file instead of standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// Print an example question instead
+    #[arg(long, conflicts_with = "input")]
+    pub(crate) example: bool,
+    /// Print the answer over several lines
+    #[arg(long)]
+    pub(crate) pretty: bool,
+}
+
+/// `fixpoint config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// What to do with it
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+/// The commands of `fixpoint config`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print every effective value
+    Show {
+        /// Only this key, or the keys of this section
+        key: Option<String>,
+        /// Also where each value was set
+        #[arg(long)]
+        origin: bool,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check every layer and list all that is wrong
+    Validate {
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of the configuration files, for editors
+    Schema,
+    /// Print the reference of all keys as Markdown
+    Reference,
+}
+
+/// `fixpoint schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArguments {
+    /// `config`, or a decision, whose schemas of question and answer are printed
+    #[arg(value_enum)]
+    pub(crate) name: SchemaName,
+}
+
+/// `fixpoint simulate`.
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArguments {
+    /// What is simulated
+    #[command(subcommand)]
+    pub(crate) command: SimulateCommand,
+}
+
+/// The commands of `fixpoint simulate`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SimulateCommand {
+    /// How often plans are judged wrongly: a fixed threshold beside calibrated judging
+    Judging {
+        /// The same seed gives the same table
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Comparisons for each cell of the table
+        #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+        runs: u32,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}

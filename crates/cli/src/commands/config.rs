@@ -1,0 +1,107 @@
+//! `fixpoint config`: what is in force, where it comes from, and what is wrong with it.
+
+use fixpoint_config::{Loaded, Setting, Shape, reference_markdown};
+use fixpoint_vocabulary::settings::Settings;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::ConfigCommand;
+use crate::failure::Failure;
+use crate::output::{Output, complain};
+use crate::surroundings::Surroundings;
+
+/// How much is said about each value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Values,
+    Origins,
+}
+
+pub(crate) fn run(
+    command: &ConfigCommand,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    match command {
+        ConfigCommand::Show { key, origin, json } => {
+            let loaded = surroundings.configuration()?;
+            warn(&loaded);
+            let detail = if *origin { Detail::Origins } else { Detail::Values };
+            let settings = selected(&loaded, key.as_deref())?;
+            if *json { show_json(&settings, detail, output) } else { show_lines(&settings, detail, output) }
+        }
+        ConfigCommand::Validate { json: false } => {
+            let loaded = surroundings.configuration()?;
+            warn(&loaded);
+            output.line(&summary(&loaded))
+        }
+        ConfigCommand::Validate { json: true } => validate_json(surroundings, output),
+        ConfigCommand::Schema => output.pretty_json(Shape::of::<Settings>().published()),
+        ConfigCommand::Reference => output.text(&reference_markdown()),
+    }
+}
+
+fn warn(loaded: &Loaded) {
+    for warning in &loaded.warnings {
+        complain(&format!("fixpoint: warning: {warning}"));
+    }
+}
+
+fn selected<'a>(loaded: &'a Loaded, key: Option<&str>) -> Result<Vec<(&'a str, &'a Setting)>, Failure> {
+    let is_wanted = |path: &str| {
+        key.is_none_or(|key| {
+            path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    let all = loaded.origins.iter().map(|(path, setting)| (path.as_str(), setting));
+    let settings: Vec<_> = all.filter(|(path, _)| is_wanted(path)).collect();
+    match key {
+        Some(key) if settings.is_empty() => Err(Failure::BadInput(format!(
+            "there is no setting `{key}`; `fixpoint config show` lists them all"
+        ))),
+        Some(_) | None => Ok(settings),
+    }
+}
+
+fn show_lines(settings: &[(&str, &Setting)], detail: Detail, output: &mut Output) -> Result<(), Failure> {
+    let lines: Vec<String> =
+        settings.iter().map(|(path, setting)| format!("{path}: {}", setting.value)).collect();
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default().min(72);
+    for (line, (_, setting)) in lines.iter().zip(settings) {
+        match detail {
+            Detail::Values => output.line(line)?,
+            Detail::Origins => output.line(&format!("{line:width$}  # {}", setting.origin))?,
+        }
+    }
+    Ok(())
+}
+
+fn show_json(settings: &[(&str, &Setting)], detail: Detail, output: &mut Output) -> Result<(), Failure> {
+    let entry = |setting: &Setting| match detail {
+        Detail::Values => setting.value.clone(),
+        Detail::Origins => json!({ "value": setting.value, "origin": setting.origin.to_string() }),
+    };
+    let map: Map<String, Value> =
+        settings.iter().map(|(path, setting)| (path.to_string(), entry(setting))).collect();
+    output.pretty_json(&map)
+}
+
+fn summary(loaded: &Loaded) -> String {
+    let explicit = loaded.origins.keys().filter(|path| loaded.is_explicit(path)).count();
+    let warnings = loaded.warnings.len();
+    format!("valid: {} settings, {explicit} set explicitly, warnings: {warnings}", loaded.origins.len())
+}
+
+fn validate_json(surroundings: &Surroundings, output: &mut Output) -> Result<(), Failure> {
+    match surroundings.configuration() {
+        Ok(loaded) => {
+            let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+            output.json(&json!({ "valid": true, "errors": [], "warnings": warnings }))
+        }
+        Err(Failure::Configuration(errors)) => {
+            let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            output.json(&json!({ "valid": false, "errors": list, "warnings": [] }))?;
+            Err(Failure::Configuration(errors))
+        }
+        Err(other) => Err(other),
+    }
+}

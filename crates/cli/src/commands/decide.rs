@@ -1,0 +1,91 @@
+//! `fixpoint decide KIND`: reads questions, has them answered by the very functions the engine uses, writes the
+//! answers. It adds nothing but reading and writing.
+
+pub(crate) mod kinds;
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
+
+use fixpoint_config::{Content, Node};
+use serde_json::Value;
+
+use self::kinds::Kind;
+use crate::arguments::DecideArguments;
+use crate::failure::Failure;
+use crate::output::{Output, complain};
+
+/// More than any batch needs; keeps a runaway producer from filling the memory.
+const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
+
+pub(crate) fn run(arguments: &DecideArguments, output: &mut Output) -> Result<(), Failure> {
+    if arguments.example {
+        return output.text(arguments.kind.example());
+    }
+    let answer = answer(arguments.kind, &read(arguments)?).map_err(Failure::BadInput)?;
+    if arguments.pretty { output.pretty_json(&answer) } else { output.json(&answer) }
+}
+
+fn read(arguments: &DecideArguments) -> Result<Vec<u8>, Failure> {
+    match &arguments.input {
+        Some(path) => {
+            let unreadable = |source| Failure::Unreadable { path: PathBuf::from(path), source };
+            let file = File::open(path).map_err(unreadable)?;
+            bounded(file).map_err(unreadable)
+        }
+        None => {
+            let stdin = io::stdin();
+            if stdin.is_terminal() {
+                let kind = arguments.kind.name();
+                complain(&format!(
+                    "reading a question from the terminal; `fixpoint decide {kind} --example` prints one"
+                ));
+            }
+            bounded(stdin.lock()).map_err(Failure::NoInput)
+        }
+    }
+}
+
+fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_INPUT_BYTES {
+        let message = format!("more than {} MiB; split the batch", MAX_INPUT_BYTES / 1024 / 1024);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
+/// Answers one question, or an array of them. An error is one line that names the field.
+pub(crate) fn answer(kind: Kind, input: &[u8]) -> Result<Value, String> {
+    let question: Node = serde_json::from_slice(input).map_err(|error| not_json(&error, input))?;
+    let decider = kind.decider();
+    match &question.content {
+        Content::List(questions) => {
+            let answers = questions.iter().enumerate().map(|(index, question)| {
+                decider.answer(question).map_err(|problem| in_batch(index, &problem))
+            });
+            answers.collect::<Result<Vec<Value>, String>>().map(Value::Array)
+        }
+        Content::Map(_) => decider.answer(&question),
+        Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) => {
+            Err("expected an object, or an array of objects".to_string())
+        }
+    }
+}
+
+fn in_batch(index: usize, problem: &str) -> String {
+    let separator = if problem.starts_with('[') { "" } else { "." };
+    format!("[{index}]{separator}{problem}")
+}
+
+fn not_json(error: &serde_json::Error, input: &[u8]) -> String {
+    if input.iter().all(u8::is_ascii_whitespace) {
+        "no input: expected a question in JSON (`--example` prints one)".to_string()
+    } else {
+        format!("not readable as JSON: {error}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

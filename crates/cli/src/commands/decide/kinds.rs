@@ -1,0 +1,148 @@
+//! The decisions that can be asked from outside: name, example, schemas, and the function that answers.
+
+use core::convert::Infallible;
+use core::fmt::Display;
+
+use clap::ValueEnum;
+use fixpoint_config::{Node, Section, Shape};
+use fixpoint_decide::{
+    baseline, bounds, convergence, direction, judging, policy, refinement, reflection, replanning, sampling,
+    scheduling, scope, structure, verdict,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A decision that can be asked from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Which way a score moved, and whether by more than noise
+    Direction,
+    /// Whether a judged plan is accepted, planned again or rejected
+    Refinement,
+    /// Whether a replanned plan is still sound
+    Structure,
+    /// What a judge's answer about a task leads to, given the evidence
+    Judge,
+    /// Which tasks start now
+    Schedule,
+    /// Whether attempts at a task are getting anywhere
+    Convergence,
+    /// What a check decided
+    Verdict,
+    /// What an attempt broke, beside what was broken before
+    Baseline,
+    /// Whether the changed files lie within the scope
+    Scope,
+    /// Whether a tool may be used
+    Policy,
+    /// The graph after a task was replaced by smaller ones
+    Replan,
+    /// Which plan to score once more, and whether the scores tell
+    Sampling,
+    /// Whether results are looked back on now
+    Reflection,
+    /// The worst case of a run
+    Bounds,
+}
+
+/// Answers a question, or says in one line what is wrong with it.
+type Answering = Box<dyn Fn(&Node) -> Result<Value, String>>;
+
+/// How one decision is asked.
+pub(crate) struct Decider {
+    answering: Answering,
+    /// The schema of the question.
+    pub(crate) question_schema: Value,
+    /// The schema of the answer.
+    pub(crate) answer_schema: Value,
+}
+
+impl Decider {
+    /// Answers a question, or says in one line what is wrong with it.
+    pub(super) fn answer(&self, question: &Node) -> Result<Value, String> {
+        (self.answering)(question)
+    }
+}
+
+impl Kind {
+    /// The name as typed.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+    }
+
+    /// A question worth asking.
+    pub(crate) fn example(self) -> &'static str {
+        macro_rules! example {
+            ($name:literal) => {
+                include_str!(concat!("../../../examples/decide/", $name, ".json"))
+            };
+        }
+        match self {
+            Self::Direction => example!("direction"),
+            Self::Refinement => example!("refinement"),
+            Self::Structure => example!("structure"),
+            Self::Judge => example!("judge"),
+            Self::Schedule => example!("schedule"),
+            Self::Convergence => example!("convergence"),
+            Self::Verdict => example!("verdict"),
+            Self::Baseline => example!("baseline"),
+            Self::Scope => example!("scope"),
+            Self::Policy => example!("policy"),
+            Self::Replan => example!("replan"),
+            Self::Sampling => example!("sampling"),
+            Self::Reflection => example!("reflection"),
+            Self::Bounds => example!("bounds"),
+        }
+    }
+
+    /// How the decision is asked.
+    pub(crate) fn decider(self) -> Decider {
+        match self {
+            Self::Direction => always(direction::decide),
+            Self::Refinement => always(refinement::decide),
+            Self::Structure => always(structure::decide),
+            Self::Judge => always(judging::decide),
+            Self::Schedule => always(scheduling::decide),
+            Self::Convergence => asked(convergence::decide),
+            Self::Verdict => always(verdict::decide),
+            Self::Baseline => always(baseline::decide),
+            Self::Scope => always(scope::decide),
+            Self::Policy => always(policy::decide),
+            Self::Replan => asked(replanning::decide),
+            Self::Sampling => always(sampling::decide),
+            Self::Reflection => always(reflection::decide),
+            Self::Bounds => always(bounds::decide),
+        }
+    }
+}
+
+/// A decision that has an answer to every question that can be read.
+fn always<Question, Answer>(decide: fn(&Question) -> Answer) -> Decider
+where
+    Question: JsonSchema + DeserializeOwned + 'static,
+    Answer: JsonSchema + Serialize + 'static,
+{
+    asked(move |question| Ok::<_, Infallible>(decide(question)))
+}
+
+/// A decision that may find its question unsound; its error names the field.
+fn asked<Question, Answer, Unsound>(
+    decide: impl Fn(&Question) -> Result<Answer, Unsound> + 'static,
+) -> Decider
+where
+    Question: JsonSchema + DeserializeOwned + 'static,
+    Answer: JsonSchema + Serialize + 'static,
+    Unsound: Display,
+{
+    let section = Section::<Question>::new();
+    let question_schema = section.shape().published().clone();
+    let answering = move |node: &Node| {
+        let question = section.read(node).map_err(|problem| problem.to_string())?;
+        let answer = decide(&question).map_err(|unsound| unsound.to_string())?;
+        serde_json::to_value(answer).map_err(|error| error.to_string())
+    };
+    let answer_schema = Shape::of::<Answer>().published().clone();
+    Decider { answering: Box::new(answering), question_schema, answer_schema }
+}

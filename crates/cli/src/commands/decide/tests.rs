@@ -1,0 +1,110 @@
+//! Every decision asked through its JSON border.
+
+use clap::ValueEnum;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn ask(kind: Kind, question: &Value) -> Result<Value, String> {
+    answer(kind, question.to_string().as_bytes())
+}
+
+#[test]
+fn every_example_is_answered_in_the_published_shape() {
+    for kind in Kind::value_variants() {
+        let found = answer(*kind, kind.example().as_bytes());
+        assert!(found.is_ok_and(|answer| answer.is_object()), "{kind:?}");
+    }
+}
+
+/// Catches a question whose schema says something that is not enforced, such as a pattern.
+#[test]
+fn what_is_published_is_what_is_checked() {
+    for kind in Kind::value_variants() {
+        let shape = fixpoint_config::Shape::from_schema(kind.decider().question_schema);
+        assert!(shape.unenforced().is_empty(), "{kind:?}: {:?}", shape.unenforced());
+    }
+}
+
+#[test]
+fn both_spellings_and_a_batch() {
+    let snake = json!({"is_acceptable": true, "score": 73, "previous_score": 70, "attempt_count": 1,
+        "suggestion_replan_count": 0, "config": {"noise_threshold": 5}});
+    let camel = json!({"isAcceptable": true, "score": 73, "previousScore": 70, "attemptCount": 1,
+        "suggestionReplanCount": 0, "config": {"noiseThreshold": 5}});
+    let single = ask(Kind::Refinement, &snake).unwrap();
+    assert_eq!(single["reason"]["code"], "stagnated_in_noise");
+    assert_eq!(ask(Kind::Refinement, &json!([camel, snake])).unwrap(), json!([single, single]));
+    assert_eq!(ask(Kind::Refinement, &json!([])).unwrap(), json!([]));
+}
+
+#[test]
+fn what_is_wrong_is_named_in_one_line() {
+    let table = [
+        (Kind::Direction, json!({"current_score": 101}), "current_score"),
+        (Kind::Direction, json!({"currentScore": "72"}), "current_score"),
+        (Kind::Direction, json!({"noise_threshold": 0.5}), "noise_threshold"),
+        (Kind::Direction, json!({"curent_score": 1}), "did you mean `current_score`"),
+        (Kind::Direction, json!(7), "expected an object"),
+        (Kind::Refinement, json!({"attempt_count": 0, "suggestion_replan_count": 0}), "is_acceptable"),
+        (Kind::Refinement, json!({"is_acceptable": true, "attempt_count": -1}), "attempt_count"),
+        (Kind::Schedule, json!({"tasks": []}), "max_workers"),
+        (
+            Kind::Schedule,
+            json!({"tasks": [{"id": "a", "state": "ASLEEP"}], "max_workers": 1}),
+            "tasks[0].state",
+        ),
+        (Kind::Convergence, json!({"iterations": [{"outcome": "incomplete"}]}), "iterations[0].fingerprints"),
+        (Kind::Convergence, json!({"iterations": [], "config": {"max_stage": 1}}), "config.max_stage"),
+        (Kind::Scope, json!({"changed": []}), "allowed_paths"),
+        (
+            Kind::Replan,
+            json!([{"tasks": [], "task": "a", "children": [{"id": "b"}], "lineage_iteration": 0}]),
+            "[0].task",
+        ),
+        (Kind::Bounds, json!({"tasks": 1, "config": {"max_worker": 1}}), "config.max_worker"),
+    ];
+    for (kind, question, named) in table {
+        let problem = ask(kind, &question).unwrap_err();
+        assert!(problem.contains(named) && !problem.contains('\n'), "{kind:?} {question}: {problem}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_not_a_crash() {
+    for opening in ["[", "{\"a\":"] {
+        let input = opening.repeat(10 * 1024 * 1024 / opening.len());
+        let problem = answer(Kind::Verdict, input.as_bytes()).unwrap_err();
+        assert!(problem.contains("not readable as JSON"), "{problem}");
+    }
+}
+
+fn any_kind() -> impl Strategy<Value = Kind> {
+    prop::sample::select(Kind::value_variants())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Catches a reader or a decision that panics on bytes nobody would write.
+    #[test]
+    fn no_bytes_cause_a_panic(kind in any_kind(), input in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = answer(kind, &input);
+    }
+
+    /// The same with input that gets further: an example with some bytes replaced.
+    #[test]
+    fn no_damaged_question_causes_a_panic(
+        kind in any_kind(), damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
+    ) {
+        let mut input = kind.example().as_bytes().to_vec();
+        for (place, byte) in damage {
+            let place = place.index(input.len());
+            input[place] = byte;
+        }
+        if let Err(problem) = answer(kind, &input) {
+            prop_assert!(!problem.contains('\n'), "{}", problem);
+        }
+    }
+}

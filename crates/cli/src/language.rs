@@ -1,0 +1,47 @@
+//! In which language people are spoken to: `--lang`, else `FIXPOINT_LANG`, else the locale.
+
+use clap::ValueEnum;
+use fixpoint_vocabulary::Lang;
+
+/// `--lang`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LangArgument {
+    /// English
+    En,
+    /// 日本語
+    Ja,
+}
+
+/// The language asked for, or that of the locale. `LC_ALL` wins over `LC_MESSAGES`, and that over `LANG`.
+pub(crate) fn choose(asked: Option<LangArgument>, environment: &[(String, String)]) -> Lang {
+    let variable = |name: &str| {
+        environment.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value)
+    };
+    match asked {
+        Some(LangArgument::En) => Lang::En,
+        Some(LangArgument::Ja) => Lang::Ja,
+        None => {
+            let locale = ["FIXPOINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(variable);
+            if locale.is_some_and(|locale| locale.starts_with("ja")) { Lang::Ja } else { Lang::En }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_wins_over_the_locale() {
+        let environment = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+        };
+        let japanese = environment(&[("LANG", "ja_JP.UTF-8")]);
+        assert_eq!(choose(None, &japanese), Lang::Ja);
+        assert_eq!(choose(Some(LangArgument::En), &japanese), Lang::En);
+        assert_eq!(choose(None, &environment(&[("LANG", "ja_JP.UTF-8"), ("LC_ALL", "C")])), Lang::En);
+        assert_eq!(choose(None, &environment(&[("LANG", "ja_JP.UTF-8"), ("LC_ALL", "")])), Lang::Ja);
+        assert_eq!(choose(None, &environment(&[("LANG", "C"), ("FIXPOINT_LANG", "ja")])), Lang::Ja);
+        assert_eq!(choose(None, &[]), Lang::En);
+    }
+}

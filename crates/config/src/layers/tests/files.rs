@@ -1,0 +1,157 @@
+//! What files may hold, and how they are refused.
+
+use serde_json::json;
+
+use super::*;
+
+const PROJECT: &str = "project/.fixpoint/config.yaml";
+
+#[test]
+fn no_file_at_all_is_the_built_in_configuration() {
+    let loaded = Fixture::new().load();
+    assert_eq!(loaded.settings, fixpoint_vocabulary::settings::Settings::default());
+    assert!(loaded.origins.values().all(|setting| setting.origin == Origin::Default));
+    assert_eq!(loaded.warnings, []);
+    assert_eq!(load(&Sources::default()).unwrap().settings, loaded.settings);
+}
+
+#[test]
+fn empty_files_and_empty_sections_say_nothing() {
+    let fixture =
+        Fixture::new().user("").project("planning:\nrefinement:\n  noise_threshold:\n").local("# later\n");
+    assert_eq!(fixture.load().settings, fixpoint_vocabulary::settings::Settings::default());
+    assert!(!fixture.load().is_explicit("planning"));
+}
+
+#[test]
+fn a_value_remembers_its_file_and_line() {
+    let fixture = Fixture::new().project("refinement:\n  noise_threshold: 2\nmax_workers: 5\n");
+    let loaded = fixture.load();
+    let path = fixture.path(PROJECT);
+    let at = |line| Origin::ProjectFile { path: path.clone(), line: Some(line) };
+    assert_eq!(loaded.origins["refinement.noise_threshold"], Setting { value: json!(2), origin: at(2) });
+    assert_eq!(loaded.origins["max_workers"], Setting { value: json!(5), origin: at(3) });
+    assert_eq!(loaded.project_root, Some(fixture.path("project")));
+    for (key, explicit) in [
+        ("refinement.noise_threshold", true),
+        ("refinement", true),
+        ("max_workers", true),
+        ("refinement.delta_threshold", false),
+        ("planning.decomposition_level", false),
+        ("max", false),
+    ] {
+        assert_eq!(loaded.is_explicit(key), explicit, "{key}");
+    }
+}
+
+#[test]
+fn setting_a_default_again_is_explicit() {
+    let loaded = Fixture::new().project("planning: {decomposition_level: moderate}").load();
+    assert!(loaded.is_explicit("planning.decomposition_level"));
+}
+
+#[test]
+fn refused_files_name_file_line_key_value_and_what_is_right() {
+    for (text, expected) in [
+        (
+            "refinement:\n  noise_threshold: 11\n",
+            ":2:20: refinement.noise_threshold: 11 is out of range: expected a number from 1 to 10",
+        ),
+        (
+            "refinement:\n  noiseTreshold: 2\n",
+            ":2:3: refinement.noiseTreshold: unknown key; did you mean `noise_threshold`?",
+        ),
+        ("max_workers: many\n", ":1:14: max_workers: expected an integer, found text \"many\""),
+        ("sandbox: of\n", ":1:10: sandbox: \"of\" is none of `auto`, `required`, `off`; did you mean `off`?"),
+        ("checks:\n  - name: test\n", ":2:5: checks[0]: missing field `command`"),
+        ("a: 1\na: 2\n", ":2:1: the key \"a\" is given twice"),
+        ("a: [1\n", ":2:1: while parsing a flow sequence, expected ',' or ']'"),
+        ("- a\n", ":1:1: expected a map, found a list"),
+        ("a: !!int 1\n", ":1:4: tags such as `!!str` are not supported; quotes make a value text"),
+    ] {
+        assert_eq!(Fixture::new().project(text).errors(), [format!("{PROJECT}{expected}")], "{text}");
+    }
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let fixture = Fixture::new()
+        .user("max_workers: 0\nfoo_bar: 1\n")
+        .project("a: b: c")
+        .local("judge: {max_samples: 99}\n")
+        .variable("FIXPOINT_MAX_WORKRES", "1")
+        .set("max_workers");
+    let errors = fixture.errors();
+    let starts = [
+        "project/.fixpoint/config.yaml:1:",
+        "$FIXPOINT_MAX_WORKRES: ",
+        "--set ",
+        "user/config.yaml:1:14: ",
+        "user/config.yaml:2:1: ",
+        "project/.fixpoint/config.local.yaml:1:22: ",
+    ];
+    assert_eq!(errors.len(), starts.len(), "{errors:#?}");
+    for start in starts {
+        assert!(errors.iter().any(|error| error.starts_with(start)), "{start} in {errors:#?}");
+    }
+}
+
+#[test]
+fn json_files_are_files_like_any_other() {
+    let text = "{\n\t\"$schema\": \"x\",\n\t\"planning\": {\"maxSubtasks\": 7.0}\n}";
+    let fixture = Fixture::new().file("user/config.json", text);
+    assert_eq!(fixture.value("planning.max_subtasks"), (json!(7), Layer::UserFile));
+    let wrong = Fixture::new().file("user/config.json", "{\n\t\"maxWorkers\": 99\n}");
+    assert_eq!(
+        wrong.errors(),
+        ["user/config.json:2:16: max_workers: 99 is out of range: expected an integer from 1 to 64"]
+    );
+    let broken = Fixture::new().file("project/.fixpoint/config.local.json", "{\n\t\"a\": }");
+    assert_eq!(broken.errors(), ["project/.fixpoint/config.local.json:2:7: expected value"]);
+    let twice = Fixture::new().file("user/config.json", "{\"a\": 1, \"a\": 2}");
+    assert!(twice.errors()[0].ends_with("the key \"a\" is given twice"), "{:?}", twice.errors());
+}
+
+#[test]
+fn two_files_of_one_layer_are_refused() {
+    let fixture = Fixture::new().user("").file("user/config.json", "{}");
+    assert_eq!(fixture.errors(), ["user/config.yaml and user/config.json both exist; keep one of them"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path(PROJECT)).unwrap();
+    let errors = fixture.errors();
+    assert!(errors[0].starts_with(&format!("{PROJECT}: cannot be read: ")), "{errors:?}");
+    let large = Fixture::new().user(&" ".repeat(crate::MAX_TEXT_BYTES + 1));
+    assert_eq!(large.errors(), ["user/config.yaml: more than 1048576 bytes of text"]);
+}
+
+#[test]
+fn credentials_are_refused_and_never_shown() {
+    const KEY: &str = "sk-abcdef0123456789abcd";
+    let told = |key: &str| {
+        format!(
+            "{key}: the value looks like a credential; put it into an environment variable and give that \
+             variable's name where one is asked for"
+        )
+    };
+    let file = Fixture::new().project(&format!("models:\n  planner: {KEY}\n"));
+    assert_eq!(file.errors(), [format!("{PROJECT}:2:12: {}", told("models.planner"))]);
+    let variable = Fixture::new().variable("FIXPOINT_MODELS__PLANNER", KEY);
+    assert_eq!(variable.errors(), [format!("$FIXPOINT_MODELS__PLANNER: {}", told("models.planner"))]);
+    for fixture in [
+        Fixture::new().set(&format!("models.planner={KEY}")),
+        Fixture::new().set(&format!("max_workers={KEY}")),
+        Fixture::new().set(&format!("sandbox={KEY}")),
+        Fixture::new().set(KEY),
+        Fixture::new().set(&format!("{KEY}=1")),
+        Fixture::new().project(&format!("{KEY}: 1")),
+        Fixture::new().project(&format!("workspace: {{setup: ['curl -H \"Authorization: {KEY}\"']}}")),
+        Fixture::new().remote(json!({"mcp_servers": {"a": {"env": {"TOKEN": KEY}}}})),
+    ] {
+        let errors = fixture.errors().join("\n");
+        assert!(!errors.contains(KEY) && errors.contains("credential"), "{errors}");
+    }
+}
