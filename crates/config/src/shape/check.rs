@@ -231,6 +231,7 @@ impl Checker {
             }
         }
         let mut canonical = kept;
+        let mut absent = Vec::new();
         for (name, field) in &record.fields {
             let old = field.legacy.as_deref();
             let found = match current.get(name.as_str()) {
@@ -238,12 +239,16 @@ impl Checker {
                 None => legacy.get(name.as_str()).map(|entry| (*entry, old.unwrap_or(name))),
             };
             let Some((entry, shown)) = found else {
-                self.absent(field, name, node, at);
+                absent.push((field, name));
                 continue;
             };
             if let Some(value) = self.node(&field.rule, &entry.node, &at.key(shown)) {
                 canonical.push(Entry { key: name.clone(), mark: entry.mark, node: value });
             }
+        }
+        // What is written comes first: a wrong value explains more than a missing neighbour.
+        for (field, name) in absent {
+            self.absent(field, name, node, at);
         }
         Some(Node { content: Content::Map(canonical), mark: node.mark, spelling: None })
     }

@@ -1,0 +1,12 @@
+//! The binary as a user meets it: real processes, real files, exit codes and what is printed where.
+
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod configuration;
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod everyday;
+#[cfg(test)]
+mod process;
