@@ -87,13 +87,15 @@ impl Memory {
         }
     }
 
-    /// What an attempt with this set came to, and remembers the set. The kinds that need no set (`infra`,
-    /// `waiting`, `complete`, `no_change`) are told apart by the controller.
-    pub fn compare(&mut self, current: FailureSet) -> ProgressKind {
-        let current = current.without(&self.flaky);
-        let kind = self.kind_of(&current);
-        self.remember(current);
-        kind
+    /// What an attempt with this set comes to, given failures that are known to be flaky only now. The kinds that
+    /// need no set (`infra`, `waiting`, `complete`, `no_change`) are told apart by the controller.
+    pub fn compare(&self, current: &FailureSet, newly_flaky: &BTreeSet<String>) -> ProgressKind {
+        if newly_flaky.is_subset(&self.flaky) {
+            return self.kind_of(&current.without(&self.flaky));
+        }
+        let mut aware = self.clone();
+        aware.forget_flaky(newly_flaky);
+        aware.kind_of(&current.without(&aware.flaky))
     }
 
     /// Whether anything can be compared with.
@@ -101,7 +103,7 @@ impl Memory {
         self.previous.is_none()
     }
 
-    /// Remembers a set without saying what it came to.
+    /// Remembers a set as the last one.
     pub fn remember(&mut self, set: FailureSet) {
         let set = set.without(&self.flaky);
         self.insert(set.clone());
@@ -148,9 +150,15 @@ mod tests {
         FailureSet { fingerprints, masked }
     }
 
+    fn next(memory: &mut Memory, names: &str) -> ProgressKind {
+        let kind = memory.compare(&set(names), &BTreeSet::new());
+        memory.remember(set(names));
+        kind
+    }
+
     fn kinds(before: Option<&str>, sets: &[&str]) -> Vec<ProgressKind> {
         let mut memory = Memory::beginning_with(before.map(set));
-        sets.iter().map(|names| memory.compare(set(names))).collect()
+        sets.iter().map(|names| next(&mut memory, names)).collect()
     }
 
     #[test]
@@ -179,9 +187,12 @@ mod tests {
     #[test]
     fn flaky_failures_are_taken_out_of_old_sets_too() {
         let mut memory = Memory::beginning_with(Some(set("abf")));
-        memory.forget_flaky(&["f".to_string()]);
-        assert_eq!(memory.compare(set("ab")), ProgressKind::Repeated);
-        assert_eq!(memory.compare(set("abf")), ProgressKind::Repeated);
-        assert_eq!(memory.compare(set("af")), ProgressKind::Progress);
+        let flaky = BTreeSet::from(["f".to_string()]);
+        assert_eq!(memory.compare(&set("ab"), &flaky), ProgressKind::Repeated);
+        assert_eq!(memory.compare(&set("ab"), &BTreeSet::new()), ProgressKind::Progress, "f still counts");
+        memory.forget_flaky(&flaky);
+        assert_eq!(next(&mut memory, "ab"), ProgressKind::Repeated);
+        assert_eq!(next(&mut memory, "abf"), ProgressKind::Repeated);
+        assert_eq!(next(&mut memory, "af"), ProgressKind::Progress);
     }
 }
