@@ -29,10 +29,6 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, value_name = "LANG")]
     pub(crate) lang: Option<LangArgument>,
 
-    /// A setting for this call, such as `--set convergence.max_iterations=5`; may be repeated
-    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
-    pub(crate) sets: Vec<String>,
-
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -98,9 +94,20 @@ pub(crate) struct DecideArguments {
     pub(crate) pretty: bool,
 }
 
+/// Settings given for one call; part of every command that reads the configuration.
+#[derive(Debug, Args)]
+pub(crate) struct SetArguments {
+    /// A setting for this call, such as `--set convergence.max_iterations=5`; may be repeated
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
+    pub(crate) sets: Vec<String>,
+}
+
 /// `fixpoint config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {
+    /// Settings for this call
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
     /// What to do with it
     #[command(subcommand)]
     pub(crate) command: ConfigCommand,
@@ -143,6 +150,9 @@ pub(crate) struct SchemaArguments {
 /// `fixpoint simulate`.
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArguments {
+    /// Settings for this call
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
     /// What is simulated
     #[command(subcommand)]
     pub(crate) command: SimulateCommand,

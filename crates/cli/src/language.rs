@@ -1,5 +1,7 @@
 //! In which language people are spoken to: `--lang`, else `FIXPOINT_LANG`, else the locale.
 
+use std::ffi::OsString;
+
 use clap::ValueEnum;
 use fixpoint_vocabulary::Lang;
 
@@ -13,9 +15,10 @@ pub(crate) enum LangArgument {
 }
 
 /// The language asked for, or that of the locale. `LC_ALL` wins over `LC_MESSAGES`, and that over `LANG`.
-pub(crate) fn choose(asked: Option<LangArgument>, environment: &[(String, String)]) -> Lang {
+pub(crate) fn choose(asked: Option<LangArgument>, environment: &[(OsString, OsString)]) -> Lang {
     let variable = |name: &str| {
-        environment.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value)
+        let found = environment.iter().find(|(key, value)| key == name && !value.is_empty());
+        found.map(|(_, value)| value.to_string_lossy())
     };
     match asked {
         Some(LangArgument::En) => Lang::En,
@@ -33,8 +36,8 @@ mod tests {
 
     #[test]
     fn the_flag_wins_over_the_locale() {
-        let environment = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+        let environment = |pairs: &[(&str, &str)]| -> Vec<(OsString, OsString)> {
+            pairs.iter().map(|(key, value)| (key.into(), value.into())).collect()
         };
         let japanese = environment(&[("LANG", "ja_JP.UTF-8")]);
         assert_eq!(choose(None, &japanese), Lang::Ja);

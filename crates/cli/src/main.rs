@@ -26,7 +26,9 @@ fn main() -> ExitCode {
         // A reader that has seen enough is no failure of ours.
         Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::complain(&format!("fixpoint: {failure}"));
+            for line in failure.to_string().lines() {
+                output::complain(&format!("fixpoint: {line}"));
+            }
             ExitCode::from(failure.exit_code())
         }
     }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use fixpoint_vocabulary::{Lang, Text};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 
@@ -40,16 +39,14 @@ impl Output {
         self.line(text.in_lang(lang))
     }
 
-    /// A value as JSON on one line, its sentences in the language asked for.
+    /// A value as JSON on one line.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let value = spoken(serde_json::to_value(value)?, self.lang);
-        self.line(&value.to_string())
+        self.line(&serde_json::to_string(value)?)
     }
 
     /// A value as JSON over several lines, for people and files.
     pub(crate) fn pretty_json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let value = spoken(serde_json::to_value(value)?, self.lang);
-        self.line(&serde_json::to_string_pretty(&value)?)
+        self.line(&serde_json::to_string_pretty(value)?)
     }
 
     /// Makes sure that everything has arrived.
@@ -65,41 +62,4 @@ fn failure(error: io::Error) -> Failure {
 /// A message beside the result. If standard error is gone too, there is nobody left to tell.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
-}
-
-/// Sentences are recorded in every language; here the one asked for is picked.
-pub(crate) fn spoken(value: Value, lang: Lang) -> Value {
-    match value {
-        Value::Object(map) => match sentence(&map, lang) {
-            Some(sentence) => Value::String(sentence),
-            None => map.into_iter().map(|(key, value)| (key, spoken(value, lang))).collect(),
-        },
-        Value::Array(list) => list.into_iter().map(|value| spoken(value, lang)).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
-    }
-}
-
-fn sentence(map: &Map<String, Value>, lang: Lang) -> Option<String> {
-    let key = match lang {
-        Lang::En => "en",
-        Lang::Ja => "ja",
-    };
-    let is_text = map.len() == 2 && map.get("en")?.is_string() && map.get("ja")?.is_string();
-    if is_text { map.get(key)?.as_str().map(str::to_string) } else { None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn sentences_are_picked_wherever_they_stand() {
-        let value = json!({"a": [{"text": {"en": "yes", "ja": "はい"}}], "en": 1, "b": {"en": "x"}});
-        assert_eq!(
-            spoken(value.clone(), Lang::Ja),
-            json!({"a": [{"text": "はい"}], "en": 1, "b": {"en": "x"}})
-        );
-        assert_eq!(spoken(value, Lang::En)["a"][0]["text"], "yes");
-    }
 }

@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::NewlyFlaky;
+use fixpoint_vocabulary::{Lang, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,10 @@ pub struct Answer {
     pub vanished: Identities,
     /// Whether nothing stands in the way.
     pub complete: bool,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
 }
 
 /// Sorts the failures of now by what was before.

@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::settings::{Price, Settings};
+use fixpoint_vocabulary::{Lang, Speak, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,12 @@ pub struct Answer {
     pub money: Option<f64>,
     /// The loops.
     pub terms: Vec<Term>,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.terms.iter_mut().for_each(|term| term.meaning.speak(lang));
+    }
 }
 
 /// Computes the worst case.

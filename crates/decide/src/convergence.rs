@@ -2,7 +2,7 @@
 //!
 //! It counts stalls; enough of them raise the stage, progress lowers it again, the last stage stops the task.
 //! Invariants: every sequence ends within `max_iterations` attempts; `not_converging` is said only after
-//! [`Limits::stalls_to_stop`] stalls that no progress undid.
+//! [`ConvergenceSettings::stalls_to_stop`] stalls that no progress undid.
 
 mod controller;
 mod reasons;
@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
-use fixpoint_vocabulary::{Cause, Reason};
+use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +35,6 @@ impl Default for Limits {
     fn default() -> Self {
         let max_infra_failures = CheckOptions::default().max_infra_failures;
         Self { convergence: ConvergenceSettings::default(), max_infra_failures }
-    }
-}
-
-impl Limits {
-    /// Stalls, not undone by progress, that stop a task.
-    pub const fn stalls_to_stop(&self) -> u32 {
-        self.convergence.stall_threshold.saturating_mul(self.convergence.max_stage.saturating_sub(1))
     }
 }
 
@@ -145,6 +138,10 @@ pub enum Code {
     Stalled,
     /// Too many got nowhere: lean harder.
     StageRaised,
+    /// It got nowhere at the last stage, which does not stop the task.
+    LastStage,
+    /// It got nowhere, and nobody counts.
+    NotCounted,
     /// The last stage is reached.
     NotConverging,
     /// No attempts are left.
@@ -174,6 +171,12 @@ pub struct Verdict {
 pub struct Answer {
     /// One verdict per attempt.
     pub iterations: Vec<Verdict>,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.iterations.iter_mut().for_each(|verdict| verdict.reason.speak(lang));
+    }
 }
 
 /// An attempt that is incomplete without saying in what.
@@ -208,5 +211,7 @@ pub fn decide(question: &Question) -> Result<Answer, NothingSaid> {
     Ok(Answer { iterations })
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

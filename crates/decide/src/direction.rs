@@ -3,8 +3,8 @@
 //! A judge's scores of one and the same plan differ by a few points. A difference below the noise threshold is
 //! therefore no change; comparisons are strict, so a difference equal to the threshold is one.
 
-use fixpoint_vocabulary::Score;
 use fixpoint_vocabulary::settings::RefinementSettings;
+use fixpoint_vocabulary::{Lang, Score, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,10 @@ pub struct Answer {
     pub direction: Direction,
     /// Whether the difference is more than noise. True where a score is absent: noise cannot be claimed.
     pub significant: bool,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
 }
 
 /// Answers a question about two scores.

@@ -36,8 +36,21 @@ pub struct GoalEvidence {
     pub named_tests_before: NamedTests,
     /// The runs on the attempt's tree; all of them must pass.
     pub runs: Vec<GoalRun>,
+    /// How many runs there must be.
+    pub required_runs: u32,
     /// A run with the base's version of the test files, where the attempt edited those without leave.
     pub with_base_tests: Option<GoalRun>,
+}
+
+impl GoalEvidence {
+    fn ran_nothing(&self, run: &GoalRun) -> bool {
+        self.named_tests_before == NamedTests::Yes && run.passed.is_empty()
+    }
+
+    /// Tests that failed before and were not seen passing in a run.
+    fn unseen(&self, run: &GoalRun) -> BTreeSet<String> {
+        self.failing_before.difference(&run.passed).cloned().collect()
+    }
 }
 
 /// Whether a command's output names the tests it ran.
@@ -79,36 +92,38 @@ pub enum GoalVerdict {
         /// What fails with the tests as they were.
         failures: BTreeSet<String>,
     },
-    /// It was not run.
+    /// It was not run, or not often enough.
     NotRun,
 }
 
 /// Decides about one goal.
 pub fn decide(evidence: &GoalEvidence) -> GoalVerdict {
-    if evidence.runs.is_empty() {
-        return GoalVerdict::NotRun;
-    }
     let failures: BTreeSet<String> =
         evidence.runs.iter().flat_map(|run| run.failed.iter().cloned()).collect();
     let clean_runs = evidence.runs.iter().filter(|run| run.is_clean()).count();
-    if clean_runs == 0 {
-        return GoalVerdict::Failing { failures };
-    }
     if clean_runs < evidence.runs.len() {
-        return GoalVerdict::Flaky { failures };
+        return if clean_runs == 0 {
+            GoalVerdict::Failing { failures }
+        } else {
+            GoalVerdict::Flaky { failures }
+        };
     }
-    let ran_nothing = evidence.runs.iter().any(|run| run.passed.is_empty());
-    if evidence.named_tests_before == NamedTests::Yes && ran_nothing {
+    if evidence.runs.len() < (evidence.required_runs as usize).max(1) {
+        return GoalVerdict::NotRun;
+    }
+    if evidence.runs.iter().any(|run| evidence.ran_nothing(run)) {
         return GoalVerdict::NoTestsRan;
     }
-    let is_seen = |test: &&String| evidence.runs.iter().all(|run| run.passed.contains(*test));
-    let tests: BTreeSet<String> =
-        evidence.failing_before.iter().filter(|test| !is_seen(test)).cloned().collect();
+    let tests: BTreeSet<String> = evidence.runs.iter().flat_map(|run| evidence.unseen(run)).collect();
     if !tests.is_empty() {
         return GoalVerdict::NotObserved { tests };
     }
     match &evidence.with_base_tests {
-        Some(run) if !run.is_clean() => GoalVerdict::TestsWeakened { failures: run.failed.clone() },
+        // With the tests as they were the same must be seen, or the change of the tests hid it.
+        Some(run) if !run.is_clean() || evidence.ran_nothing(run) || !evidence.unseen(run).is_empty() => {
+            let failures = run.failed.iter().cloned().chain(evidence.unseen(run)).collect();
+            GoalVerdict::TestsWeakened { failures }
+        }
         Some(_) | None => GoalVerdict::Passing,
     }
 }
@@ -164,6 +179,7 @@ mod tests {
         GoalEvidence {
             failing_before: names(&["t1"]),
             named_tests_before: NamedTests::Yes,
+            required_runs: 2,
             runs,
             with_base_tests: None,
         }
@@ -184,10 +200,24 @@ mod tests {
             (evidence(vec![exits_0.clone(), exits_0.clone()]), NoTestsRan),
             (evidence(vec![run(&["t2"], &[]); 2]), NotObserved { tests: names(&["t1"]) }),
             (
-                GoalEvidence { with_base_tests: Some(run(&[], &["t1"])), ..evidence(vec![good()]) },
+                GoalEvidence { with_base_tests: Some(run(&[], &["t1"])), ..evidence(vec![good(), good()]) },
                 TestsWeakened { failures: names(&["t1"]) },
             ),
-            (GoalEvidence { with_base_tests: Some(good()), ..evidence(vec![good()]) }, Passing),
+            (
+                GoalEvidence { with_base_tests: Some(exits_0.clone()), ..evidence(vec![good(), good()]) },
+                TestsWeakened { failures: names(&["t1"]) },
+            ),
+            (
+                GoalEvidence { with_base_tests: Some(run(&["t2"], &[])), ..evidence(vec![good(), good()]) },
+                TestsWeakened { failures: names(&["t1"]) },
+            ),
+            (GoalEvidence { with_base_tests: Some(good()), ..evidence(vec![good(), good()]) }, Passing),
+            (evidence(vec![good()]), NotRun),
+            (evidence(vec![good(), exits_0.clone()]), NoTestsRan),
+            (
+                evidence(vec![GoalRun { succeeded: true, ..run(&["t1"], &["t9"]) }; 2]),
+                Failing { failures: names(&["t9"]) },
+            ),
             (GoalEvidence { runs: vec![exits_0], ..GoalEvidence::default() }, Passing),
         ];
         for (evidence, expected) in table {

@@ -74,6 +74,19 @@ pub fn walk<Id: Ord + Clone>(edges: &Edges<Id>) -> Walk<Id> {
     walk
 }
 
+/// The part of a graph that some nodes rest on, these included. Names that no node has stay as they are.
+pub fn below<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterator<Item = Id>) -> Edges<Id> {
+    let mut reached = Edges::new();
+    let mut waiting: Vec<Id> = from.into_iter().collect();
+    while let Some(node) = waiting.pop() {
+        if let (false, Some(dependencies)) = (reached.contains_key(&node), edges.get(&node)) {
+            waiting.extend(dependencies.iter().cloned());
+            reached.insert(node, dependencies.clone());
+        }
+    }
+    reached
+}
+
 /// The nodes of one circle, if there is one.
 pub fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
     walk(edges).cycle
@@ -110,6 +123,13 @@ mod tests {
     fn a_long_chain_is_no_problem() {
         let chain: Edges<u32> = (0..200_000).map(|node| (node, vec![node + 1])).collect();
         assert_eq!(find_cycle(&chain), None);
+    }
+
+    #[test]
+    fn the_part_below_some_nodes() {
+        let graph = edges(&[(1, &[2]), (2, &[3, 9]), (3, &[2]), (4, &[1])]);
+        assert_eq!(below(&graph, [2]), edges(&[(2, &[3, 9]), (3, &[2])]));
+        assert_eq!(below(&graph, []), edges(&[]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, Reason};
+use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,13 +131,19 @@ pub struct Answer {
     pub reason: Reason<Code>,
 }
 
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.reason.speak(lang);
+    }
+}
+
 /// Holds a judge's answer against the evidence and the limits.
 pub fn decide(question: &Question) -> Answer {
     let answer = &question.answer;
-    let words = &answer.reason;
+    let words = Words { en: &answer.reason, ja: &answer.reason };
     if answer.success {
         return match contradiction(&question.evidence) {
-            Some(evidence) => continued(question, Code::EvidenceContradicts, &evidence),
+            Some((en, ja)) => continued(question, Code::EvidenceContradicts, Words { en: &en, ja: &ja }),
             None if answer.already_satisfied => plain(Outcome::Done, Code::AlreadySatisfied, words),
             None => plain(Outcome::Done, Code::AcceptanceMet, words),
         };
@@ -157,7 +163,14 @@ pub fn decide(question: &Question) -> Answer {
     blocked(Cause::JudgeGaveUp, Code::JudgeGaveUp, words)
 }
 
-fn continued(question: &Question, code: Code, words: &str) -> Answer {
+/// What is added to a reason: the judge's own words, which are the same in every language, or ours.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    en: &'a str,
+    ja: &'a str,
+}
+
+fn continued(question: &Question, code: Code, words: Words<'_>) -> Answer {
     if question.attempts_run >= question.config.max_iterations {
         blocked(Cause::MaxIterations, Code::MaxIterations, words)
     } else {
@@ -165,17 +178,20 @@ fn continued(question: &Question, code: Code, words: &str) -> Answer {
     }
 }
 
-fn contradiction(evidence: &Evidence) -> Option<String> {
-    let named =
-        |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what}: {}", shortened(names)));
-    let found: Vec<String> = [
-        named("new failures", &evidence.new_failures),
-        named("outside the scope", &evidence.scope_violations),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!found.is_empty()).then(|| found.join("; "))
+/// What the evidence holds against a success, in both languages.
+fn contradiction(evidence: &Evidence) -> Option<(String, String)> {
+    let named = |(en, ja): (&str, &str), names: &[String]| {
+        let names = shortened(names);
+        (!names.is_empty()).then(|| (format!("{en}: {names}"), format!("{ja}: {names}")))
+    };
+    let found = [
+        named(("new failures", "新しい失敗"), &evidence.new_failures),
+        named(("outside the scope", "範囲外の変更"), &evidence.scope_violations),
+    ];
+    found
+        .into_iter()
+        .flatten()
+        .reduce(|(en, ja), (more_en, more_ja)| (format!("{en}; {more_en}"), format!("{ja}、{more_ja}")))
 }
 
 /// The first few names, so that the reason stays readable whatever an attempt broke.
@@ -188,16 +204,16 @@ fn shortened(names: &[String]) -> String {
     text
 }
 
-fn plain(outcome: Outcome, code: Code, words: &str) -> Answer {
+fn plain(outcome: Outcome, code: Code, words: Words<'_>) -> Answer {
     Answer { outcome, cause: None, reason: code.reason(words) }
 }
 
-fn blocked(cause: Cause, code: Code, words: &str) -> Answer {
+fn blocked(cause: Cause, code: Code, words: Words<'_>) -> Answer {
     Answer { outcome: Outcome::Blocked, cause: Some(cause), reason: code.reason(words) }
 }
 
 impl Code {
-    fn reason(self, words: &str) -> Reason<Self> {
+    fn reason(self, words: Words<'_>) -> Reason<Self> {
         let (en, ja) = match self {
             Self::AcceptanceMet => ("acceptance met", "受け入れ条件を満たした"),
             Self::AlreadySatisfied => ("already satisfied", "既に満たされている"),
@@ -213,9 +229,9 @@ impl Code {
             }
             Self::JudgeGaveUp => ("the judge sees no way on", "判定者が続行不能と判断した"),
         };
-        match words.trim() {
-            "" => Reason::new(self, en, ja),
-            words => Reason::new(self, format!("{en}: {words}"), format!("{ja}: {words}")),
+        match (words.en.trim(), words.ja.trim()) {
+            ("", _) => Reason::new(self, en, ja),
+            (more_en, more_ja) => Reason::new(self, format!("{en}: {more_en}"), format!("{ja}: {more_ja}")),
         }
     }
 }
@@ -291,7 +307,7 @@ mod tests {
         let evidence = Evidence { new_failures, scope_violations: vec!["ci.yml".to_string()] };
         let answer = decide(&Question { evidence, ..question(true, false, false) });
         assert_eq!(
-            answer.reason.text.en,
+            answer.reason.text.in_lang(Lang::En),
             "the judge says done, the evidence does not: new failures: test_1, test_2, test_3, test_4, \
              test_5 (+2); outside the scope: ci.yml"
         );

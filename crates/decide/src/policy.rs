@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
+use fixpoint_vocabulary::{Lang, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,10 @@ pub enum Verdict {
     Forbid,
     /// Ask a person first.
     Ask,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
 }
 
 /// Decides whether a tool may be used: first what forbids, then what asks, then what allows; a tool that no

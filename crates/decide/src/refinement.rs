@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings};
-use fixpoint_vocabulary::{Reason, Score};
+use fixpoint_vocabulary::{Lang, Reason, Score, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,12 @@ pub struct Answer {
     pub suggestion_replan_count: u32,
 }
 
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.reason.speak(lang);
+    }
+}
+
 /// How a plan's score compares with that of the plan before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
@@ -171,11 +177,18 @@ pub fn decide_compared(question: &Question, comparison: Option<Comparison>) -> A
         (Decision::Accept | Decision::Reject, _) => None,
     };
     let noise = question.config.noise_threshold;
+    let score_direction = match comparison {
+        // Samples can say that what looks like a change is none.
+        Some(Comparison::InNoise) => Direction::Stable,
+        Some(Comparison::Stagnated | Comparison::Improved) | None => {
+            direction::direction(question.score, question.previous_score, noise)
+        }
+    };
     Answer {
         decision,
         reason: code.reason(),
         feedback,
-        score_direction: Some(direction::direction(question.score, question.previous_score, noise)),
+        score_direction: Some(score_direction),
         current_score: question.score,
         previous_score: question.previous_score,
         attempt_count: question.attempt_count,

@@ -1,7 +1,7 @@
 //! Whether results are looked back on now.
 
-use fixpoint_vocabulary::Reason;
 use fixpoint_vocabulary::settings::{ReflectAfter, ReflectionSettings};
+use fixpoint_vocabulary::{Lang, Reason, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,12 @@ pub struct Answer {
     /// What calls for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason<Code>>,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.reason.speak(lang);
+    }
 }
 
 /// Decides whether to look back now. Failures and surprises are looked at whatever the action was; `after:

@@ -10,12 +10,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{PlanningSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Lang, Speak, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::graph;
+use crate::graph::{self, Edges};
 
 /// A task of the running graph. Other fields are carried along untouched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +30,7 @@ pub struct GraphTask {
     pub state: TaskState,
     /// The paths it may change; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1000))]
     pub scope_paths: Option<Vec<String>>,
     /// The tasks that stand in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,6 +42,21 @@ pub struct GraphTask {
     #[serde(flatten)]
     #[schemars(skip)]
     pub other: Map<String, Value>,
+}
+
+impl GraphTask {
+    /// What waiting for this task rests on: its replacements once it has been replaced, else its dependencies.
+    pub fn awaited(&self) -> &[TaskId] {
+        match self.state {
+            TaskState::ReplacedByReplan => self.replaced_by.as_deref().unwrap_or_default(),
+            TaskState::Ready
+            | TaskState::Running
+            | TaskState::NeedsContinuation
+            | TaskState::Done
+            | TaskState::Blocked
+            | TaskState::Cancelled => &self.dependencies,
+        }
+    }
 }
 
 /// Where a task stands in its lineage of replans.
@@ -71,6 +87,7 @@ pub struct Child {
     pub dependencies: Vec<TaskId>,
     /// The paths it may change; absent: those of the task it replaces.
     #[serde(default)]
+    #[schemars(length(max = 1000))]
     pub scope_paths: Option<Vec<String>>,
     /// Whatever else the task carries.
     #[serde(flatten)]
@@ -137,6 +154,10 @@ pub enum Answer {
     },
 }
 
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
+}
+
 /// What blocks a replan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Blocked {
@@ -171,7 +192,7 @@ pub enum Unsound {
     /// No child at all.
     #[error("children: at least one task must take the place of `{0}`")]
     NoChildren(TaskId),
-    /// A child waits for something that does not exist.
+    /// A child, or what it waits for, waits for something that does not exist.
     #[error("children: `{child}` depends on `{missing}`, which does not exist")]
     UnknownDependency {
         /// The child.
@@ -202,7 +223,7 @@ pub fn decide(question: &Question) -> Result<Answer, Unsound> {
     let settings = limits.replanning.as_ref().unwrap_or(&limits.section);
     let old = replaceable(question)?;
     let blocked = |cause| Ok(Answer::Blocked { blocked: Blocked { cause } });
-    let iteration = match may_replan(question.lineage_iteration, settings) {
+    let iteration = match may_replan(replans_so_far(question, old), settings) {
         Ok(iteration) => iteration,
         Err(Refused::Disabled) => return blocked(Cause::ReplanningDisabled),
         Err(Refused::MaxReplans) => return blocked(Cause::MaxReplans),
@@ -218,6 +239,18 @@ pub fn decide(question: &Question) -> Result<Answer, Unsound> {
     let tasks = lineage.rewire(question);
     check_graph(&tasks, tasks.get(question.tasks.len()..).unwrap_or_default())?;
     Ok(Answer::Rewired { tasks, lineage_iteration: iteration })
+}
+
+/// The replans made in the lineage of a task: what the caller says, or more where a task of the lineage knows of
+/// more. One counter is shared by all descendants, so the highest that any of them has seen is it.
+fn replans_so_far(question: &Question, old: &GraphTask) -> u32 {
+    let origin = |task: &GraphTask| {
+        let info = task.replanning_info.as_ref();
+        info.map_or_else(|| task.id.clone(), |info| info.original_task_id.clone())
+    };
+    let lineage = question.tasks.iter().filter(|task| origin(task) == origin(old));
+    let known = lineage.filter_map(|task| task.replanning_info.as_ref()).map(|info| info.iteration).max();
+    question.lineage_iteration.max(known.unwrap_or(0))
 }
 
 fn replaceable(question: &Question) -> Result<&GraphTask, Unsound> {
@@ -244,17 +277,16 @@ fn check_children(question: &Question) -> Result<(), Unsound> {
 }
 
 fn check_graph(tasks: &[GraphTask], new_tasks: &[GraphTask]) -> Result<(), Unsound> {
-    let edges = tasks.iter().map(|task| (task.id.clone(), task.dependencies.clone())).collect();
-    let is_new = |id: &TaskId| new_tasks.iter().any(|task| &task.id == id);
-    // The old graph is not on trial here: only what the children bring can be sent back to the planner.
-    if let Some((child, missing)) =
-        graph::unknown_dependencies(&edges).into_iter().find(|(task, _)| is_new(task))
-    {
+    let all: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), task.awaited().to_vec())).collect();
+    // Only what the children rest on is on trial: a defect elsewhere is not for the planner to mend.
+    let edges = graph::below(&all, new_tasks.iter().map(|task| task.id.clone()));
+    if let Some((child, missing)) = graph::unknown_dependencies(&edges).into_iter().next() {
         return Err(Unsound::UnknownDependency { child, missing });
     }
     let circle = graph::find_cycle(&edges).unwrap_or_default();
-    match circle.into_iter().find(is_new) {
-        Some(child) => Err(Unsound::Circular(child)),
+    let is_new = |id: &&TaskId| new_tasks.iter().any(|task| &task.id == *id);
+    match circle.iter().find(is_new).or(circle.first()) {
+        Some(task) => Err(Unsound::Circular(task.clone())),
         None => Ok(()),
     }
 }

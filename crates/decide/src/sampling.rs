@@ -7,8 +7,8 @@
 
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::Score;
 use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
+use fixpoint_vocabulary::{Lang, Score, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,9 +19,7 @@ use crate::refinement::{self, Comparison};
 const CLEARLY_NOT_ZERO: f64 = 2.35;
 /// How much wider that bound is earlier: to this power of the share of information that is in.
 const NARROWING: f64 = -0.25;
-/// A difference below this many points would not change what is done about a plan.
-const MATTERS: f64 = 5.0;
-/// How many standard errors below that the difference must be to be clearly too small.
+/// How many standard errors below what matters the difference must be to be clearly too small.
 const CLEARLY_TOO_SMALL: f64 = 1.0;
 
 /// The scores one plan has so far.
@@ -45,10 +43,18 @@ pub struct Question {
     #[serde(default = "default_max_samples")]
     #[schemars(range(min = 1, max = 20))]
     pub max_samples: u32,
+    /// A difference below this many points would not change what is done about a plan.
+    #[serde(default = "default_delta_threshold")]
+    #[schemars(range(min = 0, max = 50))]
+    pub delta_threshold: f64,
 }
 
 fn default_max_samples() -> u32 {
     JudgeSettings::default().max_samples
+}
+
+fn default_delta_threshold() -> f64 {
+    RefinementSettings::default().delta_threshold
 }
 
 /// What to do next.
@@ -92,6 +98,10 @@ pub struct Answer {
     pub finding: Finding,
 }
 
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
+}
+
 /// Decides whether to score again, and which plan.
 pub fn decide(question: &Question) -> Answer {
     let (a, b) = (&question.a.scores, &question.b.scores);
@@ -124,14 +134,17 @@ pub fn decide(question: &Question) -> Answer {
     }
 }
 
-/// How two sampled plans compare for refinement: what cannot be told apart is inside the noise, otherwise the
-/// thresholds apply to the means.
+/// How two sampled plans compare for refinement. What is not shown to differ is inside the noise; to what is, the
+/// thresholds apply by the means. Where a plan may be scored only once, they apply to the single scores.
 pub fn compare(question: &Question, settings: &RefinementSettings) -> Option<Comparison> {
     let score = |samples: &Samples| noise::mean(&samples.scores).map(Score::nearest);
     let (earlier, later) = (score(&question.a)?, score(&question.b)?);
+    if question.max_samples <= 1 {
+        return Some(refinement::compare(later, earlier, settings));
+    }
     Some(match decide(question).finding {
-        Finding::Inconclusive => Comparison::InNoise,
-        Finding::Changed | Finding::Unchanged => refinement::compare(later, earlier, settings),
+        Finding::Inconclusive | Finding::Unchanged => Comparison::InNoise,
+        Finding::Changed => refinement::compare(later, earlier, settings),
     })
 }
 
@@ -162,7 +175,7 @@ impl Margins {
         let error = noise::reckoned(question.sigma) * libm::sqrt(variance_factor);
         Self {
             not_zero: CLEARLY_NOT_ZERO * libm::pow(information, NARROWING) * error,
-            too_small: MATTERS - CLEARLY_TOO_SMALL * error,
+            too_small: question.delta_threshold - CLEARLY_TOO_SMALL * error,
         }
     }
 }
@@ -170,7 +183,6 @@ impl Margins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
     use proptest::prelude::*;
 
     fn scores(values: &[f64]) -> Vec<Score> {
@@ -179,7 +191,7 @@ mod tests {
 
     fn question(a: &[f64], b: &[f64]) -> Question {
         let (a, b) = (Samples { scores: scores(a) }, Samples { scores: scores(b) });
-        Question { a, b, sigma: None, max_samples: 5 }
+        Question { a, b, sigma: None, max_samples: 5, delta_threshold: 5.0 }
     }
 
     #[test]
@@ -210,6 +222,12 @@ mod tests {
     fn single_scores_are_compared_by_the_table() {
         let single = Question { max_samples: 1, ..question(&[70.0], &[76.0]) };
         assert_eq!(decide(&single).next, Next::Stop);
+        let settings = RefinementSettings::default();
+        for (before, after) in [(70.0, 76.0), (70.0, 73.0), (70.0, 72.0), (70.0, 60.0), (0.0, 10.0)] {
+            let single = Question { max_samples: 1, ..question(&[before], &[after]) };
+            let [before, after] = [before, after].map(|score| scores(&[score])[0]);
+            assert_eq!(compare(&single, &settings), Some(refinement::compare(after, before, &settings)));
+        }
     }
 
     #[test]
@@ -221,6 +239,7 @@ mod tests {
         assert_eq!(compare(&question(&[50.0], &[80.0]), &settings), Some(Comparison::Improved));
         assert_eq!(compare(&question(&[80.0], &[50.0]), &settings), Some(Comparison::Stagnated));
         assert_eq!(compare(&question(&[], &[50.0]), &settings), None);
+        assert_eq!(compare(&question(&[70.0; 5], &[73.5; 5]), &settings), Some(Comparison::InNoise));
     }
 
     proptest! {
@@ -249,12 +268,12 @@ mod tests {
         fn the_plans_are_treated_alike(a in vec_of_scores(), b in vec_of_scores()) {
             let (one, other) = (decide(&question(&a, &b)), decide(&question(&b, &a)));
             prop_assert_eq!(one.finding, other.finding);
-            prop_assert_eq!(one.difference.map(|d| -d), other.difference);
+            let sum = one.difference.unwrap() + other.difference.unwrap();
+            prop_assert!(sum.abs() < 1e-9);
         }
     }
 
     fn vec_of_scores() -> impl Strategy<Value = Vec<f64>> {
         proptest::collection::vec((0u8..=100).prop_map(f64::from), 1..5)
-            .prop_map(|scores| vec![scores[0]; scores.len()])
     }
 }

@@ -8,7 +8,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::{TaskId, TaskState};
+use fixpoint_vocabulary::{Lang, Speak, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,10 @@ pub struct Answer {
     pub finished: bool,
 }
 
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
+}
+
 /// What waiting for a task comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prospect {
@@ -49,8 +53,16 @@ enum Prospect {
     Dead,
 }
 
+/// Two tasks of one name: which of them is meant cannot be known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tasks: several tasks are called `{0}`")]
+pub struct DuplicateTask(pub TaskId);
+
 /// Decides what starts now.
-pub fn decide(question: &Question) -> Answer {
+pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
+    if let Some(id) = graph::duplicates(question.tasks.iter().map(|task| &task.id)).first() {
+        return Err(DuplicateTask((*id).clone()));
+    }
     let prospects = prospects(&question.tasks);
     let prospect = |id: &TaskId| prospects.get(id).copied().unwrap_or(Prospect::Dead);
     let running = question.tasks.iter().filter(|task| task.state == TaskState::Running);
@@ -76,7 +88,7 @@ pub fn decide(question: &Question) -> Answer {
             start.push(task.id.clone());
         }
     }
-    Answer { start, blocked, finished: !is_running && !is_waiting }
+    Ok(Answer { start, blocked, finished: !is_running && !is_waiting })
 }
 
 fn scope_of(task: &GraphTask) -> Option<PatternSet> {
@@ -94,11 +106,11 @@ fn are_disjoint(one: &Option<PatternSet>, other: &Option<PatternSet>) -> bool {
 /// circle, or for a task that does not exist, can never be done.
 fn prospects(tasks: &[GraphTask]) -> BTreeMap<TaskId, Prospect> {
     let by_id: BTreeMap<&TaskId, &GraphTask> = tasks.iter().map(|task| (&task.id, task)).collect();
-    let edges: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), awaited(task).to_vec())).collect();
+    let edges: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), task.awaited().to_vec())).collect();
     let mut prospects: BTreeMap<TaskId, Prospect> = BTreeMap::new();
     for id in graph::walk(&edges).order {
         let Some(task) = by_id.get(&id) else { continue };
-        let below = awaited(task).iter().map(|id| prospects.get(id).copied().unwrap_or(Prospect::Dead));
+        let below = task.awaited().iter().map(|id| prospects.get(id).copied().unwrap_or(Prospect::Dead));
         let prospect = match task.state {
             TaskState::Done => Prospect::Met,
             TaskState::Running => Prospect::Pending,
@@ -112,19 +124,6 @@ fn prospects(tasks: &[GraphTask]) -> BTreeMap<TaskId, Prospect> {
         prospects.insert(id, prospect);
     }
     prospects
-}
-
-/// What a task's prospect rests on: its replacements once it has been replaced, else its dependencies.
-fn awaited(task: &GraphTask) -> &[TaskId] {
-    match task.state {
-        TaskState::ReplacedByReplan => task.replaced_by.as_deref().unwrap_or_default(),
-        TaskState::Ready
-        | TaskState::Running
-        | TaskState::NeedsContinuation
-        | TaskState::Done
-        | TaskState::Blocked
-        | TaskState::Cancelled => &task.dependencies,
-    }
 }
 
 fn weakest(prospects: impl Iterator<Item = Prospect>) -> Prospect {

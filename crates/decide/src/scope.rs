@@ -12,10 +12,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
+use fixpoint_vocabulary::{Lang, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::companions::Companions;
+use self::companions::{Companions, Excused};
 use crate::glob::{PatternSet, is_tree_path};
 
 /// The directory of Fixpoint's own configuration.
@@ -27,9 +28,11 @@ pub struct Question {
     /// Everything that changed.
     pub changed: Vec<Changed>,
     /// Globs as in `.gitignore` of what may change; empty for everything.
+    #[schemars(length(max = 1000))]
     pub allowed_paths: Vec<String>,
     /// Globs of what may not change, whatever is allowed.
     #[serde(default)]
+    #[schemars(length(max = 1000))]
     pub denied_paths: Vec<String>,
     /// Files that may change, at most; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,6 +94,10 @@ pub enum Rule {
     MaxChangedFiles,
     /// More lines changed than may.
     MaxChangedLines,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, _: Lang) {}
 }
 
 /// Decides whether a set of changes lies within a scope.
@@ -180,8 +187,9 @@ impl ScopeGuard {
                 places.push(place);
             }
         }
+        let excused = self.companions.excused(&manifests);
         let mut breaches: Vec<Breach<'a>> =
-            places.into_iter().filter_map(|place| self.breach(place, &manifests)).collect();
+            places.into_iter().filter_map(|place| self.breach(place, &excused)).collect();
         let files = u64::try_from(files.len()).unwrap_or(u64::MAX);
         let budgets = [
             (files, self.max_changed_files, Rule::MaxChangedFiles),
@@ -211,11 +219,11 @@ impl ScopeGuard {
         }
     }
 
-    fn breach<'a>(&self, place: Place<'a>, manifests: &[&[u8]]) -> Option<Breach<'a>> {
+    fn breach<'a>(&self, place: Place<'a>, excused: &Excused<'_>) -> Option<Breach<'a>> {
         match place {
             Place::Inside => None,
             Place::Barred(breach) => Some(breach),
-            Place::Outside(path) if self.companions.excuse(path, manifests) => None,
+            Place::Outside(path) if self.companions.excuse(path, excused) => None,
             Place::Outside(path) => {
                 Some(Breach { path: Some(path), rule: Rule::AllowedPaths, pattern: None })
             }

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::RefinementSettings;
-use fixpoint_vocabulary::{TaskId, Text};
+use fixpoint_vocabulary::{Lang, Speak, TaskId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,12 @@ pub struct Answer {
     pub has_duplicate_ids: bool,
     /// A sentence for each thing that is wrong.
     pub details: Vec<Text>,
+}
+
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.details.speak(lang);
+    }
 }
 
 /// Checks the replanned plan.
@@ -192,6 +198,6 @@ mod tests {
         assert_eq!(flags(&[("a", &["b"]), ("b", &["a"])]), (false, true, false));
         assert_eq!(flags(&[("a", &[]), ("a", &[])]), (false, false, true));
         let circle = check(vec![], plan(&[("a", &["b"]), ("b", &["a"])]));
-        assert_eq!(circle.details[0].en, "circular dependency: a → b → a");
+        assert_eq!(circle.details[0].in_lang(Lang::En), "circular dependency: a → b → a");
     }
 }

@@ -8,8 +8,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::settings::CheckVerdict;
+use fixpoint_vocabulary::{Lang, Speak, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -69,6 +69,12 @@ pub struct Answer {
     pub fingerprints: Vec<String>,
 }
 
+impl Speak for Answer {
+    fn speak(&mut self, lang: Lang) {
+        self.reasons.speak(lang);
+    }
+}
+
 /// Reads what a check decided.
 pub fn decide(question: &Question) -> Answer {
     let mut reasons = Vec::new();
@@ -107,7 +113,8 @@ fn fresh(file: &str, check_id: Option<&str>) -> Result<Value, Text> {
         )
     })?;
     let written_by = ["check_id", "checkId"].iter().find_map(|key| content.get(key)).and_then(Value::as_str);
-    match (written_by, check_id) {
+    let is_id = |id: &&str| !id.is_empty();
+    match (written_by.filter(is_id), check_id.filter(is_id)) {
         (Some(written_by), Some(expected)) if written_by == expected => Ok(content),
         (Some(_), Some(_)) => Err(Text::new(
             "the decision file is of another check: ignored",

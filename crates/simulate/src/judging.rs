@@ -5,7 +5,8 @@
 
 use fixpoint_decide::direction::{self, Direction};
 use fixpoint_decide::noise::{RepeatedScores, Sigma};
-use fixpoint_decide::sampling::{self, Finding, Next, Question, Samples};
+use fixpoint_decide::refinement::Comparison;
+use fixpoint_decide::sampling::{self, Next, Question, Samples};
 use fixpoint_vocabulary::Score;
 use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
 
@@ -147,6 +148,7 @@ impl Bench<'_> {
             b: Samples { scores: vec![self.score(QUALITY + improvement)] },
             sigma,
             max_samples: self.judge.max_samples,
+            delta_threshold: self.settings.delta_threshold,
         };
         let mut calls = 0;
         loop {
@@ -154,16 +156,20 @@ impl Bench<'_> {
             match answer.next {
                 Next::A => question.a.scores.push(self.score(QUALITY)),
                 Next::B => question.b.scores.push(self.score(QUALITY + improvement)),
-                Next::Stop => {
-                    let direction = match answer.finding {
-                        Finding::Changed if answer.difference > Some(0.0) => Direction::Improved,
-                        Finding::Changed => Direction::Degraded,
-                        Finding::Unchanged | Finding::Inconclusive => Direction::Stable,
-                    };
-                    return (direction, calls);
-                }
+                Next::Stop => return (self.direction(&question, answer.difference), calls),
             }
             calls += 1;
+        }
+    }
+
+    /// What the product makes of the scores.
+    fn direction(&self, question: &Question, difference: Option<f64>) -> Direction {
+        match sampling::compare(question, self.settings) {
+            Some(Comparison::Stagnated | Comparison::Improved) if difference > Some(0.0) => {
+                Direction::Improved
+            }
+            Some(Comparison::Stagnated | Comparison::Improved) => Direction::Degraded,
+            Some(Comparison::InNoise) | None => Direction::Stable,
         }
     }
 }
@@ -191,6 +197,19 @@ mod tests {
         }
         let fixed = row(2.5, Method::FixedThreshold).false_change();
         assert!((0.37..0.43).contains(&fixed), "{fixed}");
+    }
+
+    /// Catches a second rule beside the product's: scored once, both methods are the table and nothing else.
+    #[test]
+    fn with_one_sample_the_fixed_threshold_is_what_is_left() {
+        let once = JudgeSettings { max_samples: 1 };
+        let rows = simulate_judging(1, 20_000, &RefinementSettings::default(), &once);
+        for pair in rows.chunks(Method::ALL.len()) {
+            let (fixed, calibrated) = (pair[0], pair[1]);
+            assert!((fixed.false_change() - calibrated.false_change()).abs() < 0.02, "{pair:?}");
+            assert!((fixed.missed_change() - calibrated.missed_change()).abs() < 0.02, "{pair:?}");
+            assert_eq!(calibrated.improved.further_calls, 0.0);
+        }
     }
 
     #[test]

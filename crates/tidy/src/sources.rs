@@ -92,8 +92,8 @@ fn impure_lines(source: &Source) -> Vec<String> {
         let code = line.trim_start();
         let for_tests = previous.trim_start() == "#[cfg(test)]";
         previous = line;
-        let links_std = code.starts_with("extern crate std") && !for_tests;
-        let waits = ["async fn ", "async move", ".await"].iter().any(|word| code.contains(word));
+        let links_std = code.contains("extern crate std") && !for_tests;
+        let waits = ["async fn ", "async move", "async {", ".await"].iter().any(|word| code.contains(word));
         if !code.starts_with("//") && (links_std || waits) {
             found.push(format!(
                 "{}:{}: a pure crate must not do this: {code}",

@@ -15,6 +15,6 @@ pub mod settings;
 mod task;
 
 pub use cause::Cause;
-pub use reason::{Lang, Reason, Text};
+pub use reason::{Lang, Reason, Speak, Text};
 pub use score::{Score, ScoreError};
 pub use task::{TaskId, TaskState};

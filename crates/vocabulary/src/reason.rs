@@ -5,6 +5,7 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,34 +21,77 @@ pub enum Lang {
     Ja,
 }
 
-/// One sentence in every language Fixpoint speaks. Published schemas show it as the string that is printed.
+/// One sentence, in every language Fixpoint speaks until it is told to somebody. Recorded with all languages,
+/// printed with one; published schemas show the string that is printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(with = "String")]
-pub struct Text {
-    /// The English sentence.
-    pub en: Cow<'static, str>,
-    /// The Japanese sentence.
-    pub ja: Cow<'static, str>,
+#[serde(untagged)]
+pub enum Text {
+    /// The sentence in every language.
+    Everywhere {
+        /// The English sentence.
+        en: Cow<'static, str>,
+        /// The Japanese sentence.
+        ja: Cow<'static, str>,
+    },
+    /// The sentence as it was told, or words that are not ours to translate.
+    Said(Cow<'static, str>),
 }
 
 impl Text {
     /// A sentence said differently in the two languages.
     pub fn new(en: impl Into<Cow<'static, str>>, ja: impl Into<Cow<'static, str>>) -> Self {
-        Self { en: en.into(), ja: ja.into() }
+        Self::Everywhere { en: en.into(), ja: ja.into() }
     }
 
     /// Words that are not ours to translate, such as a tool's own message.
     pub fn verbatim(words: impl Into<String>) -> Self {
-        let words: String = words.into();
-        Self { en: Cow::Owned(words.clone()), ja: Cow::Owned(words) }
+        Self::Said(Cow::Owned(words.into()))
     }
 
     /// The sentence in one language.
     pub fn in_lang(&self, lang: Lang) -> &str {
-        match lang {
-            Lang::En => &self.en,
-            Lang::Ja => &self.ja,
+        match (self, lang) {
+            (Self::Everywhere { en, .. }, Lang::En) => en,
+            (Self::Everywhere { ja, .. }, Lang::Ja) => ja,
+            (Self::Said(words), Lang::En | Lang::Ja) => words,
         }
+    }
+}
+
+/// Anything that holds sentences for people. Speaking picks one language; what is not a sentence is left alone,
+/// above all what a user wrote.
+pub trait Speak {
+    /// Reduces every sentence to one language.
+    fn speak(&mut self, lang: Lang);
+}
+
+impl Speak for Text {
+    fn speak(&mut self, lang: Lang) {
+        if let Self::Everywhere { en, ja } = self {
+            *self = Self::Said(core::mem::take(match lang {
+                Lang::En => en,
+                Lang::Ja => ja,
+            }));
+        }
+    }
+}
+
+impl<Code> Speak for Reason<Code> {
+    fn speak(&mut self, lang: Lang) {
+        self.text.speak(lang);
+    }
+}
+
+impl<T: Speak> Speak for Vec<T> {
+    fn speak(&mut self, lang: Lang) {
+        self.iter_mut().for_each(|item| item.speak(lang));
+    }
+}
+
+impl<T: Speak> Speak for Option<T> {
+    fn speak(&mut self, lang: Lang) {
+        self.iter_mut().for_each(|item| item.speak(lang));
     }
 }
 

@@ -4,7 +4,7 @@ use fixpoint_config::{Loaded, Setting, Shape, reference_markdown};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::ConfigCommand;
+use crate::arguments::{ConfigArguments, ConfigCommand};
 use crate::failure::Failure;
 use crate::output::{Output, complain};
 use crate::surroundings::Surroundings;
@@ -17,24 +17,25 @@ enum Detail {
 }
 
 pub(crate) fn run(
-    command: &ConfigCommand,
+    arguments: &ConfigArguments,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    match command {
+    let configuration = || surroundings.configuration(&arguments.set);
+    match &arguments.command {
         ConfigCommand::Show { key, origin, json } => {
-            let loaded = surroundings.configuration()?;
+            let loaded = configuration()?;
             warn(&loaded);
             let detail = if *origin { Detail::Origins } else { Detail::Values };
             let settings = selected(&loaded, key.as_deref())?;
             if *json { show_json(&settings, detail, output) } else { show_lines(&settings, detail, output) }
         }
         ConfigCommand::Validate { json: false } => {
-            let loaded = surroundings.configuration()?;
+            let loaded = configuration()?;
             warn(&loaded);
             output.line(&summary(&loaded))
         }
-        ConfigCommand::Validate { json: true } => validate_json(surroundings, output),
+        ConfigCommand::Validate { json: true } => validate_json(configuration(), output),
         ConfigCommand::Schema => output.pretty_json(Shape::of::<Settings>().published()),
         ConfigCommand::Reference => output.text(&reference_markdown()),
     }
@@ -91,8 +92,8 @@ fn summary(loaded: &Loaded) -> String {
     format!("valid: {} settings, {explicit} set explicitly, warnings: {warnings}", loaded.origins.len())
 }
 
-fn validate_json(surroundings: &Surroundings, output: &mut Output) -> Result<(), Failure> {
-    match surroundings.configuration() {
+fn validate_json(loaded: Result<Loaded, Failure>, output: &mut Output) -> Result<(), Failure> {
+    match loaded {
         Ok(loaded) => {
             let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
             output.json(&json!({ "valid": true, "errors": [], "warnings": warnings }))

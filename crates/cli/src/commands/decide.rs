@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
 use fixpoint_config::{Content, Node};
+use fixpoint_vocabulary::Lang;
 use serde_json::Value;
 
 use self::kinds::Kind;
@@ -22,18 +23,19 @@ pub(crate) fn run(arguments: &DecideArguments, output: &mut Output) -> Result<()
     if arguments.example {
         return output.text(arguments.kind.example());
     }
-    let answer = answer(arguments.kind, &read(arguments)?).map_err(Failure::BadInput)?;
+    let input = read(arguments)?;
+    let answer = answer(arguments.kind, &input, output.lang()).map_err(Failure::BadInput)?;
     if arguments.pretty { output.pretty_json(&answer) } else { output.json(&answer) }
 }
 
 fn read(arguments: &DecideArguments) -> Result<Vec<u8>, Failure> {
     match &arguments.input {
-        Some(path) => {
+        Some(path) if path.as_os_str() != "-" => {
             let unreadable = |source| Failure::Unreadable { path: PathBuf::from(path), source };
             let file = File::open(path).map_err(unreadable)?;
             bounded(file).map_err(unreadable)
         }
-        None => {
+        Some(_) | None => {
             let stdin = io::stdin();
             if stdin.is_terminal() {
                 let kind = arguments.kind.name();
@@ -57,26 +59,29 @@ fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Answers one question, or an array of them. An error is one line that names the field.
-pub(crate) fn answer(kind: Kind, input: &[u8]) -> Result<Value, String> {
+pub(crate) fn answer(kind: Kind, input: &[u8], lang: Lang) -> Result<Value, String> {
+    // Some editors begin a file with a byte order mark, which is not part of it.
+    let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input);
     let question: Node = serde_json::from_slice(input).map_err(|error| not_json(&error, input))?;
     let decider = kind.decider();
     match &question.content {
         Content::List(questions) => {
             let answers = questions.iter().enumerate().map(|(index, question)| {
-                decider.answer(question).map_err(|problem| in_batch(index, &problem))
+                decider.answer(question, lang).map_err(|problem| in_batch(index, &problem))
             });
             answers.collect::<Result<Vec<Value>, String>>().map(Value::Array)
         }
-        Content::Map(_) => decider.answer(&question),
+        Content::Map(_) => decider.answer(&question, lang),
         Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) => {
             Err("expected an object, or an array of objects".to_string())
         }
     }
 }
 
+/// A problem that begins with a field gets the place in front of the field; any other is about the whole question.
 fn in_batch(index: usize, problem: &str) -> String {
-    let separator = if problem.starts_with('[') { "" } else { "." };
-    format!("[{index}]{separator}{problem}")
+    let names_a_field = problem.split_once(": ").is_some_and(|(field, _)| !field.contains(' '));
+    if names_a_field { format!("[{index}].{problem}") } else { format!("[{index}]: {problem}") }
 }
 
 fn not_json(error: &serde_json::Error, input: &[u8]) -> String {

@@ -12,7 +12,7 @@ use self::scenes::{SCENES, Scene};
 use super::decide;
 use crate::arguments::DemoArguments;
 use crate::failure::Failure;
-use crate::output::{Output, spoken};
+use crate::output::Output;
 
 pub(crate) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<(), Failure> {
     if arguments.list {
@@ -20,12 +20,12 @@ pub(crate) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<(), 
     }
     for scene in chosen(arguments.scene.as_deref())? {
         let question = scene.kind.example();
-        let answer = decide::answer(scene.kind, question.as_bytes()).map_err(Failure::Internal)?;
+        let answer =
+            decide::answer(scene.kind, question.as_bytes(), output.lang()).map_err(Failure::Internal)?;
         let question = serde_json::from_str(question)?;
         if arguments.json {
             output.json(&json!({ "scene": scene.name, "question": question, "answer": answer }))?;
         } else {
-            let answer = spoken(answer, output.lang());
             tell(scene, &(scene.show)(&question, &answer), output)?;
         }
     }

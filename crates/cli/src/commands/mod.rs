@@ -22,9 +22,9 @@ pub(crate) fn run(
     match &arguments.command {
         Command::Demo(demo) => demo::run(demo, output),
         Command::Decide(decide) => decide::run(decide, output),
-        Command::Config(config) => config::run(&config.command, surroundings, output),
+        Command::Config(config) => config::run(config, surroundings, output),
         Command::Schema(schema) => schema::run(schema.name, output),
-        Command::Simulate(simulate) => simulate::run(&simulate.command, surroundings, output),
+        Command::Simulate(simulate) => simulate::run(simulate, surroundings, output),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "fixpoint", &mut script);

@@ -1,5 +1,7 @@
 //! `fixpoint schema NAME`: the JSON Schemas that inputs are checked by and outputs follow.
 
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use fixpoint_config::Shape;
@@ -21,24 +23,11 @@ pub(crate) enum SchemaName {
 
 impl ValueEnum for SchemaName {
     fn value_variants<'a>() -> &'a [Self] {
-        use Kind::*;
-        &[
-            Self::Config,
-            Self::Decision(Direction),
-            Self::Decision(Refinement),
-            Self::Decision(Structure),
-            Self::Decision(Judge),
-            Self::Decision(Schedule),
-            Self::Decision(Convergence),
-            Self::Decision(Verdict),
-            Self::Decision(Baseline),
-            Self::Decision(Scope),
-            Self::Decision(Policy),
-            Self::Decision(Replan),
-            Self::Decision(Sampling),
-            Self::Decision(Reflection),
-            Self::Decision(Bounds),
-        ]
+        static ALL: LazyLock<Vec<SchemaName>> = LazyLock::new(|| {
+            let decisions = Kind::value_variants().iter().map(|kind| SchemaName::Decision(*kind));
+            std::iter::once(SchemaName::Config).chain(decisions).collect()
+        });
+        &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -71,7 +60,6 @@ mod tests {
     #[test]
     fn every_decision_has_its_schema() {
         for kind in Kind::value_variants() {
-            assert!(SchemaName::value_variants().contains(&SchemaName::Decision(*kind)), "{kind:?}");
             let schema = schema(SchemaName::Decision(*kind));
             assert!(schema["question"]["properties"].is_object(), "{kind:?}");
         }

@@ -3,19 +3,19 @@
 use fixpoint_simulate::{JudgingRow, Method, simulate_judging};
 use serde_json::{Value, json};
 
-use crate::arguments::SimulateCommand;
+use crate::arguments::{SimulateArguments, SimulateCommand};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 
 pub(crate) fn run(
-    command: &SimulateCommand,
+    arguments: &SimulateArguments,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    match command {
+    match &arguments.command {
         SimulateCommand::Judging { seed, runs, json } => {
-            let settings = surroundings.configuration()?.settings;
+            let settings = surroundings.configuration(&arguments.set)?.settings;
             let rows = simulate_judging(*seed, *runs, &settings.refinement, &settings.judge);
             if *json {
                 let rows: Vec<Value> = rows.iter().map(row_json).collect();

@@ -29,7 +29,18 @@ fn questions_that_cannot_be_read() {
         ("direction", "{\"current_score\": 1, \"currentScore\": 2}", &["current_score"]),
         ("direction", "{\"current_score\": 1, \"current_score\": 2}", &["current_score"]),
         ("schedule", "{\"tasks\": []}", &["max_workers"]),
-        ("judge", "[{}, 5]", &["[0]"]),
+        ("judge", "[{}, 5]", &["[0]: missing field"]),
+        ("direction", "[{\"current_score\": \"x\"}]", &["[0].current_score: "]),
+        (
+            "scope",
+            "{\"changed\": [{\"path\": \"a\", \"line\": 9}], \"allowed_paths\": []}",
+            &["changed[0].line", "lines"],
+        ),
+        (
+            "schedule",
+            "{\"tasks\": [{\"id\": \"a\", \"state\": \"READY\"}, {\"id\": \"a\", \"state\": \"READY\"}], \"max_workers\": 1}",
+            &["tasks", "`a`"],
+        ),
         ("convergence", "{\"iterations\": [], \"config\": {\"stal_threshold\": 1}}", &["stall_threshold"]),
         ("refinement", "\"\\ud800\"", &["JSON"]),
     ];

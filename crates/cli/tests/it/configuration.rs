@@ -114,6 +114,29 @@ fn a_single_error_is_a_single_line_from_every_layer() {
 }
 
 #[test]
+fn nothing_that_was_said_is_dropped_silently() {
+    use std::os::unix::ffi::OsStringExt;
+    let directory = project(&[]);
+    let mut damaged = fixpoint(directory.path());
+    damaged.args(["config", "validate"]);
+    damaged.env("FIXPOINT_MODELS__PLANNER", std::ffi::OsString::from_vec(b"\xff".to_vec()));
+    let ended = run(&mut damaged, b"");
+    assert!(ended.code == 2 && ended.stderr.contains("FIXPOINT_MODELS__PLANNER"), "{ended:?}");
+    fs::create_dir(directory.path().join(".fixpoint")).expect("created");
+    std::os::unix::fs::symlink("nowhere", directory.path().join(".fixpoint/config.yaml")).expect("linked");
+    let dangling = config(directory.path(), &["validate"], &[]);
+    assert!(dangling.code == 2 && dangling.stderr.contains("config.yaml"), "{dangling:?}");
+}
+
+#[test]
+fn settings_are_taken_only_where_they_are_read() {
+    let ended = crate::process::run_anywhere(&["demo", "--set", "max_workers=1"], b"");
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let empty = crate::process::run_anywhere(&["config", "validate", "--set", "max_workers="], b"");
+    assert!(empty.code == 2 && empty.stderr.contains("KEY=VALUE"), "{empty:?}");
+}
+
+#[test]
 fn noise_as_large_as_delta_is_a_warning() {
     let directory = project(&[(".fixpoint/config.yaml", "refinement: { noise_threshold: 5 }\n")]);
     let ended = config(directory.path(), &["validate"], &[]);

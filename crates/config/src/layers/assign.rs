@@ -25,6 +25,10 @@ pub(super) fn set(text: &str, root: &Rule, old: &OldNames) -> Result<(Origin, No
         Ok(found) => found,
         Err(problem) => return Err(ConfigError::Value { origin, problem: Box::new(problem) }),
     };
+    // Nothing is a text, and no value of any other kind.
+    if raw.trim().is_empty() && !found.rule.wants_text() {
+        return Err(wrong_form());
+    }
     match found.tree(raw) {
         Ok(node) => Ok((origin, node)),
         Err(error) => Err(ConfigError::Text { origin, error }),

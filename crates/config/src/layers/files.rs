@@ -5,7 +5,8 @@
 //!
 //! Invariant: a file that is absent is no error, and any other reason not to read one is.
 
-use std::fs::File;
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ const ENDINGS: [(&str, Format); 3] = [("yaml", Format::Yaml), ("yml", Format::Ya
 /// The directory of the user's own file, from `XDG_CONFIG_HOME` or `HOME` of the environment given.
 ///
 /// A relative path counts as absent: it would mean another directory in every place one works from.
-pub fn user_directory(environment: &[(String, String)]) -> Option<PathBuf> {
+pub fn user_directory(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let (_, value) = environment.iter().rev().find(|(variable, _)| variable == name)?;
         Some(PathBuf::from(value)).filter(|path| path.is_absolute())
@@ -67,9 +68,9 @@ fn read(directory: &Path, stem: &str, origin: fn(PathBuf) -> Origin) -> Result<O
     let mut found: Option<(PathBuf, File, Format)> = None;
     for (ending, format) in ENDINGS {
         let path = directory.join(format!("{stem}.{ending}"));
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+        let file = match open(&path) {
+            Ok(Some(file)) => file,
+            Ok(None) => continue,
             Err(source) => return Err(ConfigError::Unreadable { path, source }),
         };
         if let Some((first, ..)) = found {
@@ -91,6 +92,20 @@ fn read(directory: &Path, stem: &str, origin: fn(PathBuf) -> Origin) -> Result<O
     }
 }
 
+/// A file to read, or `None` where there is nothing of that name. A link that leads nowhere is something, and so is
+/// a pipe, which would be waited for in vain.
+fn open(path: &Path) -> std::io::Result<Option<File>> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+        Ok(_) => {}
+    }
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "not a file"));
+    }
+    File::open(path).map(Some)
+}
+
 /// Drops the key by which editors find the schema of a JSON file: it is about the file, and no setting.
 fn without_schema(mut node: Node) -> Node {
     if let Content::Map(entries) = &mut node.content {
@@ -107,7 +122,7 @@ mod tests {
     fn the_users_directory() {
         let directory = |variables: &[(&str, &str)]| {
             let environment: Vec<_> =
-                variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+                variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
             user_directory(&environment)
         };
         assert_eq!(directory(&[("XDG_CONFIG_HOME", "/x"), ("HOME", "/h")]), Some("/x/fixpoint".into()));

@@ -6,6 +6,7 @@
 //! Invariant: what is loaded was accepted layer by layer, and every effective value has an origin.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use fixpoint_vocabulary::settings::Settings;
@@ -29,7 +30,7 @@ pub struct Sources {
     /// The directory to look for the project from, absolute.
     pub working_dir: PathBuf,
     /// The environment.
-    pub environment: Vec<(String, String)>,
+    pub environment: Vec<(OsString, OsString)>,
     /// One person's settings, as a service answered.
     pub remote: Option<Node>,
     /// `KEY=VALUE` from the command line, in order; later ones win.

@@ -5,12 +5,15 @@
 //!
 //! Invariant: a `FIXPOINT_` variable is a setting, reserved, or an error; a misspelt one is never ignored.
 
+use std::ffi::{OsStr, OsString};
+
 use super::assign::descend;
 use super::error::ConfigError;
 use super::legacy::OldNames;
 use super::origin::Origin;
 use crate::shape::names::nearest;
 use crate::shape::rule::{Kind, Rule};
+use crate::text::{TextError, TextErrorKind};
 use crate::tree::Node;
 
 const PREFIX: &str = "FIXPOINT_";
@@ -33,7 +36,7 @@ const SHORT: [(&str, &[&str]); 6] = [
 /// A variable that is set to something.
 struct Variable<'env> {
     name: &'env str,
-    value: &'env str,
+    value: &'env OsStr,
     rank: Rank,
     keys: Vec<String>,
 }
@@ -47,12 +50,13 @@ enum Rank {
 
 /// The trees of all variables that are settings, weakest first, or for each why it is none.
 pub(super) fn all(
-    environment: &[(String, String)],
+    environment: &[(OsString, OsString)],
     root: &Rule,
     old: &OldNames,
 ) -> Vec<Result<(Origin, Node), ConfigError>> {
+    // A name that is no text is none of ours.
     let mut variables: Vec<Variable<'_>> =
-        environment.iter().filter_map(|(name, value)| variable(name, value)).collect();
+        environment.iter().filter_map(|(name, value)| variable(name.to_str()?, value)).collect();
     // The environment has no order of its own, so names decide between what is otherwise equal.
     variables.sort_by(|left, right| (left.rank, left.name).cmp(&(right.rank, right.name)));
     variables
@@ -65,7 +69,8 @@ pub(super) fn all(
                 return Err(ConfigError::UnknownVariable { variable: name, nearest });
             };
             let origin = Origin::Environment { variable: name };
-            match target.tree(variable.value) {
+            let not_text = TextError { mark: None, kind: TextErrorKind::NotUtf8 };
+            match variable.value.to_str().ok_or(not_text).and_then(|value| target.tree(value)) {
                 Ok(node) => Ok((origin, node)),
                 Err(error) => Err(ConfigError::Text { origin, error }),
             }
@@ -74,8 +79,8 @@ pub(super) fn all(
 }
 
 /// A variable as far as its name is concerned; nothing if it is not about settings, reserved or empty.
-fn variable<'env>(name: &'env str, value: &'env str) -> Option<Variable<'env>> {
-    if value.trim().is_empty() {
+fn variable<'env>(name: &'env str, value: &'env OsStr) -> Option<Variable<'env>> {
+    if value.to_str().is_some_and(|value| value.trim().is_empty()) {
         return None;
     }
     if let Some((_, keys)) = SHORT.iter().find(|(short, _)| *short == name) {

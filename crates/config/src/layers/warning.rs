@@ -33,7 +33,7 @@ impl fmt::Display for Warning {
             Self::NoiseNotBelowDelta { noise, delta } => write!(
                 f,
                 "refinement.noise_threshold ({noise}) is not below refinement.delta_threshold ({delta}): \
-                 every change that is not noise counts as an improvement"
+                 every rise that is not noise counts as enough of an improvement"
             ),
             Self::LastStageOutOfReach { max_iterations, needed } => write!(
                 f,
@@ -52,8 +52,7 @@ pub(super) fn all(settings: &Settings) -> Vec<Warning> {
         warnings.push(Warning::NoiseNotBelowDelta { noise, delta });
     }
     let convergence = &settings.convergence;
-    let steps = u64::from(convergence.max_stage.saturating_sub(1));
-    let needed = u64::from(convergence.stall_threshold).saturating_mul(steps);
+    let needed = u64::from(convergence.stalls_to_stop());
     if convergence.enabled && u64::from(convergence.max_iterations) < needed {
         warnings.push(Warning::LastStageOutOfReach { max_iterations: convergence.max_iterations, needed });
     }

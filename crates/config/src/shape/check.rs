@@ -213,8 +213,8 @@ impl Checker {
         for entry in entries {
             let Some((name, field, age)) = record.resolve(&entry.key) else {
                 match record.others {
-                    Others::Kept => kept.push(entry.clone()),
-                    Others::Refused => self.unknown_key(record, entry, at),
+                    Others::Kept if !is_near_miss(record, entry, entries) => kept.push(entry.clone()),
+                    Others::Kept | Others::Refused => self.unknown_key(record, entry, at),
                 }
                 continue;
             };
@@ -293,6 +293,15 @@ impl Checker {
         }
         None
     }
+}
+
+/// Whether a key that may be anything is almost certainly a misspelt one: it is near a name that is not given.
+fn is_near_miss(record: &Record, entry: &Entry, entries: &[Entry]) -> bool {
+    let is_given = |name: &str| {
+        entries.iter().any(|other| record.resolve(&other.key).is_some_and(|(resolved, ..)| resolved == name))
+    };
+    let missing = record.fields.keys().map(String::as_str).filter(|name| !is_given(name));
+    nearest(&entry.key, missing).is_some()
 }
 
 /// A null where null is no value says that there is none.

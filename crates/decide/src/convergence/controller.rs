@@ -190,7 +190,7 @@ impl Limits {
     fn stalled(&self, counts: &mut Counts) -> Step {
         let convergence = &self.convergence;
         if !convergence.enabled {
-            return Step::go_on(Code::Stalled);
+            return Step::go_on(Code::NotCounted);
         }
         counts.recovery = 0;
         counts.stalls += 1;
@@ -198,9 +198,12 @@ impl Limits {
             return Step::go_on(Code::Stalled);
         }
         counts.stalls = 0;
+        let is_last = counts.stage >= convergence.max_stage;
         counts.stage = counts.stage.saturating_add(1).min(convergence.max_stage);
         if counts.stage == convergence.max_stage && convergence.fail_on_max_stage {
             Step::stop(Cause::NotConverging, Code::NotConverging)
+        } else if is_last {
+            Step::go_on(Code::LastStage)
         } else {
             Step::go_on(Code::StageRaised)
         }

@@ -43,6 +43,12 @@ impl Limits {
                 format!("{got_en}; on to stage {stage}"),
                 format!("{got_ja}。ステージ {stage} へ"),
             ),
+            Code::LastStage => Reason::new(
+                code,
+                format!("{got_en}; still at the last stage, {stage}"),
+                format!("{got_ja}。最終ステージ {stage} のまま継続"),
+            ),
+            Code::NotCounted => Reason::new(code, got_en, got_ja),
             Code::NotConverging => Reason::new(
                 code,
                 format!("{got_en}; the last stage, {stage}, is reached: not converging"),

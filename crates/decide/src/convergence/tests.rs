@@ -1,14 +1,12 @@
-//! The controller over single histories and over all random ones.
+//! The controller over single histories.
 
 use alloc::string::ToString;
 use alloc::vec;
 
-use proptest::prelude::*;
-
 use super::*;
 
 /// An incomplete attempt whose failures are the letters of `names`, with a tree of its own.
-fn failing(names: &str) -> Attempt {
+pub(super) fn failing(names: &str) -> Attempt {
     let masked = names.starts_with('!');
     let fingerprints = names.trim_start_matches('!').chars().map(|name| name.to_string()).collect();
     Attempt {
@@ -26,7 +24,7 @@ fn with_outcome(outcome: Outcome) -> Attempt {
     Attempt { outcome, fingerprints: None, ..failing("") }
 }
 
-fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Question {
+pub(super) fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Question {
     let goal_failures_before = before.map(|names| names.chars().map(|name| name.to_string()).collect());
     Question {
         config: Limits::default(),
@@ -37,7 +35,7 @@ fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Question {
     }
 }
 
-fn verdicts(question: &Question) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Question) -> Vec<Verdict> {
     decide(question).unwrap().iterations
 }
 
@@ -183,108 +181,4 @@ fn caps_and_switches() {
 fn an_incomplete_attempt_must_say_what_fails() {
     let silent = history(None, vec![failing("a"), with_outcome(Outcome::Incomplete)]);
     assert_eq!(decide(&silent), Err(NothingSaid(1)));
-}
-
-fn attempt() -> impl Strategy<Value = Attempt> {
-    let outcome = prop_oneof![
-        1 => Just(Outcome::Infra), 1 => Just(Outcome::Complete), 12 => Just(Outcome::Incomplete),
-    ];
-    let flaky = prop_oneof![3 => Just(String::new()), 1 => "[a-c]"];
-    (
-        outcome,
-        "!?[a-d]{0,4}",
-        flaky,
-        proptest::option::of("[12]"),
-        prop_oneof![6 => Just(String::new()), 1 => "[xy]"],
-    )
-        .prop_map(|(outcome, names, flaky, tree, outside)| Attempt {
-            outcome,
-            tree,
-            flaky: flaky.chars().map(|name| name.to_string()).collect(),
-            scope_violations: outside.chars().map(|name| name.to_string()).collect(),
-            ..failing(&names)
-        })
-}
-
-fn limits() -> impl Strategy<Value = Limits> {
-    (1u32..4, 2u32..5, any::<bool>(), 1u32..4, 1u32..4, 1u32..15, 1u32..4).prop_map(
-        |(
-            stall_threshold,
-            max_stage,
-            fail_on_max_stage,
-            recover_after,
-            changed_limit,
-            max_iterations,
-            infra,
-        )| {
-            let convergence = ConvergenceSettings {
-                stall_threshold,
-                max_stage,
-                fail_on_max_stage,
-                recover_after,
-                changed_limit,
-                max_iterations,
-                ..ConvergenceSettings::default()
-            };
-            Limits { convergence, max_infra_failures: infra }
-        },
-    )
-}
-
-proptest! {
-    /// Catches a cap that some path forgets, and a stop that comes after fewer stalls than configured.
-    #[test]
-    fn every_sequence_ends_in_time_and_not_too_soon(
-        before in proptest::option::of("[a-d]{0,4}"), config in limits(),
-        attempts in proptest::collection::vec(attempt(), 15),
-    ) {
-        let question = Question { config, ..history(before.as_deref(), attempts) };
-        let verdicts = verdicts(&question);
-        let last = verdicts.last().unwrap();
-        prop_assert!(verdicts.len() as u32 <= question.config.convergence.max_iterations);
-        prop_assert!(last.action != Action::Continue);
-        if last.cause == Some(Cause::NotConverging) {
-            let stalls = |verdict: &&Verdict| matches!(
-                verdict.reason.code, Code::Stalled | Code::StageRaised | Code::NotConverging
-            );
-            let stall_count = verdicts.iter().filter(stalls).count() as u32;
-            prop_assert!(stall_count >= question.config.stalls_to_stop());
-        }
-    }
-
-    /// Catches a set that keeps its flaky failures: adding flaky ones to any attempt must change nothing.
-    #[test]
-    fn differences_that_are_only_flaky_change_nothing(
-        before in proptest::option::of("[a-d]{0,4}"), config in limits(),
-        attempts in proptest::collection::vec((attempt(), any::<bool>()), 1..12),
-    ) {
-        let plain = attempts.iter().map(|(attempt, _)| attempt.clone());
-        let plain = plain.map(|attempt| Attempt {
-            flaky: attempt.flaky.into_iter().chain(["f".to_string()]).collect(), ..attempt
-        });
-        let plain: Vec<Attempt> = plain.collect();
-        let flickering = plain.iter().zip(&attempts).map(|(attempt, (_, flickers))| {
-            let mut attempt = attempt.clone();
-            if *flickers {
-                attempt.fingerprints.get_or_insert_default().insert("f".to_string());
-            }
-            attempt
-        });
-        let flickering = Question { config: config.clone(), ..history(before.as_deref(), flickering.collect()) };
-        let plain = Question { config, ..history(before.as_deref(), plain) };
-        prop_assert_eq!(verdicts(&plain), verdicts(&flickering));
-    }
-
-    /// Catches state kept outside the controller: stored and read back at any point, it decides the same.
-    #[test]
-    fn a_controller_survives_being_stored(
-        attempts in proptest::collection::vec(attempt(), 1..10), config in limits(),
-    ) {
-        let mut kept = Controller::new(config.clone(), None, None);
-        let mut stored = kept.clone();
-        for attempt in &attempts {
-            stored = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
-            prop_assert_eq!(kept.after(attempt), stored.after(attempt));
-        }
-    }
 }

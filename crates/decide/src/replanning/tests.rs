@@ -100,6 +100,23 @@ fn the_lineage_remembers_its_origin() {
 }
 
 #[test]
+fn the_lineage_knows_its_replans_whatever_the_caller_says() {
+    let mut asked = question(chain(), vec![child("x", &[])]);
+    let info = |iteration| ReplanningInfo {
+        iteration,
+        max_iterations: 3,
+        original_task_id: "origin".into(),
+        replaced_by: vec![],
+        replan_reason: None,
+    };
+    asked.tasks[1].replanning_info = Some(info(1));
+    assert!(matches!(decide(&asked), Ok(Answer::Rewired { lineage_iteration: 2, .. })));
+    asked.tasks[0].replanning_info = Some(info(2));
+    let blocked = Answer::Blocked { blocked: Blocked { cause: Cause::MaxReplans } };
+    assert_eq!(decide(&asked), Ok(blocked), "a sibling has used the last replan");
+}
+
+#[test]
 fn limits_block_before_any_task_is_made() {
     let blocked = |question: &Question| match decide(question).unwrap() {
         Answer::Blocked { blocked } => blocked.cause,
@@ -133,6 +150,14 @@ fn what_cannot_be_rewired_is_refused_by_name() {
         ),
         (refused(chain(), vec![child("x", &["c"])]), Unsound::Circular("x".into())),
         (refused(chain(), vec![child("x", &["x"])]), Unsound::Circular("x".into())),
+        (refused(chain(), vec![child("x", &["b"])]), Unsound::Circular("x".into())),
+        (
+            refused(
+                [chain(), vec![task("loop", &["loop"], TaskState::Ready)]].concat(),
+                vec![child("x", &["y"]), child("y", &["x"])],
+            ),
+            Unsound::Circular("x".into()),
+        ),
         (
             refused(vec![task("b", &[], TaskState::Done)], vec![child("x", &[])]),
             Unsound::NotReplaceable("b".into(), TaskState::Done),
@@ -169,7 +194,7 @@ proptest! {
                     graph = tasks;
                     // Nobody starts early: `last` still waits.
                     let waiting = scheduling::Question { tasks: graph.clone(), max_workers: 64 };
-                    prop_assert!(!scheduling::decide(&waiting).start.contains(&"last".into()));
+                    prop_assert!(!scheduling::decide(&waiting).unwrap().start.contains(&"last".into()));
                 }
             }
         }

@@ -32,7 +32,7 @@ fn replaced(id: &str, by: &[&str]) -> GraphTask {
 }
 
 fn answer(max_workers: u32, tasks: Vec<GraphTask>) -> (Vec<String>, Vec<String>, bool) {
-    let answer = decide(&Question { tasks, max_workers });
+    let answer = decide(&Question { tasks, max_workers }).unwrap();
     let names = |ids: Vec<TaskId>| ids.iter().map(ToString::to_string).collect();
     (names(answer.start), names(answer.blocked), answer.finished)
 }
@@ -84,6 +84,12 @@ fn what_cannot_be_done_blocks_what_waits_for_it() {
     assert_eq!(answer(3, unknown), (names(&["b"]), names(&["a"]), false));
     let circle = vec![task("a", &["b"], Ready), task("b", &["a"], Ready)];
     assert_eq!(answer(3, circle), (vec![], names(&["a", "b"]), true));
+}
+
+#[test]
+fn two_tasks_of_one_name_are_refused() {
+    let twice = vec![task("a", &[], TaskState::Ready), task("a", &[], TaskState::Ready)];
+    assert_eq!(decide(&Question { tasks: twice, max_workers: 3 }), Err(DuplicateTask("a".into())));
 }
 
 #[test]
@@ -142,7 +148,7 @@ proptest! {
         let mut started = BTreeMap::<TaskId, u32>::new();
         let mut ends = ends.into_iter();
         loop {
-            let answer = decide(&Question { tasks: tasks.clone(), max_workers });
+            let answer = decide(&Question { tasks: tasks.clone(), max_workers }).unwrap();
             for id in &answer.start {
                 let by_id: BTreeMap<_, _> = tasks.iter().map(|t| (t.id.clone(), t.clone())).collect();
                 prop_assert!(by_id[id].dependencies.iter().all(|d| by_id[d].state == TaskState::Done), "early");

@@ -3,6 +3,7 @@
 //! Owns the list of known pairs and the rule of where the two must lie. Refuses to look at what is allowed: the
 //! caller says which manifests count.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::Companion;
@@ -52,16 +53,38 @@ impl Companions {
         }
     }
 
+    /// Every directory that holds one of the manifests, or has one below it, by the pair the manifest is of. Made
+    /// once for all files, since many may have changed.
+    pub(super) fn excused<'a>(&self, manifests: &[&'a [u8]]) -> Excused<'a> {
+        let mut directories: Vec<BTreeSet<&'a [u8]>> = Vec::new();
+        directories.resize(self.pairs.len(), BTreeSet::new());
+        for manifest in manifests {
+            let (directory, name) = split(manifest);
+            let of_pairs = self.pairs.iter().zip(&mut directories);
+            for (_, excused) in of_pairs.filter(|((_, with), _)| with.matches(name)) {
+                let mut above = Some(directory);
+                while let Some(directory) = above.filter(|directory| excused.insert(directory)) {
+                    above = (!directory.is_empty()).then(|| split(directory).0);
+                }
+            }
+        }
+        Excused { directories }
+    }
+
     /// Whether a file may change because one of the manifests does: the manifest lies beside it, or in a
     /// directory below, as those of the members of a workspace do.
-    pub(super) fn excuse(&self, file: &[u8], manifests: &[&[u8]]) -> bool {
+    pub(super) fn excuse(&self, file: &[u8], excused: &Excused<'_>) -> bool {
         let (directory, name) = split(file);
-        self.pairs.iter().filter(|(companion, _)| companion.matches(name)).any(|(_, with)| {
-            manifests.iter().map(|manifest| split(manifest)).any(|(manifest_directory, manifest_name)| {
-                is_same_or_below(manifest_directory, directory) && with.matches(manifest_name)
-            })
-        })
+        let mut of_pairs = self.pairs.iter().zip(&excused.directories);
+        of_pairs
+            .any(|((companion, _), directories)| directories.contains(directory) && companion.matches(name))
     }
+}
+
+/// Where companions may change, by pair.
+#[derive(Debug)]
+pub(super) struct Excused<'a> {
+    directories: Vec<BTreeSet<&'a [u8]>>,
 }
 
 /// The directory of a path, empty for the root, and its last name.
@@ -69,11 +92,6 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = path.rsplitn(2, |&byte| byte == b'/');
     let name = parts.next().unwrap_or_default();
     (parts.next().unwrap_or_default(), name)
-}
-
-fn is_same_or_below(inner: &[u8], outer: &[u8]) -> bool {
-    outer.is_empty()
-        || inner.strip_prefix(outer).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
 }
 
 #[cfg(test)]
@@ -116,7 +134,8 @@ mod tests {
         ];
         for &(file, manifests, expected) in cases {
             let manifests: std::vec::Vec<&[u8]> = manifests.iter().map(|path| path.as_bytes()).collect();
-            assert_eq!(companions.excuse(file.as_bytes(), &manifests), expected, "{file} {manifests:?}");
+            let excused = companions.excused(&manifests);
+            assert_eq!(companions.excuse(file.as_bytes(), &excused), expected, "{file} {manifests:?}");
         }
     }
 }

@@ -52,6 +52,13 @@ impl Default for ConvergenceSettings {
     }
 }
 
+impl ConvergenceSettings {
+    /// Stalls, not undone by progress, that stop a task.
+    pub const fn stalls_to_stop(&self) -> u32 {
+        self.stall_threshold.saturating_mul(self.max_stage.saturating_sub(1))
+    }
+}
+
 /// What a task that does not converge leads to within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -143,8 +143,10 @@ pub enum FingerprintValues {
 #[serde(default)]
 pub struct ScopeSettings {
     /// Globs as in `.gitignore` of what may change; empty for everything.
+    #[schemars(length(max = 1000))]
     pub allowed_paths: Vec<String>,
     /// Globs of what may not change, whatever is allowed.
+    #[schemars(length(max = 1000))]
     pub denied_paths: Vec<String>,
     /// Files that may change, at most.
     #[schemars(range(min = 0, max = 1_000_000))]

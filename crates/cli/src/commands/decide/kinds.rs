@@ -9,6 +9,7 @@ use fixpoint_decide::{
     baseline, bounds, convergence, direction, judging, policy, refinement, reflection, replanning, sampling,
     scheduling, scope, structure, verdict,
 };
+use fixpoint_vocabulary::{Lang, Speak};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,7 +49,7 @@ pub(crate) enum Kind {
 }
 
 /// Answers a question, or says in one line what is wrong with it.
-type Answering = Box<dyn Fn(&Node) -> Result<Value, String>>;
+type Answering = Box<dyn Fn(&Node, Lang) -> Result<Value, String>>;
 
 /// How one decision is asked.
 pub(crate) struct Decider {
@@ -61,8 +62,8 @@ pub(crate) struct Decider {
 
 impl Decider {
     /// Answers a question, or says in one line what is wrong with it.
-    pub(super) fn answer(&self, question: &Node) -> Result<Value, String> {
-        (self.answering)(question)
+    pub(super) fn answer(&self, question: &Node, lang: Lang) -> Result<Value, String> {
+        (self.answering)(question, lang)
     }
 }
 
@@ -104,7 +105,7 @@ impl Kind {
             Self::Refinement => always(refinement::decide),
             Self::Structure => always(structure::decide),
             Self::Judge => always(judging::decide),
-            Self::Schedule => always(scheduling::decide),
+            Self::Schedule => asked(scheduling::decide),
             Self::Convergence => asked(convergence::decide),
             Self::Verdict => always(verdict::decide),
             Self::Baseline => always(baseline::decide),
@@ -122,7 +123,7 @@ impl Kind {
 fn always<Question, Answer>(decide: fn(&Question) -> Answer) -> Decider
 where
     Question: JsonSchema + DeserializeOwned + 'static,
-    Answer: JsonSchema + Serialize + 'static,
+    Answer: JsonSchema + Serialize + Speak + 'static,
 {
     asked(move |question| Ok::<_, Infallible>(decide(question)))
 }
@@ -133,14 +134,15 @@ fn asked<Question, Answer, Unsound>(
 ) -> Decider
 where
     Question: JsonSchema + DeserializeOwned + 'static,
-    Answer: JsonSchema + Serialize + 'static,
+    Answer: JsonSchema + Serialize + Speak + 'static,
     Unsound: Display,
 {
     let section = Section::<Question>::new();
     let question_schema = section.shape().published().clone();
-    let answering = move |node: &Node| {
+    let answering = move |node: &Node, lang: Lang| {
         let question = section.read(node).map_err(|problem| problem.to_string())?;
-        let answer = decide(&question).map_err(|unsound| unsound.to_string())?;
+        let mut answer = decide(&question).map_err(|unsound| unsound.to_string())?;
+        answer.speak(lang);
         serde_json::to_value(answer).map_err(|error| error.to_string())
     };
     let answer_schema = Shape::of::<Answer>().published().clone();

@@ -7,13 +7,13 @@ use serde_json::json;
 use super::*;
 
 fn ask(kind: Kind, question: &Value) -> Result<Value, String> {
-    answer(kind, question.to_string().as_bytes())
+    answer(kind, question.to_string().as_bytes(), Lang::En)
 }
 
 #[test]
 fn every_example_is_answered_in_the_published_shape() {
     for kind in Kind::value_variants() {
-        let found = answer(*kind, kind.example().as_bytes());
+        let found = answer(*kind, kind.example().as_bytes(), Lang::En);
         assert!(found.is_ok_and(|answer| answer.is_object()), "{kind:?}");
     }
 }
@@ -37,6 +37,16 @@ fn both_spellings_and_a_batch() {
     assert_eq!(single["reason"]["code"], "stagnated_in_noise");
     assert_eq!(ask(Kind::Refinement, &json!([camel, snake])).unwrap(), json!([single, single]));
     assert_eq!(ask(Kind::Refinement, &json!([])).unwrap(), json!([]));
+}
+
+/// Catches a language picked by the shape of the JSON: what a user wrote looks like a sentence here and is none.
+#[test]
+fn what_a_user_wrote_is_carried_along_untouched() {
+    let title = json!({"en": "Upload", "ja": "アップロード"});
+    let question = json!({"tasks": [{"id": "t", "state": "RUNNING", "title": title}], "task": "t",
+        "children": [{"id": "x", "title": title}], "lineage_iteration": 0});
+    let rewired = ask(Kind::Replan, &question).unwrap();
+    assert_eq!((&rewired["tasks"][0]["title"], &rewired["tasks"][1]["title"]), (&title, &title));
 }
 
 #[test]
@@ -75,7 +85,7 @@ fn what_is_wrong_is_named_in_one_line() {
 fn deep_nesting_is_refused_and_not_a_crash() {
     for opening in ["[", "{\"a\":"] {
         let input = opening.repeat(10 * 1024 * 1024 / opening.len());
-        let problem = answer(Kind::Verdict, input.as_bytes()).unwrap_err();
+        let problem = answer(Kind::Verdict, input.as_bytes(), Lang::En).unwrap_err();
         assert!(problem.contains("not readable as JSON"), "{problem}");
     }
 }
@@ -90,10 +100,11 @@ proptest! {
     /// Catches a reader or a decision that panics on bytes nobody would write.
     #[test]
     fn no_bytes_cause_a_panic(kind in any_kind(), input in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = answer(kind, &input);
+        let _ = answer(kind, &input, Lang::Ja);
     }
 
-    /// The same with input that gets further: an example with some bytes replaced.
+    /// The same with input that gets further: an example with some bytes replaced. Catches a reader that slices or
+    /// indexes what it only believes to be there.
     #[test]
     fn no_damaged_question_causes_a_panic(
         kind in any_kind(), damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
@@ -103,7 +114,7 @@ proptest! {
             let place = place.index(input.len());
             input[place] = byte;
         }
-        if let Err(problem) = answer(kind, &input) {
+        if let Err(problem) = answer(kind, &input, Lang::Ja) {
             prop_assert!(!problem.contains('\n'), "{}", problem);
         }
     }

@@ -55,7 +55,7 @@ impl Fixture {
     }
 
     fn variable(mut self, name: &str, value: &str) -> Self {
-        self.sources.environment.push((name.to_owned(), value.to_owned()));
+        self.sources.environment.push((name.into(), value.into()));
         self
     }
 
