@@ -198,6 +198,39 @@ mod tests {
         assert_eq!(answer.money, None);
     }
 
+    /// Every setting has a value of its own, so that none can stand in for another.
+    #[test]
+    fn every_setting_counts_where_it_should() {
+        let answer = bounds(7, |config| {
+            config.models.max_format_retries = 1;
+            config.refinement.max_refinement_attempts = 3;
+            config.judge.max_samples = 4;
+            config.integration.max_fix_iterations = 3;
+            config.integration.max_additional_tasks = 5;
+            config.replanning.max_iterations = 4;
+            config.replanning.max_children = 2;
+            config.planning.max_subtasks = 1000;
+            config.planning.reflection.enabled = true;
+            config.planning.revision.max_revisions = 6;
+            config.convergence.max_iterations = 11;
+        });
+        let terms = answer.terms.iter().map(|term| (term.name, term.model_calls, term.agent_attempts));
+        // 7 + 3 + 5 lineages, each replanned 3 times into 2 tasks: 15 + 45 × 2 tasks with 11 attempts each.
+        assert_eq!(
+            terms.collect::<Vec<_>>(),
+            [
+                ("planning", 5 * 2, 0),
+                ("plan_judgement", 4 * 4 * 2, 0),
+                ("refinement", 3 * 2 * 2, 0),
+                ("replanning", 45 * 2, 0),
+                ("attempts", 1155 * 2 * 2, 1155),
+                ("reflection", 1155 * 2, 0),
+                ("revision", 6 * 2, 0),
+                ("final_judgement", 4 * 2, 0),
+            ]
+        );
+    }
+
     #[test]
     fn a_budget_bounds_the_bounds() {
         let answer = bounds(3, |config| {
@@ -205,12 +238,19 @@ mod tests {
             config.budget.attempts = Some(4);
         });
         assert_eq!((answer.model_calls, answer.agent_attempts), (50, 4));
-        let price = Price { input_per_million: 1.0, output_per_million: 2.0, per_attempt: 0.5 };
+        let price = Price { input_per_million: 3.0, output_per_million: 2.0, per_attempt: 0.5 };
         let mut question = Question { config: Settings::default(), tasks: 1, prices: Some(price) };
         question.config.budget.model_calls = Some(1000);
         question.config.budget.attempts = Some(2);
+        let capped = |tokens, usd| {
+            let mut question = question.clone();
+            (question.config.budget.tokens, question.config.budget.usd) = (tokens, usd);
+            let answer = decide(&question);
+            (answer.tokens, answer.money)
+        };
+        assert_eq!(capped(Some(70), Some(0.5)), (70, Some(0.5)));
         let money = decide(&question).money.unwrap();
-        assert!((money - (1000.0 * (64_000.0 + 2.0 * 8192.0) / 1e6 + 1.0)).abs() < 1e-9);
+        assert!((money - (1000.0 * (3.0 * 64_000.0 + 2.0 * 8192.0) / 1e6 + 1.0)).abs() < 1e-9);
     }
 
     #[test]

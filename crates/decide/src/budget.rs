@@ -225,6 +225,31 @@ mod tests {
         assert!(budget.reserve(ReservationId(2), half).is_ok());
         assert!(budget.reserve(ReservationId(3), Amount { money: MicroUsd(1), ..half }).is_err());
         assert!(!budget.is_out_of_time(u64::MAX));
+        budget.settle(ReservationId(2), half).unwrap();
+        budget.relimit(BudgetSettings { usd: Some(0.25), ..BudgetSettings::default() });
+        assert_eq!(budget.reserve(ReservationId(3), calls(1)), Ok(()), "more is spent than the new limit");
+    }
+
+    #[test]
+    fn money_is_rounded_up_to_whole_millionths() {
+        let table = [
+            (0.0, 0),
+            (-1.0, 0),
+            (f64::NAN, 0),
+            (1e-9, 1),
+            (0.25, 250_000),
+            (2.000_000_5, 2_000_001),
+            (f64::INFINITY, u64::MAX),
+        ];
+        for (usd, micro) in table {
+            assert_eq!(MicroUsd::from_usd(usd), MicroUsd(micro), "{usd}");
+        }
+    }
+
+    #[test]
+    fn the_time_is_used_up_when_the_limit_is_reached() {
+        let budget = Budget::new(BudgetSettings { wall_time: Some(60), ..BudgetSettings::default() });
+        assert_eq!([0, 59, 60, 61].map(|seconds| budget.is_out_of_time(seconds)), [false, false, true, true]);
     }
 
     proptest! {

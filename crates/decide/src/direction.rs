@@ -126,6 +126,12 @@ mod tests {
     }
 
     #[test]
+    fn everything_may_be_left_out() {
+        let question: Question = serde_json::from_str("{}").unwrap();
+        assert_eq!(question, Question { current_score: None, previous_score: None, noise_threshold: 3.0 });
+    }
+
+    #[test]
     fn stagnation_table() {
         let settings = RefinementSettings::default();
         let table = [

@@ -198,6 +198,8 @@ mod tests {
             (evidence(vec![good(), run(&["t2"], &["t1"])]), Flaky { failures: names(&["t1"]) }),
             (evidence(vec![crashed.clone(), crashed]), Failing { failures: names(&[]) }),
             (evidence(vec![exits_0.clone(), exits_0.clone()]), NoTestsRan),
+            (evidence(vec![good(), exits_0.clone()]), NoTestsRan),
+            (evidence(vec![good(), run(&["t2"], &[])]), NotObserved { tests: names(&["t1"]) }),
             (evidence(vec![run(&["t2"], &[]); 2]), NotObserved { tests: names(&["t1"]) }),
             (
                 GoalEvidence { with_base_tests: Some(run(&[], &["t1"])), ..evidence(vec![good(), good()]) },

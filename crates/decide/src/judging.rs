@@ -268,56 +268,88 @@ mod tests {
             replanning: ReplanningSettings { enabled: false, ..Default::default() },
             ..Limits::default()
         };
+        let satisfied = |mut question: Question| {
+            question.answer.already_satisfied = true;
+            question
+        };
+        use Code::*;
+        use Outcome::{Blocked, Continue, Done, Replan};
+        let asked = question;
         let table = vec![
-            (question(true, false, false), Outcome::Done, None),
-            (question(true, true, true), Outcome::Done, None),
-            (question(false, true, false), Outcome::Continue, None),
-            (question(false, true, true), Outcome::Continue, None),
-            (question(false, false, true), Outcome::Replan, None),
-            (question(false, false, false), Outcome::Blocked, Some(Cause::JudgeGaveUp)),
-            (Question { evidence: failing, ..question(true, false, false) }, Outcome::Continue, None),
-            (Question { evidence: wandering, ..question(true, false, true) }, Outcome::Continue, None),
+            (asked(true, false, false), Done, None, AcceptanceMet),
+            (asked(true, true, true), Done, None, AcceptanceMet),
+            (satisfied(asked(true, false, false)), Done, None, AlreadySatisfied),
+            (satisfied(asked(false, false, false)), Blocked, Some(Cause::JudgeGaveUp), JudgeGaveUp),
+            (asked(false, true, false), Continue, None, ContinueAsked),
+            (asked(false, true, true), Continue, None, ContinueAsked),
+            (asked(false, false, true), Replan, None, ReplanAsked),
+            (asked(false, false, false), Blocked, Some(Cause::JudgeGaveUp), JudgeGaveUp),
             (
-                Question { attempts_run: 10, ..question(false, true, false) },
-                Outcome::Blocked,
+                Question { evidence: failing, ..asked(true, false, false) },
+                Continue,
+                None,
+                EvidenceContradicts,
+            ),
+            (
+                Question { evidence: wandering, ..asked(true, false, true) },
+                Continue,
+                None,
+                EvidenceContradicts,
+            ),
+            (
+                Question { attempts_run: 10, ..asked(false, true, false) },
+                Blocked,
                 Some(Cause::MaxIterations),
+                MaxIterations,
             ),
-            (Question { attempts_run: 10, ..question(true, false, false) }, Outcome::Done, None),
-            (Question { lineage_iteration: 1, ..question(false, false, true) }, Outcome::Replan, None),
+            (Question { attempts_run: 10, ..asked(true, false, false) }, Done, None, AcceptanceMet),
+            (Question { lineage_iteration: 1, ..asked(false, false, true) }, Replan, None, ReplanAsked),
             (
-                Question { lineage_iteration: 2, ..question(false, false, true) },
-                Outcome::Blocked,
+                Question { lineage_iteration: 2, ..asked(false, false, true) },
+                Blocked,
                 Some(Cause::MaxReplans),
+                MaxReplans,
             ),
             (
-                Question { config: off, ..question(false, false, true) },
-                Outcome::Blocked,
+                Question { config: off, ..asked(false, false, true) },
+                Blocked,
                 Some(Cause::ReplanningDisabled),
+                ReplanningDisabled,
             ),
         ];
-        for (question, outcome, cause) in table {
+        for (question, outcome, cause, code) in table {
             let answer = decide(&question);
-            assert_eq!((answer.outcome, answer.cause), (outcome, cause), "{question:?}");
+            assert_eq!(
+                (answer.outcome, answer.cause, answer.reason.code),
+                (outcome, cause, code),
+                "{question:?}"
+            );
         }
     }
 
     #[test]
     fn the_evidence_is_the_reason_where_it_contradicts() {
-        let new_failures = (1..=7).map(|n| format!("test_{n}")).collect();
-        let evidence = Evidence { new_failures, scope_violations: vec!["ci.yml".to_string()] };
-        let answer = decide(&Question { evidence, ..question(true, false, false) });
-        assert_eq!(
-            answer.reason.text.in_lang(Lang::En),
-            "the judge says done, the evidence does not: new failures: test_1, test_2, test_3, test_4, \
-             test_5 (+2); outside the scope: ci.yml"
-        );
+        for (failures, more) in [(5, ""), (6, " (+1)"), (7, " (+2)")] {
+            let new_failures = (1..=failures).map(|n| format!("test_{n}")).collect();
+            let evidence = Evidence { new_failures, scope_violations: vec!["ci.yml".to_string()] };
+            let answer = decide(&Question { evidence, ..question(true, false, false) });
+            let expected = format!(
+                "the judge says done, the evidence does not: new failures: test_1, test_2, test_3, test_4, \
+                 test_5{more}; outside the scope: ci.yml"
+            );
+            assert_eq!(answer.reason.text.in_lang(Lang::En), expected);
+        }
     }
 
     #[test]
-    fn already_satisfied_does_not_make_a_success() {
-        let mut unsuccessful = question(false, false, false);
-        unsuccessful.answer.already_satisfied = true;
-        assert_eq!(decide(&unsuccessful).outcome, Outcome::Blocked);
+    fn the_judges_words_stand_behind_the_rule() {
+        for (words, expected) in
+            [("", "acceptance met"), (" \n", "acceptance met"), (" fine\n", "acceptance met: fine")]
+        {
+            let mut asked = question(true, false, false);
+            asked.answer.reason = words.to_string();
+            assert_eq!(decide(&asked).reason.text.in_lang(Lang::En), expected);
+        }
     }
 
     proptest! {

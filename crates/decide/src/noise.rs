@@ -87,6 +87,8 @@ mod tests {
     fn little_knowledge_is_drawn_towards_the_prior() {
         assert_eq!(reckoned(None), PRIOR_SIGMA);
         let of = |estimate, n| reckoned(Some(Sigma { estimate, n }));
+        // The root of (4 × 2.5² + 12 × 10²) / (4 + 12), and so on.
+        assert_eq!([of(10.0, 12), of(0.0, 21), of(9.0, 0)], [8.75, 1.0, 2.5]);
         assert!(of(6.0, 1) < 4.0 && of(6.0, 1) > PRIOR_SIGMA);
         assert!((of(6.0, 10_000) - 6.0).abs() < 0.01);
         assert_eq!(of(0.0, 100_000), LEAST_SIGMA);

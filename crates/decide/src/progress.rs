@@ -175,6 +175,12 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_is_empty_until_there_is_something_to_compare_with() {
+        assert!(Memory::beginning_with(None).is_empty());
+        assert!(!Memory::beginning_with(Some(set(""))).is_empty(), "goals that all pass are something");
+    }
+
+    #[test]
     fn masked_sets_are_compared_with_masked_ones_only() {
         use ProgressKind::*;
         assert_eq!(kinds(Some("!c"), &["abc"]), [Progress], "past a compile error to failing tests");

@@ -102,9 +102,8 @@ fn trigger(question: &Question) -> Option<Code> {
         ReflectAfter::All => true,
         ReflectAfter::Important => last.changes_something,
     };
-    let is_time = *actions_done > 0
-        && config.trigger_interval > 0
-        && actions_done.is_multiple_of(u64::from(config.trigger_interval));
+    // An interval of 0 is no interval: nothing but 0 is a multiple of it.
+    let is_time = *actions_done > 0 && actions_done.is_multiple_of(u64::from(config.trigger_interval));
     (counts && is_time).then_some(Code::IntervalReached)
 }
 
@@ -149,5 +148,13 @@ mod tests {
             assert_eq!(answer.reason.map(|reason| reason.code), expected, "{question:?}");
             assert_eq!(answer.reflect, expected.is_some());
         }
+    }
+
+    #[test]
+    fn an_action_that_does_not_say_so_is_taken_to_change_something() {
+        let unsaid = r#"{"status":"success","matches_expectation":true}"#;
+        let expected =
+            LastAction { status: ActionStatus::Success, matches_expectation: true, changes_something: true };
+        assert_eq!(serde_json::from_str::<LastAction>(unsaid).unwrap(), expected);
     }
 }

@@ -151,9 +151,10 @@ pub fn compare(question: &Question, settings: &RefinementSettings) -> Option<Com
 fn fewer_samples(question: &Question) -> Next {
     let most = question.max_samples as usize;
     let (a, b) = (question.a.scores.len(), question.b.scores.len());
-    if a >= most && b >= most {
+    // The plan with fewer scores is below the limit if either is, so the limit is looked at once.
+    if a.min(b) >= most {
         Next::Stop
-    } else if b <= a && b < most || a >= most {
+    } else if b <= a {
         Next::B
     } else {
         Next::A
@@ -207,7 +208,14 @@ mod tests {
     #[test]
     fn unclear_ones_are_scored_in_turn_until_the_samples_run_out() {
         let next = |a: &[f64], b: &[f64]| decide(&question(a, b)).next;
-        assert_eq!(next(&[], &[]), Next::A);
+        let nothing_yet = Answer {
+            next: Next::A,
+            difference: None,
+            interval: None,
+            conclusive: false,
+            finding: Finding::Inconclusive,
+        };
+        assert_eq!(decide(&question(&[], &[])), nothing_yet);
         assert_eq!(next(&[70.0], &[]), Next::B);
         assert_eq!(next(&[70.0], &[76.0]), Next::B);
         assert_eq!(next(&[70.0], &[76.0, 75.0]), Next::A);
@@ -216,6 +224,56 @@ mod tests {
             ..question(&[70.0; 5], &[76.0; 5])
         });
         assert_eq!((worn_out.next, worn_out.finding), (Next::Stop, Finding::Inconclusive));
+    }
+
+    #[test]
+    fn a_plan_that_has_all_its_scores_waits_for_the_other() {
+        let next = |a: usize, b: usize| {
+            let sigma = Some(Sigma { estimate: 20.0, n: 1000 });
+            decide(&Question { sigma, ..question(&[70.0].repeat(a), &[76.0].repeat(b)) }).next
+        };
+        let found = [(5, 4), (4, 5), (6, 4), (5, 5), (6, 5)].map(|(a, b)| next(a, b));
+        assert_eq!(found, [Next::B, Next::A, Next::B, Next::Stop, Next::Stop]);
+    }
+
+    /// The margins as the formula in the file's description gives them, worked out by hand.
+    #[test]
+    fn the_margins_narrow_as_scores_come_in() {
+        let measured = Some(Sigma { estimate: 6.0, n: 4 });
+        let table = [
+            // scores of a, of b, at most, scatter, clearly not zero, clearly too small
+            (1, 1, 1, None, 8.3085, 1.4645),
+            (1, 1, 5, None, 12.4241, 1.4645),
+            (2, 4, 5, None, 5.9537, 2.8349),
+            (4, 4, 4, measured, 7.6375, 1.75),
+            (8, 8, 4, measured, 5.4005, 2.7019),
+            (3, 1, 5, measured, 16.8521, -0.3072),
+        ];
+        let rounded = |value: f64| libm::round(value * 1e4) / 1e4;
+        for (a, b, max_samples, sigma, not_zero, too_small) in table {
+            let asked = Question { sigma, max_samples, ..question(&[70.0].repeat(a), &[70.0].repeat(b)) };
+            let margins = Margins::of(&asked);
+            assert_eq!((rounded(margins.not_zero), rounded(margins.too_small)), (not_zero, too_small));
+            let interval = decide(&asked).interval.unwrap();
+            assert_eq!(interval.map(rounded), [-not_zero, not_zero], "around no difference");
+        }
+    }
+
+    #[test]
+    fn a_difference_on_a_margin_is_not_clear() {
+        let finding =
+            |difference: f64| decide(&Question { max_samples: 1, ..question(&[0.0], &[difference]) }).finding;
+        let error = noise::PRIOR_SIGMA * libm::sqrt(2.0);
+        let (too_small, not_zero) = (5.0 - error, 2.35 * error);
+        let found = [too_small - 1e-9, too_small, not_zero, not_zero + 1e-9].map(finding);
+        use Finding::{Changed, Inconclusive, Unchanged};
+        assert_eq!(found, [Unchanged, Inconclusive, Inconclusive, Changed]);
+    }
+
+    #[test]
+    fn the_limit_may_be_left_out() {
+        let asked: Question = serde_json::from_str(r#"{"a":{"scores":[70]},"b":{"scores":[76]}}"#).unwrap();
+        assert_eq!(asked, question(&[70.0], &[76.0]));
     }
 
     #[test]
@@ -252,12 +310,13 @@ mod tests {
             let mut asked = Question { max_samples: max, sigma, ..question(&[], &[]) };
             let mut stream = stream.into_iter();
             loop {
-                let answer = decide(&asked);
-                let scored = match answer.next {
-                    Next::A => &mut asked.a.scores,
-                    Next::B => &mut asked.b.scores,
+                let (of_a, of_b) = (asked.a.scores.len(), asked.b.scores.len());
+                let (scored, of_other) = match decide(&asked).next {
+                    Next::A => (&mut asked.a.scores, of_b),
+                    Next::B => (&mut asked.b.scores, of_a),
                     Next::Stop => break,
                 };
+                prop_assert!(scored.len() <= of_other, "the fuller plan was scored");
                 scored.extend(scores(&[stream.next().unwrap()]));
                 prop_assert!(scored.len() <= max as usize);
             }
@@ -270,6 +329,8 @@ mod tests {
             prop_assert_eq!(one.finding, other.finding);
             let sum = one.difference.unwrap() + other.difference.unwrap();
             prop_assert!(sum.abs() < 1e-9);
+            let ([low, high], [other_low, other_high]) = (one.interval.unwrap(), other.interval.unwrap());
+            prop_assert!((low + other_high).abs() < 1e-9 && (high + other_low).abs() < 1e-9);
         }
     }
 

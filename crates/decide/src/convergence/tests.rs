@@ -1,7 +1,7 @@
 //! The controller over single histories.
 
 use alloc::string::ToString;
-use alloc::vec;
+use alloc::{format, vec};
 
 use super::*;
 
@@ -68,6 +68,19 @@ fn the_same_failure_for_ever_is_stopped_after_the_fourth_attempt() {
 }
 
 #[test]
+fn exactly_the_configured_number_of_stalls_stops_a_task() {
+    for (stall_threshold, max_stage, stalls) in [(1, 2, 1), (2, 3, 4), (3, 4, 9), (5, 2, 5)] {
+        let mut question = history(Some("a"), vec![failing("a"); 10]);
+        let convergence = &mut question.config.convergence;
+        (convergence.stall_threshold, convergence.max_stage) = (stall_threshold, max_stage);
+        assert_eq!(
+            (question.config.convergence.stalls_to_stop(), stops_after(&question)),
+            (stalls, stalls as usize)
+        );
+    }
+}
+
+#[test]
 fn oscillation_of_any_period_up_to_5_is_stopped() {
     for period in 1..=5 {
         let letters = ["a", "b", "c", "d", "e"];
@@ -109,6 +122,9 @@ fn the_tree_is_compared_with_the_one_the_attempt_began_with() {
         ProgressKind::Repeated,
         "an absent tree is no tree"
     );
+    let mut first = history(None, vec![left("1")]);
+    first.tree_before = Some("1".to_string());
+    assert_eq!(progress(&first), ProgressKind::First, "with nothing to compare, no change is no stall yet");
     let on_best = Attempt { base_tree: Some("1".to_string()), ..left("1") };
     assert_eq!(progress(&history(Some("a"), vec![left("1"), left("2"), on_best])), ProgressKind::NoChange);
 }
@@ -149,10 +165,18 @@ fn getting_past_a_compile_error_is_progress() {
 fn progress_lowers_the_stage_again() {
     let question = history(
         Some("abcdefgh"),
-        ["abcdefgh", "abcdefgh", "abcdefg", "abcdef", "abcde"].map(failing).to_vec(),
+        ["abcdefgh", "abcdefgh", "abcdefg", "abcdef", "abcde", "abcd", "abc"].map(failing).to_vec(),
     );
     let stages: Vec<_> = verdicts(&question).iter().map(|v| v.stage).collect();
-    assert_eq!(stages, [1, 2, 2, 1, 1]);
+    assert_eq!(stages, [1, 2, 2, 1, 1, 1, 1], "never below the first");
+    let interrupted = ["abcdef", "abcdef", "abcde", "abcdx", "abcd", "abc"].map(failing).to_vec();
+    let stages: Vec<_> = verdicts(&history(Some("abcdef"), interrupted)).iter().map(|v| v.stage).collect();
+    assert_eq!(stages, [1, 2, 2, 2, 2, 1], "progress must come in a row");
+    let climbing = ["abcdef", "abcdef", "abcdef", "abcdef", "abcde", "abcd", "abc", "ab"];
+    let mut twice = history(Some("abcdef"), climbing.map(failing).to_vec());
+    twice.config.convergence.max_stage = 4;
+    let stages: Vec<_> = verdicts(&twice).iter().map(|v| v.stage).collect();
+    assert_eq!(stages, [1, 2, 2, 3, 3, 2, 2, 1], "each stage takes as much progress as the one above");
 }
 
 #[test]
@@ -160,6 +184,74 @@ fn every_third_change_in_a_row_is_a_stall() {
     let question = history(Some("z"), ["a", "b", "c", "d", "e", "f", "g"].map(failing).to_vec());
     let stalls: Vec<_> = verdicts(&question).iter().map(|v| (v.stall_count, v.stage)).collect();
     assert_eq!(stalls, [(0, 1), (0, 1), (1, 1), (1, 1), (1, 1), (0, 2), (0, 2)]);
+    let first_stall = |limit| {
+        let mut question = question.clone();
+        question.config.convergence.changed_limit = limit;
+        verdicts(&question).iter().position(|verdict| verdict.reason.code == Code::Stalled)
+    };
+    assert_eq!([1, 2, 4].map(first_stall), [Some(0), Some(1), Some(3)], "or so many as are configured");
+}
+
+#[test]
+fn a_row_of_changes_outlasts_checks_that_could_not_run_and_nothing_else() {
+    let stalls = |attempts: &[&str]| -> Vec<_> {
+        let attempt = |names: &&str| match *names {
+            "infra" => with_outcome(Outcome::Infra),
+            names => failing(names),
+        };
+        let question = history(Some("z"), attempts.iter().map(attempt).collect());
+        verdicts(&question).iter().map(|v| (v.stall_count, v.stage)).collect()
+    };
+    assert_eq!(stalls(&["a", "b", "infra", "c"]), [(0, 1), (0, 1), (0, 1), (1, 1)]);
+    assert_eq!(
+        stalls(&["a", "b", "b", "c", "d", "e"]),
+        [(0, 1), (0, 1), (1, 1), (1, 1), (1, 1), (0, 2)],
+        "the repetition is a stall, and the row begins anew after it"
+    );
+}
+
+/// The last verdict's words, in both languages.
+fn words(question: &Question) -> (String, String) {
+    let text = verdicts(question).pop().unwrap().reason.text;
+    (text.in_lang(Lang::En).to_string(), text.in_lang(Lang::Ja).to_string())
+}
+
+#[test]
+fn a_stall_says_what_kind_it_is_and_how_far_it_has_come() {
+    let stalls = |before, attempts: &[&str]| {
+        let attempts = attempts.iter().map(|names| failing(names)).collect();
+        words(&history(Some(before), attempts))
+    };
+    let at_stage_1 = |en: &str, ja: &str| {
+        (format!("{en} (stall 1 of 2 at stage 1)"), format!("{ja}（ステージ 1 の停滞 1/2）"))
+    };
+    let repeated = ("the same failures again", "同じ失敗の反復");
+    let table = [
+        (stalls("a", &["a"]), at_stage_1(repeated.0, repeated.1)),
+        (stalls("a", &["b", "a"]), at_stage_1("back to failures seen before", "以前と同じ失敗に逆戻り")),
+        (stalls("a", &["ab"]), at_stage_1("more failures than before", "失敗が増加")),
+        (
+            stalls("z", &["a", "b", "c"]),
+            at_stage_1("other failures each time, never fewer", "失敗が入れ替わるだけで減らない"),
+        ),
+        (
+            stalls("a", &["a", "a"]),
+            (format!("{}; on to stage 2", repeated.0), format!("{}。ステージ 2 へ", repeated.1)),
+        ),
+        (
+            stalls("a", &["a"; 4]),
+            (
+                format!("{}; the last stage, 3, is reached: not converging", repeated.0),
+                format!("{}。最終ステージ 3 に到達、収束しない", repeated.1),
+            ),
+        ),
+    ];
+    for (found, expected) in table {
+        assert_eq!(found, expected);
+    }
+    let mut unchanged = history(Some("a"), vec![Attempt { tree: Some("t".to_string()), ..failing("a") }]);
+    unchanged.tree_before = Some("t".to_string());
+    assert_eq!(words(&unchanged), at_stage_1("the attempt changed nothing", "変更なし"));
 }
 
 #[test]

@@ -60,6 +60,10 @@ mod tests {
             for other in 0..=u8::MAX {
                 assert_eq!(set.contains(other), byte == other, "{byte} {other}");
                 assert_eq!(set.complement().contains(other), byte != other, "{byte} {other}");
+                let (one, both) = (ByteSet::of(other), set.union(ByteSet::of(other)));
+                assert!(both.contains(byte) && both.contains(other), "{byte} {other}");
+                let common = if byte == other { set } else { ByteSet::NONE };
+                assert_eq!(set.intersection(one), common, "{byte} {other}");
             }
         }
     }

@@ -31,7 +31,7 @@ fn read_members(cursor: &mut Cursor<'_>) -> Option<ByteSet> {
                 let last = read_range_end(cursor)?;
                 (ByteSet::where_byte(|byte| (first..=last).contains(&byte)), None)
             }
-            (b'[', _) if cursor.peek() == Some(b':') => read_named(cursor)?,
+            (b'[', _) => read_named(cursor)?,
             (literal, _) => single(literal),
         };
         members = members.union(added);
@@ -53,7 +53,7 @@ fn read_range_end(cursor: &mut Cursor<'_>) -> Option<u8> {
     }
 }
 
-/// Reads what follows `[` when a `:` comes next: a named class, or just a bracket when no `:]` closes it.
+/// Reads what follows a `[` inside a class: a named class where it is written `:name:]`, or else just a bracket.
 fn read_named(cursor: &mut Cursor<'_>) -> Option<(ByteSet, Option<u8>)> {
     let rest = cursor.rest();
     let end = rest.iter().position(|&byte| byte == b']')?;

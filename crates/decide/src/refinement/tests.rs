@@ -116,6 +116,15 @@ fn the_judge_is_asked_again_only_where_it_matters() {
     assert!(!depends_on_comparison(&judged(false, Some(72.0), None)), "nothing to compare with");
     let last = Question { attempt_count: 2, ..judged(false, Some(72.0), Some(70.0)) };
     assert!(!depends_on_comparison(&last), "rejected either way");
+    let suggesting =
+        with(judged(true, Some(72.0), Some(70.0)), |config| config.refine_suggestions_on_success = true);
+    assert!(depends_on_comparison(&suggesting), "an improvement alone leads to the suggestions");
+    let trying_on = |on_stagnation| {
+        let question = judged(false, Some(72.0), Some(70.0));
+        depends_on_comparison(&with(question, |config| config.on_stagnation = on_stagnation))
+    };
+    let depends = [OnStagnation::Auto, OnStagnation::Reject, OnStagnation::Replan].map(trying_on);
+    assert_eq!(depends, [true, true, false]);
 }
 
 proptest! {

@@ -95,8 +95,22 @@ fn the_lineage_remembers_its_origin() {
         replaced_by: vec![],
         replan_reason: None,
     });
-    let info = rewired(&second)[3].replanning_info.clone().unwrap();
-    assert_eq!((info.iteration, info.original_task_id), (2, "origin".into()));
+    second.reason = Some("too big".to_string());
+    let tasks = rewired(&second);
+    let of_child = ReplanningInfo {
+        iteration: 2,
+        max_iterations: 3,
+        original_task_id: "origin".into(),
+        replaced_by: vec![],
+        replan_reason: None,
+    };
+    let of_replaced = ReplanningInfo {
+        replaced_by: ids(&["x"]),
+        replan_reason: Some("too big".to_string()),
+        ..of_child.clone()
+    };
+    let infos: Vec<_> = tasks.into_iter().map(|task| task.replanning_info).collect();
+    assert_eq!(infos, [None, Some(of_replaced), None, Some(of_child)]);
 }
 
 #[test]
@@ -133,8 +147,11 @@ fn limits_block_before_any_task_is_made() {
     let mut full = at(0);
     full.config.max_subtasks = 3;
     assert_eq!(blocked(&full), Cause::MaxReplans);
-    let crowd = (0..6).map(|n| child(&n.to_string(), &[])).collect();
-    assert_eq!(blocked(&question(chain(), crowd)), Cause::MaxReplans);
+    let crowd = |children| question(chain(), (0..children).map(|n| child(&n.to_string(), &[])).collect());
+    assert_eq!(blocked(&crowd(6)), Cause::MaxReplans);
+    let mut at_every_limit = crowd(5);
+    at_every_limit.config.max_subtasks = 8;
+    assert_eq!(rewired(&at_every_limit).len(), 8);
 }
 
 #[test]
@@ -143,7 +160,15 @@ fn what_cannot_be_rewired_is_refused_by_name() {
     let table = vec![
         (refused(vec![], vec![child("x", &[])]), Unsound::NoSuchTask("b".into())),
         (refused(chain(), vec![]), Unsound::NoChildren("b".into())),
-        (refused(chain(), vec![child("x", &[]), child("x", &[])]), Unsound::DuplicateChild("x".into())),
+        (refused([chain(), chain()].concat(), vec![child("x", &[])]), Unsound::DuplicateTask("a".into())),
+        (
+            refused(chain(), ["x", "x", "y", "y"].map(|id| child(id, &[])).to_vec()),
+            Unsound::DuplicateChild("x".into()),
+        ),
+        (
+            refused(chain(), vec![child("x", &[]), child("y", &["nowhere"])]),
+            Unsound::UnknownDependency { child: "y".into(), missing: "nowhere".into() },
+        ),
         (
             refused(chain(), vec![child("x", &["nowhere"])]),
             Unsound::UnknownDependency { child: "x".into(), missing: "nowhere".into() },
