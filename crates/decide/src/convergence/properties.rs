@@ -128,7 +128,12 @@ impl Reference<'_> {
                     }
                 }
                 ProgressKind::Changed => recovery = 0,
-                _ => {}
+                ProgressKind::First
+                | ProgressKind::Infra
+                | ProgressKind::NoChange
+                | ProgressKind::Repeated
+                | ProgressKind::Oscillating
+                | ProgressKind::Regressed => {}
             }
             if end.is_none() && n + 1 >= limits.max_iterations as usize {
                 end = Some((Action::Stop, Some(Cause::MaxIterations)));
