@@ -93,7 +93,8 @@ fn impure_lines(source: &Source) -> Vec<String> {
         let for_tests = previous.trim_start() == "#[cfg(test)]";
         previous = line;
         let links_std = code.contains("extern crate std") && !for_tests;
-        let waits = ["async fn ", "async move", "async {", ".await"].iter().any(|word| code.contains(word));
+        let waits = ["async fn ", "async move", "async {"].iter().any(|word| code.contains(word))
+            || code.split(".await").skip(1).any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
         if !code.starts_with("//") && (links_std || waits) {
             found.push(format!(
                 "{}:{}: a pure crate must not do this: {code}",
@@ -147,6 +148,8 @@ mod tests {
         assert!(with("#[cfg(test)]\nextern crate std;\n// async fn in a comment\n").is_empty());
         assert_eq!(with("extern crate std;\n").len(), 1);
         assert_eq!(with("pub async fn wait() {}\n").len(), 1);
+        assert_eq!(with("answer.await;\n").len(), 1);
+        assert!(with("task.awaited();\n").is_empty());
         let nothing = Workspace { crates: vec![], sources: vec![], architecture: String::new() };
         assert_eq!(impurities(&nothing).len(), 2);
     }
