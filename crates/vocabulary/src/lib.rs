@@ -13,6 +13,7 @@ mod reason;
 mod score;
 pub mod settings;
 mod task;
+pub mod work;
 
 pub use cause::Cause;
 pub use reason::{Lang, Reason, Speak, Text};

@@ -1,0 +1,241 @@
+//! The journal over any storage: beginning one, opening one after a crash, and appending to it.
+//!
+//! Invariants: what precedes `end` is intact and was acknowledged; an append either returns with its record durable or
+//! leaves nothing of it behind that a later append would not remove; a writer that another has followed writes
+//! nothing any more. The last holds because every writer begins with a record of its own, under the storage's
+//! lock, and because no writer appends without having seen, under the same lock, that the length is still its own.
+
+use std::io;
+
+use fixpoint_ports::{Journal, JournalError, Seq};
+
+use crate::durable::is_full;
+use crate::error::OpenError;
+use crate::faulty::FaultyDisk;
+use crate::findings::{Cut, Ending};
+use crate::format::{FILE_HEADER_BYTES, Kind, MAX_RECORD_BYTES, encode, file_header};
+use crate::scan::{MAX_JOURNAL_BYTES, Record, Scan, Sink, scan};
+use crate::storage::{Flush, Storage, read_between};
+
+/// What may be done to a journal that is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Cut an interrupted append, refuse damage.
+    Continue,
+    /// Cut damage too, and keep aside what is cut. [`StoredJournal::examine`] says beforehand what that is.
+    Repair,
+}
+
+/// A journal that was opened for writing.
+#[derive(Debug)]
+pub struct Opened<S> {
+    /// The journal, behind its last record.
+    pub journal: StoredJournal<S>,
+    /// All its records, in order.
+    pub records: Vec<Record>,
+    /// What was cut off.
+    pub cut: Option<Cut>,
+}
+
+/// A journal as it is, unchanged. A writer may be at work on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// The records before the ending, in order.
+    pub records: Vec<Record>,
+    /// How it ends.
+    pub ending: Ending,
+}
+
+/// A journal in memory, on a disk that can be told to fail.
+pub type MemoryJournal = StoredJournal<FaultyDisk>;
+
+/// A journal over some storage.
+#[derive(Debug)]
+pub struct StoredJournal<S> {
+    storage: S,
+    flush: Flush,
+    /// Where the next record begins.
+    end: u64,
+    /// The number of the next record.
+    next: Seq,
+    /// The last record that was written or tried, as it is on the disk.
+    frame: Vec<u8>,
+    standing: Standing,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Standing {
+    /// Nothing follows the end, unless another writer has gone on.
+    Sound,
+    /// Part of `frame` may follow the end: it failed to be written, and to be removed.
+    Unclean,
+    /// Another writer has gone on.
+    Deposed { actual: Seq },
+}
+
+impl<S: Storage> StoredJournal<S> {
+    /// Begins a journal on storage that is empty.
+    pub fn begin(mut storage: S) -> Result<Self, OpenError> {
+        storage.write_at(0, &file_header())?;
+        storage.flush()?;
+        Ok(Self::at(storage, FILE_HEADER_BYTES as u64, Seq(0)))
+    }
+
+    /// Opens a journal and deposes whoever wrote to it before.
+    pub fn resume(storage: S, mode: OpenMode) -> Result<Opened<S>, OpenError> {
+        let mut records = Vec::new();
+        let (journal, cut) = Self::resume_with(storage, mode, collect(&mut records))?;
+        Ok(Opened { journal, records, cut })
+    }
+
+    /// The same, with the records handed over one after the other instead of kept. Nothing that was handed over
+    /// counts when an error follows.
+    pub fn resume_with(
+        mut storage: S,
+        mode: OpenMode,
+        mut sink: impl FnMut(Seq, &[u8]),
+    ) -> Result<(Self, Option<Cut>), OpenError> {
+        storage.lock()?;
+        let settled = settle(&mut storage, mode, &mut sink);
+        storage.unlock();
+        let (Scan { end, next, .. }, cut) = settled?;
+        Ok((Self::at(storage, end, next), cut))
+    }
+
+    /// Reads a journal without changing it and without waiting for its writer. Damage is an answer, not an error.
+    pub fn examine(mut storage: S) -> Result<Inspection, OpenError> {
+        let mut records = Vec::new();
+        let Scan { ending, .. } = scan(&mut storage, &mut collect(&mut records))?;
+        Ok(Inspection { records, ending })
+    }
+
+    /// The same journal with another durability.
+    #[must_use]
+    pub fn with_flush(mut self, flush: Flush) -> Self {
+        self.flush = flush;
+        self
+    }
+
+    /// The number of the next record.
+    pub fn next(&self) -> Seq {
+        self.next
+    }
+
+    fn at(storage: S, end: u64, next: Seq) -> Self {
+        Self { storage, flush: Flush::Each, end, next, frame: Vec::new(), standing: Standing::Sound }
+    }
+
+    /// Appends while no other handle can.
+    fn append_alone(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+        match self.standing {
+            Standing::Deposed { actual } => return Err(JournalError::Fenced { expected, actual }),
+            Standing::Unclean => self.clean_up().map_err(unwritten)?,
+            Standing::Sound => {}
+        }
+        if self.storage.length().map_err(unwritten)? != self.end {
+            let actual = self.records_there();
+            self.standing = Standing::Deposed { actual };
+            return Err(JournalError::Fenced { expected, actual });
+        }
+        if expected != self.next {
+            return Err(JournalError::Fenced { expected, actual: self.next });
+        }
+        let too_large = JournalError::TooLarge { bytes: record.len(), limit: MAX_RECORD_BYTES };
+        encode(&mut self.frame, Kind::Entry, expected, record).ok_or(too_large)?;
+        let end = self.end.saturating_add(self.frame.len() as u64);
+        if end > MAX_JOURNAL_BYTES {
+            return Err(JournalError::Unwritable(io::ErrorKind::FileTooLarge.into()));
+        }
+        if let Err(error) = write(&mut self.storage, self.flush, self.end, &self.frame) {
+            self.standing = match self.storage.truncate(self.end) {
+                Ok(()) => Standing::Sound,
+                Err(_) => Standing::Unclean,
+            };
+            return Err(unwritten(error));
+        }
+        self.end = end;
+        self.next = expected.next();
+        Ok(self.next)
+    }
+
+    /// Removes what is left of the record that failed. Anything else behind the end is another writer's, and stays.
+    fn clean_up(&mut self) -> io::Result<()> {
+        let length = self.storage.length()?;
+        let longest = self.end.saturating_add(self.frame.len() as u64);
+        if (self.end..=longest).contains(&length) {
+            let left = read_between(&mut self.storage, self.end, length)?;
+            if self.frame.starts_with(&left) {
+                self.storage.truncate(self.end)?;
+            }
+        }
+        self.standing = Standing::Sound;
+        Ok(())
+    }
+
+    /// How many records the other writer's journal has, as far as that can be told.
+    fn records_there(&mut self) -> Seq {
+        scan(&mut self.storage, &mut |_, _| {}).map_or(self.next, |found| found.next)
+    }
+}
+
+/// A sink that keeps the records.
+pub(crate) fn collect(records: &mut Vec<Record>) -> impl FnMut(Seq, &[u8]) {
+    |seq, payload| records.push(Record { seq, payload: payload.to_vec() })
+}
+
+impl<S: Storage> Journal for StoredJournal<S> {
+    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+        self.storage.lock().map_err(unwritten)?;
+        let appended = self.append_alone(expected, record);
+        self.storage.unlock();
+        appended
+    }
+}
+
+/// Makes a journal ready for its next record: what must not be there is cut off, and the take-over is written.
+fn settle<S: Storage>(
+    storage: &mut S,
+    mode: OpenMode,
+    sink: Sink<'_>,
+) -> Result<(Scan, Option<Cut>), OpenError> {
+    let mut found = scan(storage, sink)?;
+    let cut = match (found.ending, mode) {
+        (Ending::Whole, OpenMode::Continue | OpenMode::Repair) => None,
+        (Ending::Torn(tail), OpenMode::Continue | OpenMode::Repair) => Some(Cut::Torn(tail)),
+        (Ending::Damaged(damage), OpenMode::Continue) => return Err(OpenError::Damaged(damage)),
+        (Ending::Damaged(damage), OpenMode::Repair) => {
+            let kept = read_between(storage, found.end, found.length)?;
+            Some(Cut::Damaged { damage, kept: storage.keep_aside(&kept)? })
+        }
+    };
+    if found.end == 0 {
+        // There is no header, and no record was handed over: the file was just begun, or only its header is damaged.
+        storage.write_at(0, &file_header())?;
+        found = scan(storage, sink)?;
+    }
+    if cut.is_some() {
+        storage.truncate(found.end)?;
+    }
+    let mut take_over = Vec::new();
+    let too_large = OpenError::Unavailable(io::ErrorKind::FileTooLarge.into());
+    encode(&mut take_over, Kind::TakeOver, found.next, &[]).ok_or(too_large)?;
+    if let Err(error) = write(storage, Flush::Each, found.end, &take_over) {
+        // The next to open this journal cuts whatever stays, so that this may fail as well.
+        drop(storage.truncate(found.end));
+        return Err(error.into());
+    }
+    found.end = found.end.saturating_add(take_over.len() as u64);
+    Ok((found, cut))
+}
+
+fn write<S: Storage>(storage: &mut S, flush: Flush, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    storage.write_at(offset, bytes)?;
+    match flush {
+        Flush::Each => storage.flush(),
+        Flush::Never => Ok(()),
+    }
+}
+
+fn unwritten(error: io::Error) -> JournalError {
+    if is_full(&error) { JournalError::NoSpace(error) } else { JournalError::Unwritable(error) }
+}

@@ -1,0 +1,161 @@
+//! The run's lock: one process at a time, for as long as it lives.
+//!
+//! Owns the lock file. The kernel holds the lock and releases it when the process ends, however it ends, so that a
+//! dead process's lock is simply free. What is written in the file is for the message to the second process
+//! only: whether the run is locked is never concluded from it.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+
+use crate::durable::{create_directory, open_or_create_file};
+
+/// The name of the lock in the run's directory.
+const LOCK_FILE: &str = "lock";
+/// The holder writes who it is right after it has the lock; a second process that is faster looks again.
+const LOOKS: u32 = 20;
+const LOOK_PAUSE: Duration = Duration::from_millis(10);
+/// How often the file may be replaced between its opening and its locking.
+const MAX_TRIES: u32 = 8;
+
+/// Why the run is not this process's.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process has the run: wait for it, or stop it.
+    #[error("another process has this run{}", holder(.pid))]
+    Held {
+        /// Which one, if it could be told.
+        pid: Option<u32>,
+        /// Since when, by its own clock, if it could be told.
+        since: Option<SystemTime>,
+    },
+    /// Anything else the disk says.
+    #[error("cannot lock the run: {0}")]
+    Unavailable(#[from] io::Error),
+}
+
+fn holder(pid: &Option<u32>) -> String {
+    pid.map(|pid| format!(": process {pid}")).unwrap_or_default()
+}
+
+/// The run is this process's until this is dropped or the process ends.
+#[derive(Debug)]
+pub struct RunLock {
+    file: File,
+}
+
+impl RunLock {
+    /// Takes the run, creating its directory if it is missing. Never waits for its holder to end.
+    pub fn acquire(directory: &Path) -> Result<Self, LockError> {
+        create_directory(directory)?;
+        let path = directory.join(LOCK_FILE);
+        for _ in 0..MAX_TRIES {
+            let mut file = open_or_create_file(&path)?;
+            match file.try_lock() {
+                Ok(()) if is_same(&file, &path)? => {
+                    file.set_len(0)?;
+                    file.write_all(Holder::this().to_line().as_bytes())?;
+                    return Ok(Self { file });
+                }
+                // The file was replaced before it was locked: the lock of the one that is gone is worth nothing.
+                Ok(()) => {}
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) => {
+                    let Some(Holder { pid, since }) = find_holder(&path) else {
+                        return Err(LockError::Held { pid: None, since: None });
+                    };
+                    return Err(LockError::Held { pid: Some(pid), since });
+                }
+            }
+        }
+        Err(io::Error::other("the lock file is replaced again and again").into())
+    }
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // A courtesy to people who read the file. The lock itself goes with the handle.
+        drop(self.file.set_len(0));
+    }
+}
+
+fn is_same(file: &File, path: &Path) -> io::Result<bool> {
+    let identity = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+    let locked = identity(&file.metadata()?);
+    match fs::metadata(path) {
+        Ok(there) => Ok(identity(&there) == locked),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Who the file says has the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Holder {
+    pid: u32,
+    since: Option<SystemTime>,
+}
+
+impl Holder {
+    fn this() -> Self {
+        Self { pid: std::process::id(), since: Some(SystemTime::now()) }
+    }
+
+    fn to_line(self) -> String {
+        let since = self.since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok());
+        format!("{} {}\n", self.pid, since.unwrap_or_default().as_secs())
+    }
+
+    /// `None` for what no holder has written, or has not finished writing.
+    fn from_line(text: &str) -> Option<Self> {
+        let (pid, since) = text.strip_suffix('\n')?.split_once(' ')?;
+        let seconds = since.parse().ok().map(Duration::from_secs);
+        let since = seconds.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+        Some(Self { pid: pid.parse().ok()?, since })
+    }
+
+    /// A process that is dead holds nothing: the line is of an earlier holder.
+    fn is_alive(self) -> bool {
+        let pid = i32::try_from(self.pid).ok().filter(|pid| *pid > 0);
+        pid.is_some_and(|pid| kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH))
+    }
+}
+
+fn find_holder(path: &Path) -> Option<Holder> {
+    let look = || Holder::from_line(&fs::read_to_string(path).ok()?).filter(|holder| holder.is_alive());
+    (0..LOOKS).find_map(|_| {
+        look().or_else(|| {
+            sleep(LOOK_PAUSE);
+            None
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_holder_writes_is_read_and_nothing_else() {
+        let holder = Holder { pid: 42, since: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(7)) };
+        assert_eq!(Holder::from_line(&holder.to_line()), Some(holder));
+        for text in ["", "42", "42 7", "x 7\n", "-1 7\n", "99999999999 7\n", "\n"] {
+            assert_eq!(Holder::from_line(text), None, "{text:?}");
+        }
+        assert_eq!(Holder::from_line("42 x\n"), Some(Holder { pid: 42, since: None }));
+    }
+
+    #[test]
+    fn numbers_that_are_no_process_are_not_alive() {
+        let is_alive = |pid| Holder { pid, since: None }.is_alive();
+        assert!(is_alive(std::process::id()));
+        assert!(!is_alive(0) && !is_alive(u32::MAX) && !is_alive(i32::MAX.unsigned_abs()));
+    }
+}

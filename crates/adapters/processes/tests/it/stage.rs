@@ -1,0 +1,147 @@
+//! Where a test plays: a directory, and a mark that every process of the test carries, so that none can hide.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use fixpoint_ports::{Cancel, Ended, Invocation, Limits, ProcessError, Processes, Program, Stdin};
+use fixpoint_processes::SupervisedProcesses;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+/// Longer than anything takes on a slow machine, and the end of a test that would hang.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+static STAGES: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) struct Stage {
+    pub(crate) mark: String,
+    pub(crate) directory: TempDir,
+    pub(crate) processes: SupervisedProcesses,
+}
+
+/// The program that plays the parts.
+pub(crate) fn actor() -> &'static str {
+    env!("CARGO_BIN_EXE_fixpoint-processes-actor")
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let mark = format!("stage-{}-{}-", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
+        let command: [OsString; 3] = [actor().into(), "supervise".into(), mark.clone().into()];
+        let processes = SupervisedProcesses::new(command.to_vec());
+        Self { mark, directory: tempfile::tempdir().unwrap(), processes }
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn invocation(&self, program: Program) -> Invocation {
+        Invocation {
+            program,
+            directory: self.directory.path().to_path_buf(),
+            environment: vec![
+                ("MARK".into(), self.mark.clone().into()),
+                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+            ],
+            stdin: Stdin::Closed,
+            limits: Limits {
+                wall: LONG,
+                silence: None,
+                grace: Duration::from_millis(300),
+                kept_output: 1 << 20,
+            },
+            output: self.file("output"),
+        }
+    }
+
+    pub(crate) fn shell(&self, line: &str) -> Invocation {
+        self.invocation(Program::Shell(line.to_string()))
+    }
+
+    pub(crate) fn direct(&self, program: &str, arguments: &[&str]) -> Invocation {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        self.invocation(Program::Direct { program: program.into(), arguments })
+    }
+
+    pub(crate) fn run(&self, invocation: &Invocation) -> Ended {
+        self.processes.run(invocation, &Cancel::default(), &mut |_| {}).unwrap()
+    }
+
+    /// Runs, and calls `then` once, as soon as the program has written something.
+    pub(crate) fn run_and(
+        &self,
+        invocation: &Invocation,
+        then: impl FnOnce(&Cancel),
+    ) -> Result<Ended, ProcessError> {
+        let cancel = Cancel::default();
+        let mut then = Some(then);
+        self.processes.run(invocation, &cancel, &mut |_| {
+            if let Some(then) = then.take() {
+                then(&cancel);
+            }
+        })
+    }
+
+    pub(crate) fn output(&self) -> String {
+        String::from_utf8(fs::read(self.file("output")).unwrap()).unwrap()
+    }
+
+    /// Every process that carries the mark in its environment or its arguments, with its name.
+    pub(crate) fn living(&self) -> Vec<(i32, String)> {
+        let carries = |path: String| {
+            let content = fs::read(path).unwrap_or_default();
+            content.windows(self.mark.len()).any(|window| window == self.mark.as_bytes())
+        };
+        let pids = fs::read_dir("/proc").unwrap().flatten();
+        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        pids.filter(|pid| carries(format!("/proc/{pid}/environ")) || carries(format!("/proc/{pid}/cmdline")))
+            .map(|pid| (pid, fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()))
+            .map(|(pid, name)| (pid, name.trim_end().to_string()))
+            .collect()
+    }
+
+    /// The process of this test with this name.
+    pub(crate) fn find(&self, name: &str) -> Pid {
+        let living = self.living();
+        let found = living.iter().find(|(_, other)| other == name);
+        Pid::from_raw(found.unwrap_or_else(|| panic!("no {name} among {living:?}")).0)
+    }
+
+    pub(crate) fn kill(&self, name: &str) {
+        kill(self.find(name), Signal::SIGKILL).unwrap();
+    }
+
+    /// Waits until no process of this test is left, and says how long that took.
+    pub(crate) fn await_emptiness(&self) -> Duration {
+        let began = Instant::now();
+        wait_until(|| self.living().is_empty(), || format!("still there: {:?}", self.living()));
+        began.elapsed()
+    }
+}
+
+/// Looks again and again, for a bounded time.
+#[track_caller]
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
+    let until = Instant::now() + LONG;
+    while !holds() {
+        assert!(Instant::now() < until, "{}", otherwise());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let living = self.living();
+        for (pid, _) in &living {
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
+        if !std::thread::panicking() {
+            assert_eq!(living, [], "processes were left behind");
+        }
+    }
+}

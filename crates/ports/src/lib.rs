@@ -1,0 +1,23 @@
+//! What Fixpoint needs from the outside world, as traits: a journal, a place for large payloads, processes,
+//! workspaces.
+//!
+//! Owns the words in which the engine and the adapters speak with each other. Refuses implementations, and any
+//! knowledge of which there are. Errors are told apart by what the caller can do about them.
+
+mod blobs;
+mod cancel;
+mod journal;
+mod processes;
+mod workspaces;
+
+pub use blobs::{BlobError, Blobs};
+pub use fixpoint_vocabulary::work::{BlobId, CommitId, TreeId};
+
+pub use cancel::{Cancel, Urgency};
+pub use journal::{Journal, JournalError, Seq};
+pub use processes::{
+    Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,
+};
+pub use workspaces::{
+    Change, ChangeKind, Purpose, Slot, Snapshot, SnapshotOrigin, TakenTree, WorkspaceError, Workspaces,
+};

@@ -1,0 +1,202 @@
+//! What is asked of an executor and what it reports: everything that crosses the border by commit, never by path.
+//!
+//! Commands are data that someone else performs. Each has an id and exactly one end. Reports hold what decisions
+//! need and stay small: a large set of tests is named by the blob that holds it.
+
+use core::fmt;
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! name_of {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name_of! {
+    /// A commit, by its full hexadecimal name.
+    CommitId
+}
+name_of! {
+    /// A tree, by its full hexadecimal name.
+    TreeId
+}
+name_of! {
+    /// A large payload, by the BLAKE3 hash of its content in hexadecimal.
+    BlobId
+}
+
+/// A command's name: the number of the record it was decided in, and its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CommandId {
+    /// The number of the record.
+    pub seq: u64,
+    /// The place in it.
+    pub index: u32,
+}
+
+impl fmt::Display for CommandId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.seq, self.index)
+    }
+}
+
+/// Something to be performed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "command")]
+pub enum Command {
+    /// Take the user's tree as the base, or the commit that was named.
+    TakeBase,
+    /// Run checks on a commit.
+    RunChecks(CheckRun),
+    /// Let the agent work once.
+    RunAttempt(AttemptOrder),
+    /// Make a commit out of two.
+    Graft(GraftOrder),
+}
+
+/// Checks to be run on a commit, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRun {
+    /// The commit.
+    pub commit: CommitId,
+    /// The checks.
+    pub calls: Vec<CheckCall>,
+}
+
+/// One check to be run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckCall {
+    /// Which check of the order, from 0.
+    pub check: u32,
+    /// Only these tests, where the runner can; empty for all.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub only: BTreeSet<String>,
+    /// Tests of which it must be said whether they were seen passing.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub watched: BTreeSet<String>,
+    /// The tests that passed at the base, to find those that are gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_before: Option<BlobId>,
+}
+
+/// How a check's command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckEnd {
+    /// Nothing fails.
+    Passed,
+    /// Something fails.
+    Failed,
+    /// It did not end in time, which is a failure too.
+    TimedOut,
+    /// It crashed, which is a failure too.
+    Crashed,
+    /// It could not run at all: not found, killed, no disk.
+    CouldNotRun,
+    /// It awaits a person or an outside thing.
+    Waiting,
+}
+
+/// One failing thing a check reported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportedFailure {
+    /// The test's name, or the fingerprint where there is no test: what failures are compared by with the base.
+    pub identity: String,
+    /// What failures are compared by from attempt to attempt.
+    pub fingerprint: String,
+    /// What it said, shortened and without secrets.
+    pub message: String,
+}
+
+/// What one check showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// Which check of the order, from 0.
+    pub check: u32,
+    /// How it ended.
+    pub end: CheckEnd,
+    /// What fails, the first of them where there are too many.
+    pub failures: Vec<ReportedFailure>,
+    /// Whether the check was cut short by an earlier failure.
+    pub masked: bool,
+    /// How many tests were seen passing; `None` where the output names no tests.
+    pub passed: Option<u32>,
+    /// The tests seen passing, for later comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed_set: Option<BlobId>,
+    /// Those of the watched tests that were seen passing.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub seen_passing: BTreeSet<String>,
+    /// Tests that passed at the base and were not seen at all.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub gone: BTreeSet<String>,
+}
+
+/// One attempt to be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptOrder {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The commit it begins with.
+    pub base: CommitId,
+    /// How hard the controller leans.
+    pub stage: u32,
+    /// What still fails, for the prompt.
+    pub failures: Vec<ReportedFailure>,
+    /// Files that were changed outside the scope, for the prompt.
+    pub outside: Vec<String>,
+}
+
+/// How an agent's process ended; whatever it claims is not evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentEnd {
+    /// It ended by itself.
+    Exited,
+    /// It was ended by a limit.
+    TimedOut,
+    /// It could not be started.
+    CouldNotStart,
+}
+
+/// What an attempt left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptResult {
+    /// How the agent ended.
+    pub end: AgentEnd,
+    /// The commit that holds what it left.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// What the scope guard found, against the base of the task.
+    pub violations: Vec<String>,
+    /// Paths of those that can be taken back.
+    pub revertible: Vec<String>,
+    /// Whether files that hold tests of a goal were changed, and which.
+    pub edited_tests: Vec<String>,
+}
+
+/// A commit to be made out of two: `onto`, with these paths as they are in `from`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraftOrder {
+    /// What everything else is taken from.
+    pub onto: CommitId,
+    /// What the paths are taken from.
+    pub from: CommitId,
+    /// The paths, as the executor named them.
+    pub paths: Vec<String>,
+}
