@@ -37,5 +37,6 @@ pub mod sampling;
 pub mod scheduling;
 pub mod scope;
 pub mod structure;
+pub mod task_run;
 pub mod tasks;
 pub mod verdict;

@@ -200,3 +200,70 @@ pub struct GraftOrder {
     /// The paths, as the executor named them.
     pub paths: Vec<String>,
 }
+
+/// The commit all attempts are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Base {
+    /// The commit.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+}
+
+/// What a command came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "result")]
+pub enum CommandResult {
+    /// The base was taken.
+    Base(Base),
+    /// The checks ran.
+    Checks {
+        /// One report for each.
+        reports: Vec<CheckReport>,
+    },
+    /// The agent worked.
+    Attempt(AttemptResult),
+    /// A commit was made out of two.
+    Grafted {
+        /// The commit.
+        commit: CommitId,
+        /// Its tree.
+        tree: TreeId,
+    },
+}
+
+/// How a command ended. Each command has exactly one of these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "end")]
+pub enum CommandEnd {
+    /// It was carried out.
+    Completed(CommandResult),
+    /// It could not be carried out.
+    Failed {
+        /// What stood in the way, for people.
+        message: String,
+    },
+    /// It was called off by a stop.
+    Cancelled,
+    /// It was under way when the process that performed it died.
+    Lost,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// The task began.
+    Begun,
+    /// A command ended.
+    Ended {
+        /// Which one.
+        command: CommandId,
+        /// How.
+        end: CommandEnd,
+    },
+    /// A person asked to stop.
+    StopAsked,
+    /// A person, or a restart, asked to go on.
+    Resumed,
+}

@@ -1,0 +1,328 @@
+//! The life of one task: base, baseline, attempts with their checks, and an end with its cause.
+//!
+//! A state machine in two halves. [`TaskRun::decide`] looks at what happened and says what follows; it changes
+//! nothing. [`TaskRun::apply`] records what happened and what was decided; it decides nothing, so a recorded run is
+//! taken up by an other version without being judged anew. Invariants: at most one command is under way; every
+//! command has exactly one end; every sequence of events ends the task or waits for somebody.
+
+mod beginning;
+mod goal_trial;
+mod ground;
+mod guard_trial;
+mod next_attempt;
+mod trial;
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::settings::{BaselineSettings, OnViolation};
+use fixpoint_vocabulary::work::{Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure};
+use fixpoint_vocabulary::{Cause, TaskId};
+use serde::{Deserialize, Serialize};
+
+pub use self::ground::{CheckBaseline, Ground};
+pub use self::trial::Trial;
+use crate::convergence::{Attempt, Controller, Counts, Limits, Outcome, Verdict};
+
+/// Whether a task may change the tests of its goals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestEdits {
+    /// It may.
+    Allowed,
+    /// It may, but the goals must pass with the tests as they were, too.
+    Checked,
+}
+
+/// Everything about a task that is fixed when it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOrder {
+    /// Its name.
+    pub task: TaskId,
+    /// The checks that must pass, by their number.
+    pub goals: BTreeSet<u32>,
+    /// The checks that must show nothing new.
+    pub guards: BTreeSet<u32>,
+    /// When attempts count as getting nowhere.
+    pub limits: Limits,
+    /// How the baseline is taken and compared with.
+    pub baseline: BaselineSettings,
+    /// How many times a goal must pass.
+    pub goal_runs: u32,
+    /// What a scope violation leads to.
+    pub on_violation: OnViolation,
+    /// Whether tests of goals may be changed.
+    pub test_edits: TestEdits,
+    /// So many commands in a row cut short by crashes stop the task.
+    pub max_interruptions: u32,
+}
+
+/// What is being performed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// The base is being taken.
+    TakingBase,
+    /// The checks run at the base.
+    Baseline,
+    /// The agent works.
+    Attempting,
+    /// What lies outside the scope is being taken back.
+    Reverting,
+    /// The goals run.
+    Goals,
+    /// The tests of the base are being put into the attempt.
+    RestoringTests,
+    /// The goals run with the tests of the base.
+    GoalsWithBaseTests,
+    /// The guards run.
+    Guards,
+    /// Tests that were not seen at the base run there.
+    SuspectsAtBase,
+    /// Tests that look new run again.
+    Confirming,
+}
+
+/// Where the task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "step")]
+pub enum Step {
+    /// Nothing has happened.
+    New,
+    /// A command is under way.
+    Working {
+        /// For what.
+        work: Work,
+    },
+    /// A person, or an outside thing, is awaited. Going on repeats the last command.
+    Paused {
+        /// Why.
+        cause: Cause,
+        /// What goes on then.
+        work: Work,
+    },
+    /// Over.
+    Ended {
+        /// Why.
+        cause: Cause,
+    },
+}
+
+/// An attempt that was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// What the controller was told.
+    pub attempt: Attempt,
+    /// What it said.
+    pub verdict: Verdict,
+    /// What it counted then.
+    pub counts: Counts,
+    /// The commit the attempt came to.
+    pub commit: CommitId,
+    /// What still fails, for the next prompt.
+    pub failures: Vec<ReportedFailure>,
+    /// What was outside the scope, for the next prompt.
+    pub outside: Vec<String>,
+}
+
+/// What follows from an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Where the task stands then.
+    pub step: Step,
+    /// What is to be performed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Command>,
+    /// The attempt that was judged by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+}
+
+impl Decision {
+    const fn perform(work: Work, command: Command) -> Self {
+        Self { step: Step::Working { work }, command: Some(command), judged: None }
+    }
+
+    const fn pause(work: Work, cause: Cause) -> Self {
+        Self { step: Step::Paused { cause, work }, command: None, judged: None }
+    }
+
+    const fn end(cause: Cause) -> Self {
+        Self { step: Step::Ended { cause }, command: None, judged: None }
+    }
+}
+
+/// An event that has no place where the task stands: a defect of whoever sent it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this event cannot happen at the step {step:?}")]
+pub struct OutOfPlace {
+    /// Where the task stands.
+    pub step: Step,
+}
+
+/// An attempt that was made, as far as later ones need it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Made {
+    commit: CommitId,
+    tree: String,
+    failing: usize,
+    masked: bool,
+}
+
+/// One task, between two events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRun {
+    order: TaskOrder,
+    step: Step,
+    under_way: Option<Command>,
+    interruptions: u32,
+    ground: Ground,
+    controller: Option<Controller>,
+    trial: Option<Trial>,
+    made: Vec<Made>,
+    failures: Vec<ReportedFailure>,
+    outside: Vec<String>,
+}
+
+impl TaskRun {
+    /// A task that has not begun.
+    pub fn new(order: TaskOrder) -> Self {
+        Self {
+            order,
+            step: Step::New,
+            under_way: None,
+            interruptions: 0,
+            ground: Ground::default(),
+            controller: None,
+            trial: None,
+            made: Vec::new(),
+            failures: Vec::new(),
+            outside: Vec::new(),
+        }
+    }
+
+    /// Where the task stands.
+    pub const fn step(&self) -> Step {
+        self.step
+    }
+
+    /// Says what follows from an event.
+    pub fn decide(&self, event: &Event) -> Result<Decision, OutOfPlace> {
+        match (event, self.step) {
+            (Event::Begun, Step::New) => Ok(Decision::perform(Work::TakingBase, Command::TakeBase)),
+            (Event::Ended { end, .. }, Step::Working { work }) => match end {
+                CommandEnd::Completed(result) => self.after_completed(work, result),
+                CommandEnd::Lost => self.after_lost(work),
+                CommandEnd::Failed { .. } => Ok(Decision::pause(work, Cause::Infrastructure)),
+                CommandEnd::Cancelled => Ok(Decision::pause(work, Cause::Stopped)),
+            },
+            (Event::StopAsked, Step::Working { work }) => Ok(Decision::pause(work, Cause::Stopped)),
+            (Event::StopAsked, Step::New) => Ok(Decision::end(Cause::Stopped)),
+            // What was under way when the stop came may still end, and asking twice changes nothing.
+            (Event::StopAsked | Event::Ended { .. }, Step::Paused { .. } | Step::Ended { .. }) => {
+                Ok(Decision { step: self.step, command: None, judged: None })
+            }
+            (Event::Resumed, Step::Paused { work, .. }) => self.repeat(work),
+            (Event::Begun | Event::Ended { .. } | Event::Resumed, _) => Err(self.out_of_place()),
+        }
+    }
+
+    /// Records what happened and what was decided then.
+    pub fn apply(&mut self, event: &Event, decision: &Decision) {
+        if let (Event::Ended { end, .. }, Step::Working { work }) = (event, self.step) {
+            match end {
+                CommandEnd::Completed(result) => {
+                    self.trial = self.trial_with(work, result);
+                    self.ground.take_in(work, result);
+                    self.interruptions = 0;
+                }
+                CommandEnd::Lost => self.interruptions += 1,
+                CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
+            }
+        }
+        if let Some(judged) = &decision.judged {
+            self.conclude(judged);
+        }
+        if let Some(command) = &decision.command {
+            self.under_way = Some(command.clone());
+        }
+        self.step = decision.step;
+    }
+
+    fn after_completed(&self, work: Work, result: &CommandResult) -> Result<Decision, OutOfPlace> {
+        match (work, result) {
+            (Work::TakingBase, CommandResult::Base(base)) => Ok(self.with_base(base)),
+            (Work::Baseline, CommandResult::Checks { reports }) => {
+                let mut ground = self.ground.clone();
+                ground.take_in(work, result);
+                Ok(self.with_baseline(&ground, reports))
+            }
+            (Work::Attempting, CommandResult::Attempt(_))
+            | (Work::Reverting | Work::RestoringTests, CommandResult::Grafted { .. })
+            | (
+                Work::Goals
+                | Work::GoalsWithBaseTests
+                | Work::Guards
+                | Work::SuspectsAtBase
+                | Work::Confirming,
+                CommandResult::Checks { .. },
+            ) => {
+                let trial = self.trial_with(work, result).ok_or_else(|| self.out_of_place())?;
+                Ok(self.with_trial(work, &trial, result))
+            }
+            (_, _) => Err(self.out_of_place()),
+        }
+    }
+
+    /// A crash cut a command short: it costs nothing but time and is repeated, within a bound.
+    fn after_lost(&self, work: Work) -> Result<Decision, OutOfPlace> {
+        if self.interruptions >= self.order.max_interruptions {
+            Ok(Decision::pause(work, Cause::Infrastructure))
+        } else {
+            self.repeat(work)
+        }
+    }
+
+    fn repeat(&self, work: Work) -> Result<Decision, OutOfPlace> {
+        let command = self.under_way.clone().ok_or_else(|| self.out_of_place())?;
+        Ok(Decision::perform(work, command))
+    }
+
+    fn out_of_place(&self) -> OutOfPlace {
+        OutOfPlace { step: self.step }
+    }
+
+    fn conclude(&mut self, judged: &Judged) {
+        let mut controller = self.controller();
+        controller.record(&judged.attempt, judged.counts);
+        self.controller = Some(controller);
+        if judged.attempt.outcome == Outcome::Infra {
+            // The attempt stands; only its checks are run again.
+            return;
+        }
+        self.made.push(Made {
+            commit: judged.commit.clone(),
+            tree: judged.attempt.tree.clone().unwrap_or_default(),
+            failing: judged.failures.len() + judged.outside.len(),
+            masked: judged.attempt.masked,
+        });
+        self.failures.clone_from(&judged.failures);
+        self.outside.clone_from(&judged.outside);
+        self.trial = None;
+    }
+
+    /// The controller as it stands, made on first use: only the baseline knows what failed before.
+    fn controller(&self) -> Controller {
+        let new = || {
+            let before = self.ground.goal_failures(&self.order.goals);
+            Controller::new(self.order.limits.clone(), before, self.ground.base_tree())
+        };
+        self.controller.clone().unwrap_or_else(new)
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod world;

@@ -1,0 +1,55 @@
+//! From the base to the first attempt: is there anything to do, and can it be told?
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId};
+
+use super::ground::identities;
+use super::{Decision, Ground, TaskRun, Work};
+
+/// A call of a whole check.
+pub(super) fn whole(check: u32) -> CheckCall {
+    CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
+}
+
+pub(super) fn run_checks(commit: &CommitId, calls: Vec<CheckCall>) -> Command {
+    Command::RunChecks(CheckRun { commit: commit.clone(), calls })
+}
+
+impl TaskRun {
+    pub(super) fn with_base(&self, base: &Base) -> Decision {
+        let calls = self.order.goals.union(&self.order.guards).copied().map(whole).collect();
+        Decision::perform(Work::Baseline, run_checks(&base.commit, calls))
+    }
+
+    pub(super) fn with_baseline(&self, ground: &Ground, reports: &[CheckReport]) -> Decision {
+        if reports.iter().any(|report| report.end == CheckEnd::CouldNotRun) {
+            return Decision::end(Cause::BaselineUnusable);
+        }
+        if reports.iter().any(|report| report.end == CheckEnd::Waiting) {
+            return Decision::pause(Work::Baseline, Cause::Waiting);
+        }
+        let Some(base) = &ground.base else { return Decision::end(Cause::BaselineUnusable) };
+        let again: Vec<CheckCall> = reports
+            .iter()
+            .filter(|report| !report.failures.is_empty())
+            .map(|report| CheckCall { only: identities(report), ..whole(report.check) })
+            .collect();
+        if ground.runs < self.order.baseline.runs && !again.is_empty() {
+            return Decision::perform(Work::Baseline, run_checks(&base.commit, again));
+        }
+        let baseline_of = |check: &u32| ground.checks.get(check);
+        if self.order.guards.iter().filter_map(baseline_of).any(|guard| guard.proves_nothing()) {
+            return Decision::end(Cause::BaselineUnusable);
+        }
+        let unmet = self.order.goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());
+        if !self.order.goals.is_empty() && !unmet {
+            return Decision::end(Cause::AlreadySatisfied);
+        }
+        let goals = self.order.goals.iter().filter_map(baseline_of);
+        let failures = goals.flat_map(|goal| goal.failures.iter().cloned()).collect();
+        self.attempt(1, base.commit.clone(), 1, failures, Vec::new())
+    }
+}

@@ -1,0 +1,112 @@
+//! The goals of an attempt on trial: they must be seen to pass, every time, with the tests as they were.
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, Command, GraftOrder, ReportedFailure};
+
+use super::beginning::whole;
+use super::ground::identities;
+use super::next_attempt::Told;
+use super::trial::{failures_in, found};
+use super::{Decision, TaskRun, TestEdits, Trial, Work};
+use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
+
+impl TaskRun {
+    pub(super) fn goal_calls(&self) -> Vec<CheckCall> {
+        let call = |goal: &u32| {
+            let watched = self.ground.checks.get(goal).map(|check| check.ever_failing()).unwrap_or_default();
+            CheckCall { watched, ..whole(*goal) }
+        };
+        self.order.goals.iter().map(call).collect()
+    }
+
+    pub(super) fn with_goals(&self, trial: &Trial, reports: &[CheckReport]) -> Decision {
+        let all_pass = reports.iter().all(|report| report.end == CheckEnd::Passed);
+        if all_pass && trial.goal_runs.len() < self.order.goal_runs as usize {
+            return self.evaluate(trial);
+        }
+        let is_passing = self.goal_failures(trial).is_empty();
+        let must_restore =
+            is_passing && !trial.edited_tests.is_empty() && self.order.test_edits == TestEdits::Checked;
+        match &self.ground.base {
+            Some(base) if must_restore => {
+                let (onto, from) = (trial.commit.clone(), base.commit.clone());
+                let order = GraftOrder { onto, from, paths: trial.edited_tests.clone() };
+                Decision::perform(Work::RestoringTests, Command::Graft(order))
+            }
+            Some(_) | None => self.with_goal_verdict(Work::Goals, trial),
+        }
+    }
+
+    pub(super) fn with_goal_verdict(&self, work: Work, trial: &Trial) -> Decision {
+        let failures = self.goal_failures(trial);
+        if failures.is_empty() {
+            return self.run_guards(trial);
+        }
+        let masked = trial.goal_runs.iter().flatten().any(|report| report.masked);
+        self.judge(work, trial, Told { masked, ..Told::incomplete(failures) })
+    }
+
+    /// What stands between the goals and passing.
+    fn goal_failures(&self, trial: &Trial) -> Vec<ReportedFailure> {
+        let verdicts = self.order.goals.iter().flat_map(|goal| {
+            let of_goal =
+                |reports: &Vec<CheckReport>| reports.iter().find(|report| report.check == *goal).cloned();
+            let runs: Vec<CheckReport> = trial.goal_runs.iter().filter_map(of_goal).collect();
+            let with_base_tests = trial.with_base_tests.as_ref().and_then(of_goal);
+            self.failures_of_goal(*goal, &runs, with_base_tests.as_ref())
+        });
+        verdicts.collect()
+    }
+
+    fn failures_of_goal(
+        &self,
+        goal: u32,
+        runs: &[CheckReport],
+        with_base_tests: Option<&CheckReport>,
+    ) -> Vec<ReportedFailure> {
+        let before = self.ground.checks.get(&goal);
+        let named = before.is_some_and(|before| before.passed.is_some());
+        let failing_before = before.map(|before| before.ever_failing()).filter(|_| named).unwrap_or_default();
+        let as_run = |report: &CheckReport| GoalRun {
+            succeeded: report.end == CheckEnd::Passed,
+            // Only the watched tests are reported by name; that some test ran is known by their number.
+            passed: match report.passed {
+                Some(0) | None => BTreeSet::new(),
+                Some(_) => report.seen_passing.iter().cloned().chain([String::new()]).collect(),
+            },
+            failed: identities(report),
+        };
+        let evidence = GoalEvidence {
+            failing_before,
+            named_tests_before: if named { NamedTests::Yes } else { NamedTests::No },
+            required_runs: self.order.goal_runs,
+            runs: runs.iter().map(as_run).collect(),
+            with_base_tests: with_base_tests.map(as_run),
+        };
+        let unread =
+            || Vec::from([found("goal", &goal.to_string(), "the goal fails without saying at what")]);
+        match goals::decide(&evidence) {
+            GoalVerdict::Passing => Vec::new(),
+            GoalVerdict::Failing { .. } | GoalVerdict::Flaky { .. } => {
+                let failures = failures_in(runs);
+                if failures.is_empty() { unread() } else { failures }
+            }
+            GoalVerdict::NoTestsRan => {
+                Vec::from([found("no_tests_ran", &goal.to_string(), "the goal ran no test")])
+            }
+            GoalVerdict::NotObserved { tests } => {
+                let gone = |test: &String| found("vanished", test, "was not seen passing");
+                tests.iter().map(gone).collect()
+            }
+            GoalVerdict::TestsWeakened { failures } => {
+                let weakened = |test: &String| found("weakened", test, "fails with the tests as they were");
+                let named: Vec<ReportedFailure> = failures.iter().map(weakened).collect();
+                if named.is_empty() { unread() } else { named }
+            }
+            GoalVerdict::NotRun => unread(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The guards of an attempt on trial: nothing may fail that did not fail before, and nothing may vanish.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::work::{CheckCall, CheckReport, ReportedFailure};
+
+use super::beginning::{run_checks, whole};
+use super::ground::identities;
+use super::next_attempt::Told;
+use super::trial::found;
+use super::{Decision, TaskRun, Trial, Work};
+use crate::baseline;
+use crate::convergence::Outcome;
+
+impl TaskRun {
+    pub(super) fn run_guards(&self, trial: &Trial) -> Decision {
+        if self.order.guards.is_empty() {
+            return self.judge(Work::Goals, trial, Told::without_failures(Outcome::Complete));
+        }
+        let call = |guard: &u32| {
+            let passed_before = self.ground.checks.get(guard).and_then(|check| check.passed_set.clone());
+            CheckCall { passed_before, ..whole(*guard) }
+        };
+        let calls = self.order.guards.iter().map(call).collect();
+        Decision::perform(Work::Guards, run_checks(&trial.commit, calls))
+    }
+
+    /// What fails now and did not fail every time at the base, by guard.
+    fn suspects(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<String>> {
+        let of = |report: &CheckReport| {
+            let always = |id: &String| {
+                let known = trial.at_base.get(&report.check).is_some_and(|failing| failing.contains(id));
+                let check = self.ground.checks.get(&report.check);
+                known || check.is_some_and(|check| check.failing.iter().all(|run| run.contains(id)))
+            };
+            let suspects: BTreeSet<String> =
+                identities(report).into_iter().filter(|id| !always(id)).collect();
+            (!suspects.is_empty()).then_some((report.check, suspects))
+        };
+        trial.guards.iter().filter_map(of).collect()
+    }
+
+    pub(super) fn with_guards(&self, trial: &Trial) -> Decision {
+        let is_masked = |check: &u32| self.ground.checks.get(check).is_some_and(|check| check.masked);
+        let unseen: Vec<CheckCall> = self
+            .suspects(trial)
+            .into_iter()
+            .filter(|(check, _)| is_masked(check))
+            .map(|(check, only)| CheckCall { only, ..whole(check) })
+            .collect();
+        match &self.ground.base {
+            Some(base) if !unseen.is_empty() => {
+                Decision::perform(Work::SuspectsAtBase, run_checks(&base.commit, unseen))
+            }
+            Some(_) | None => self.with_suspects(Work::Guards, trial),
+        }
+    }
+
+    pub(super) fn with_suspects(&self, work: Work, trial: &Trial) -> Decision {
+        let suspects = self.suspects(trial);
+        let confirmed = trial.confirmations.len();
+        if !suspects.is_empty() && confirmed < self.order.baseline.confirm_runs as usize {
+            let calls = suspects.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) });
+            return Decision::perform(Work::Confirming, run_checks(&trial.commit, calls.collect()));
+        }
+        let answers: Vec<(&CheckReport, baseline::Answer)> =
+            trial.guards.iter().map(|report| (report, self.compare(trial, report))).collect();
+        if answers.iter().all(|(_, answer)| answer.complete) {
+            return self.judge(work, trial, Told::without_failures(Outcome::Complete));
+        }
+        let failures = answers.iter().flat_map(|(report, answer)| blocking(report, answer)).collect();
+        let flaky = answers.iter().flat_map(|(report, answer)| fingerprints(report, &answer.flaky)).collect();
+        let masked = trial.guards.iter().any(|report| report.masked);
+        self.judge(work, trial, Told { masked, flaky, ..Told::incomplete(failures) })
+    }
+
+    fn compare(&self, trial: &Trial, report: &CheckReport) -> baseline::Answer {
+        let check = self.ground.checks.get(&report.check);
+        let mut baseline_runs = check.map(|check| check.failing.clone()).unwrap_or_default();
+        if let Some(at_base) = trial.at_base.get(&report.check) {
+            // What the base had hidden fails there too, in every run that could have shown it.
+            baseline_runs.iter_mut().for_each(|run| run.extend(at_base.iter().cloned()));
+        }
+        let of_check =
+            |run: &BTreeMap<u32, BTreeSet<String>>| run.get(&report.check).cloned().unwrap_or_default();
+        let present = identities(report);
+        baseline::decide(&baseline::Question {
+            baseline_runs,
+            current: present.clone(),
+            confirm_runs: trial.confirmations.iter().map(of_check).collect(),
+            passing_before: report.gone.clone(),
+            present_now: Some(present),
+            newly_flaky: self.order.baseline.newly_flaky,
+        })
+    }
+}
+
+fn blocking(report: &CheckReport, answer: &baseline::Answer) -> Vec<ReportedFailure> {
+    let is_blocking = |failure: &&ReportedFailure| {
+        answer.new.contains(&failure.identity) || answer.newly_flaky.contains(&failure.identity)
+    };
+    let gone =
+        answer.vanished.iter().map(|test| found("vanished", test, "passed before and is no longer run"));
+    report.failures.iter().filter(is_blocking).cloned().chain(gone).collect()
+}
+
+fn fingerprints(report: &CheckReport, identities: &BTreeSet<String>) -> Vec<String> {
+    let matching = report.failures.iter().filter(|failure| identities.contains(&failure.identity));
+    matching.map(|failure| failure.fingerprint.clone()).collect()
+}

@@ -1,0 +1,91 @@
+//! From a judged attempt to the next one, or to the end.
+
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::{AttemptOrder, Command, CommitId, ReportedFailure};
+
+use super::{Decision, Judged, Step, TaskRun, Trial, Work};
+use crate::convergence::{Action, Attempt, Outcome, Verdict};
+
+/// What the checks came to.
+pub(super) struct Told {
+    pub(super) outcome: Outcome,
+    pub(super) failures: Vec<ReportedFailure>,
+    pub(super) masked: bool,
+    pub(super) flaky: BTreeSet<String>,
+}
+
+impl Told {
+    pub(super) fn incomplete(failures: Vec<ReportedFailure>) -> Self {
+        Self { outcome: Outcome::Incomplete, failures, masked: false, flaky: BTreeSet::new() }
+    }
+
+    pub(super) fn without_failures(outcome: Outcome) -> Self {
+        Self { outcome, ..Self::incomplete(Vec::new()) }
+    }
+}
+
+impl TaskRun {
+    /// Has the controller judge an attempt, and does as it says.
+    pub(super) fn judge(&self, work: Work, trial: &Trial, told: Told) -> Decision {
+        let attempt = Attempt {
+            outcome: told.outcome,
+            fingerprints: Some(told.failures.iter().map(|failure| failure.fingerprint.clone()).collect()),
+            masked: told.masked,
+            flaky: told.flaky.clone(),
+            tree: Some(trial.tree.to_string()),
+            base_tree: trial.start_tree.clone(),
+            scope_violations: trial.violations.iter().cloned().collect(),
+        };
+        let (verdict, counts) = self.controller().judge(&attempt);
+        let outside: Vec<String> = trial.violations.iter().chain(&trial.reverted).cloned().collect();
+        let next = match verdict.action {
+            Action::Complete => Decision::end(Cause::Done),
+            Action::Stop => Decision::end(verdict.cause.unwrap_or(Cause::NotConverging)),
+            Action::Pause => Decision::pause(work, verdict.cause.unwrap_or(Cause::Waiting)),
+            // The checks could not run: the attempt stands and they are tried again.
+            Action::Continue if told.outcome == Outcome::Infra => {
+                Decision { step: Step::Working { work }, command: self.under_way.clone(), judged: None }
+            }
+            Action::Continue => self.attempt(
+                counts.iterations + 1,
+                self.next_base(trial, &told, &verdict),
+                verdict.stage,
+                told.failures.clone(),
+                outside.clone(),
+            ),
+        };
+        let commit = trial.commit.clone();
+        Decision {
+            judged: Some(Judged { attempt, verdict, counts, commit, failures: told.failures, outside }),
+            ..next
+        }
+    }
+
+    pub(super) fn attempt(
+        &self,
+        number: u32,
+        base: CommitId,
+        stage: u32,
+        failures: Vec<ReportedFailure>,
+        outside: Vec<String>,
+    ) -> Decision {
+        let order = AttemptOrder { number, base, stage, failures, outside };
+        Decision::perform(Work::Attempting, Command::RunAttempt(order))
+    }
+
+    /// At stage 1 an attempt goes on where the last one ended; above, where the best one did.
+    fn next_base(&self, trial: &Trial, told: &Told, verdict: &Verdict) -> CommitId {
+        if verdict.stage < 2 {
+            return trial.commit.clone();
+        }
+        let here = (told.masked, told.failures.len() + trial.violations.len(), &trial.commit);
+        let earlier = self.made.iter().rev().map(|made| (made.masked, made.failing, &made.commit));
+        let best =
+            core::iter::once(here).chain(earlier).min_by_key(|(masked, failing, _)| (*masked, *failing));
+        best.map_or_else(|| trial.commit.clone(), |(_, _, commit)| commit.clone())
+    }
+}

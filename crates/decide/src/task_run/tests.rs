@@ -1,0 +1,228 @@
+//! Whole tasks in a made-up world: every way to end, and what holds for all of them.
+
+use alloc::vec;
+
+use fixpoint_vocabulary::settings::NewlyFlaky;
+use fixpoint_vocabulary::work::CheckEnd;
+use proptest::prelude::*;
+
+use super::world::{GOAL, GUARD, Lab, State, failing, names};
+use super::*;
+
+fn order() -> TaskOrder {
+    TaskOrder {
+        task: "t".into(),
+        goals: BTreeSet::from([GOAL]),
+        guards: BTreeSet::from([GUARD]),
+        limits: Limits::default(),
+        baseline: BaselineSettings::default(),
+        goal_runs: 2,
+        on_violation: OnViolation::Report,
+        test_edits: TestEdits::Checked,
+        max_interruptions: 3,
+    }
+}
+
+fn lab(base: State, script: Vec<State>) -> Lab {
+    Lab::new(order(), base, script)
+}
+
+/// Runs a task and says how it ended, and after how many attempts.
+fn outcome(mut lab: Lab) -> (Cause, usize) {
+    lab.send(&Event::Begun);
+    match lab.go() {
+        Step::Ended { cause } | Step::Paused { cause, .. } => (cause, lab.world.attempts),
+        step @ (Step::New | Step::Working { .. }) => panic!("still at {step:?}"),
+    }
+}
+
+#[test]
+fn ways_to_succeed() {
+    let known_elsewhere = lab(failing("a", "k"), vec![failing("", "k")]);
+    let fixed_one_by_one =
+        lab(failing("abc", ""), vec![failing("ab", ""), failing("a", ""), failing("", "")]);
+    let satisfied = lab(failing("", "k"), vec![]);
+    let mends_what_it_broke = lab(failing("a", ""), vec![failing("", "n"), failing("", "")]);
+    let uncovers = |goal: &str| State { hidden: names("b"), ..failing(goal, "a") };
+    let uncovered = lab(uncovers("g"), vec![State { guard: names("b"), ..failing("", "b") }]);
+    let flaky = |goal: &str| State { flaky: names("f"), ..failing(goal, "") };
+    let table = vec![
+        (known_elsewhere, (Cause::Done, 1)),
+        (fixed_one_by_one, (Cause::Done, 3)),
+        (satisfied, (Cause::AlreadySatisfied, 0)),
+        (mends_what_it_broke, (Cause::Done, 2)),
+        (uncovered, (Cause::Done, 1)),
+        (lab(flaky("g"), vec![flaky("")]), (Cause::Done, 1)),
+    ];
+    for (n, (lab, expected)) in table.into_iter().enumerate() {
+        assert_eq!(outcome(lab), expected, "row {n}");
+    }
+}
+
+#[test]
+fn ways_to_be_stopped() {
+    let cannot_start = State { cannot_start: true, ..State::default() };
+    let infra = State { end: Some(CheckEnd::CouldNotRun), ..failing("", "") };
+    let weakened =
+        State { edited_tests: vec!["tests.rs".into()], goal_with_base_tests: names("a"), ..failing("", "") };
+    let base = || failing("a", "");
+    let unusable = State { end: Some(CheckEnd::CouldNotRun), ..base() };
+    let table = vec![
+        (lab(base(), vec![failing("a", "")]), (Cause::NotConverging, 4)),
+        (
+            lab(base(), vec![failing("b", ""), failing("a", ""), failing("b", ""), failing("a", "")]),
+            (Cause::NotConverging, 5),
+        ),
+        (lab(base(), vec![failing("", "n")]), (Cause::NotConverging, 5)),
+        (lab(base(), vec![State { gone: names("a"), ..base() }]), (Cause::NotConverging, 5)),
+        (lab(base(), vec![State { gone: names("x"), ..failing("", "") }]), (Cause::NotConverging, 5)),
+        (lab(base(), vec![weakened]), (Cause::NotConverging, 5)),
+        (lab(base(), vec![cannot_start]), (Cause::AgentUnavailable, 1)),
+        (lab(base(), vec![infra]), (Cause::Infrastructure, 1)),
+        (lab(unusable, vec![]), (Cause::BaselineUnusable, 0)),
+    ];
+    for (n, (lab, (cause, attempts))) in table.into_iter().enumerate() {
+        let (ended, made) = outcome(lab);
+        assert_eq!(ended, cause, "row {n}");
+        assert!(made <= attempts, "row {n} took {made} attempts");
+    }
+}
+
+#[test]
+fn a_newly_flaky_test_blocks_unless_it_is_allowed() {
+    let now_flaky = || State { flaky: names("f"), ..failing("", "") };
+    assert_eq!(outcome(lab(failing("a", ""), vec![now_flaky()])).0, Cause::NotConverging);
+    let mut allowing = order();
+    allowing.baseline.newly_flaky = NewlyFlaky::Allow;
+    assert_eq!(outcome(Lab::new(allowing, failing("a", ""), vec![now_flaky()])), (Cause::Done, 1));
+}
+
+#[test]
+fn scope_is_reported_first_and_enforced_at_stage_2() {
+    let wandering = || State { violations: vec!["ci.yml".into()], ..failing("", "") };
+    let (cause, attempts) = outcome(lab(failing("a", ""), vec![wandering()]));
+    assert_eq!(cause, Cause::Done, "reverted at stage 2, and then there is nothing to object to");
+    assert!(attempts > 1, "reported before that");
+    let mut reverting = order();
+    reverting.on_violation = OnViolation::Revert;
+    assert_eq!(outcome(Lab::new(reverting, failing("a", ""), vec![wandering()])), (Cause::Done, 1));
+    let mut blocking = order();
+    blocking.on_violation = OnViolation::Block;
+    assert_eq!(outcome(Lab::new(blocking, failing("a", ""), vec![wandering()])), (Cause::ScopeViolation, 1));
+}
+
+#[test]
+fn stage_2_begins_with_the_best_attempt() {
+    let script = vec![failing("ab", ""), failing("abcd", ""), failing("abce", ""), failing("", "")];
+    let mut lab = lab(failing("abc", ""), script);
+    lab.send(&Event::Begun);
+    assert_eq!(lab.go(), Step::Ended { cause: Cause::Done });
+    let bases: Vec<&str> = lab.world.bases.iter().map(|commit| commit.0.as_str()).collect();
+    assert_eq!(bases.first(), Some(&"base"));
+    assert_eq!(bases.get(1), Some(&"c1"), "stage 1 goes on where it was");
+}
+
+#[test]
+fn an_attempt_that_changes_nothing_is_not_checked() {
+    let mut lab = lab(failing("a", ""), vec![failing("a", "")]);
+    lab.send(&Event::Begun);
+    lab.go();
+    let at_base = lab.world.check_runs;
+    assert!(at_base <= 3, "{at_base} check runs: goal and guard once, what failed once more");
+}
+
+#[test]
+fn without_guards_or_goals() {
+    let mut goals_only = order();
+    goals_only.guards = BTreeSet::new();
+    assert_eq!(outcome(Lab::new(goals_only, failing("a", ""), vec![failing("", "n")])), (Cause::Done, 1));
+    let mut guards_only = order();
+    guards_only.goals = BTreeSet::new();
+    let script = vec![failing("x", "n"), failing("y", "")];
+    assert_eq!(outcome(Lab::new(guards_only, failing("", ""), script)), (Cause::Done, 2));
+}
+
+#[test]
+fn a_stop_keeps_the_state_and_going_on_repeats_the_command() {
+    let mut lab = lab(failing("a", ""), vec![failing("", "")]);
+    lab.send(&Event::Begun);
+    let under_way = lab.waiting.clone().unwrap();
+    let stopped = lab.send(&Event::StopAsked);
+    assert_eq!(stopped.step, Step::Paused { cause: Cause::Stopped, work: Work::TakingBase });
+    lab.send(&Event::StopAsked);
+    assert_eq!(lab.run.decide(&Event::Begun), Err(OutOfPlace { step: lab.run.step() }));
+    lab.send(&Event::Resumed);
+    assert_eq!(lab.waiting.as_ref().map(|(_, command)| command), Some(&under_way.1));
+    assert_eq!(lab.go(), Step::Ended { cause: Cause::Done });
+}
+
+#[test]
+fn waiting_and_failing_commands_pause() {
+    let waiting = State { end: Some(CheckEnd::Waiting), ..failing("", "") };
+    let mut paused = lab(failing("a", ""), vec![waiting]);
+    paused.send(&Event::Begun);
+    assert_eq!(paused.go(), Step::Paused { cause: Cause::Waiting, work: Work::Goals });
+    let mut broken = lab(failing("a", ""), vec![]);
+    broken.send(&Event::Begun);
+    broken.end_command(CommandEnd::Failed { message: "disk full".into() });
+    assert_eq!(broken.run.step(), Step::Paused { cause: Cause::Infrastructure, work: Work::TakingBase });
+}
+
+#[test]
+fn a_command_cut_short_is_repeated_within_a_bound() {
+    let mut lab = lab(failing("a", ""), vec![failing("", "")]);
+    lab.send(&Event::Begun);
+    for _ in 0..3 {
+        assert_eq!(lab.end_command(CommandEnd::Lost).step, Step::Working { work: Work::TakingBase });
+    }
+    let step = lab.end_command(CommandEnd::Lost).step;
+    assert_eq!(step, Step::Paused { cause: Cause::Infrastructure, work: Work::TakingBase });
+}
+
+fn state() -> impl Strategy<Value = State> {
+    ("[a-c]{0,2}", "[d-f]{0,2}", prop_oneof![4 => Just(""), 1 => Just("p")], "[ag]{0,1}", any::<bool>())
+        .prop_map(|(goal, guard, outside, gone, edits)| State {
+            violations: outside.chars().map(|c| alloc::format!("{c}.yml")).collect(),
+            gone: names(&gone),
+            goal_with_base_tests: names(&goal),
+            edited_tests: if edits { vec!["t.rs".into()] } else { vec![] },
+            ..failing(&goal, &guard)
+        })
+}
+
+/// Runs a task in which some commands are cut short by a crash; the state is stored and read back each time.
+fn run_with_crashes(base: &State, script: &[State], crashes: &[bool]) -> (Step, usize) {
+    let mut patient = order();
+    patient.max_interruptions = 1000;
+    let mut lab = Lab::new(patient, base.clone(), script.to_vec());
+    let mut crashes = crashes.iter().copied();
+    lab.send(&Event::Begun);
+    while lab.waiting.is_some() {
+        if crashes.next().unwrap_or(false) {
+            let stored = serde_json::to_string(&lab.run).unwrap();
+            lab.run = serde_json::from_str(&stored).unwrap();
+            lab.end_command(CommandEnd::Lost);
+        } else if let Some((_, command)) = lab.waiting.clone() {
+            let result = lab.world.perform(&command);
+            lab.end_command(CommandEnd::Completed(result));
+        }
+    }
+    (lab.run.step(), lab.world.attempts)
+}
+
+proptest! {
+    /// Catches a step that leads back to itself, a count that a crash resets, and state kept outside of what is
+    /// stored: every task ends within its attempts, and as it would have without the crashes.
+    #[test]
+    fn every_task_ends_and_crashes_change_nothing(
+        base in state(), script in proptest::collection::vec(state(), 1..12),
+        crashes in proptest::collection::vec(any::<bool>(), 0..60),
+    ) {
+        let base = State { violations: vec![], edited_tests: vec![], gone: BTreeSet::new(), ..base };
+        let undisturbed = run_with_crashes(&base, &script, &[]);
+        let has_ended = matches!(undisturbed.0, Step::Ended { .. });
+        prop_assert!(has_ended);
+        prop_assert!(undisturbed.1 <= order().limits.convergence.max_iterations as usize);
+        prop_assert_eq!(run_with_crashes(&base, &script, &crashes), undisturbed);
+    }
+}

@@ -1,0 +1,198 @@
+//! One attempt on trial: scope, goals, guards, each step only when the one before it left something to ask.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::settings::OnViolation;
+use fixpoint_vocabulary::work::{
+    AgentEnd, AttemptOrder, AttemptResult, CheckEnd, CheckReport, Command, CommitId, GraftOrder,
+    ReportedFailure, TreeId,
+};
+use serde::{Deserialize, Serialize};
+
+use super::beginning::run_checks;
+use super::ground::identities;
+use super::next_attempt::Told;
+use super::{CommandResult, Decision, TaskRun, Work};
+use crate::convergence::Outcome;
+
+/// An attempt that is being judged, with the evidence so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    pub(super) stage: u32,
+    pub(super) start: CommitId,
+    pub(super) start_tree: Option<String>,
+    pub(super) commit: CommitId,
+    pub(super) tree: TreeId,
+    pub(super) violations: Vec<String>,
+    pub(super) reverted: Vec<String>,
+    pub(super) edited_tests: Vec<String>,
+    pub(super) goal_runs: Vec<Vec<CheckReport>>,
+    pub(super) with_base_tests: Option<Vec<CheckReport>>,
+    pub(super) guards: Vec<CheckReport>,
+    pub(super) at_base: BTreeMap<u32, BTreeSet<String>>,
+    pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+}
+
+impl Trial {
+    fn new(order: &AttemptOrder, start_tree: Option<String>, result: &AttemptResult) -> Self {
+        Self {
+            stage: order.stage,
+            start: order.base.clone(),
+            start_tree,
+            commit: result.commit.clone(),
+            tree: result.tree.clone(),
+            violations: result.violations.clone(),
+            reverted: Vec::new(),
+            edited_tests: result.edited_tests.clone(),
+            goal_runs: Vec::new(),
+            with_base_tests: None,
+            guards: Vec::new(),
+            at_base: BTreeMap::new(),
+            confirmations: Vec::new(),
+        }
+    }
+
+    /// Records what came in. Decides nothing.
+    fn take_in(&mut self, work: Work, result: &CommandResult) {
+        match (work, result) {
+            (Work::Reverting, CommandResult::Grafted { commit, tree }) => {
+                (self.commit, self.tree) = (commit.clone(), tree.clone());
+                self.reverted = core::mem::take(&mut self.violations);
+            }
+            (Work::Goals, CommandResult::Checks { reports }) if !could_not_run(reports) => {
+                self.goal_runs.push(reports.clone());
+            }
+            (Work::GoalsWithBaseTests, CommandResult::Checks { reports }) => {
+                self.with_base_tests = Some(reports.clone());
+            }
+            (Work::Guards, CommandResult::Checks { reports }) => self.guards.clone_from(reports),
+            (Work::SuspectsAtBase, CommandResult::Checks { reports }) => {
+                self.at_base = failing_by_check(reports)
+            }
+            (Work::Confirming, CommandResult::Checks { reports }) => {
+                self.confirmations.push(failing_by_check(reports));
+            }
+            (_, _) => {}
+        }
+    }
+}
+
+fn failing_by_check(reports: &[CheckReport]) -> BTreeMap<u32, BTreeSet<String>> {
+    reports.iter().map(|report| (report.check, identities(report))).collect()
+}
+
+fn could_not_run(reports: &[CheckReport]) -> bool {
+    reports.iter().any(|report| report.end == CheckEnd::CouldNotRun)
+}
+
+pub(super) fn failures_in(reports: &[CheckReport]) -> Vec<ReportedFailure> {
+    reports.iter().flat_map(|report| report.failures.iter().cloned()).collect()
+}
+
+/// A failure that no check reported and the comparison found.
+pub(super) fn found(kind: &str, name: &str, message: &str) -> ReportedFailure {
+    let identity = format!("{kind}:{name}");
+    ReportedFailure { fingerprint: identity.clone(), identity, message: message.to_string() }
+}
+
+impl TaskRun {
+    /// The attempt on trial with what came in.
+    pub(super) fn trial_with(&self, work: Work, result: &CommandResult) -> Option<Trial> {
+        match (work, result, &self.under_way) {
+            (Work::Attempting, CommandResult::Attempt(left), Some(Command::RunAttempt(order))) => {
+                Some(Trial::new(order, self.tree_of(&order.base), left))
+            }
+            (_, _, _) => {
+                let mut trial = self.trial.clone()?;
+                trial.take_in(work, result);
+                Some(trial)
+            }
+        }
+    }
+
+    pub(super) fn with_trial(&self, work: Work, trial: &Trial, result: &CommandResult) -> Decision {
+        let reports: &[CheckReport] = match result {
+            CommandResult::Checks { reports } => reports,
+            CommandResult::Base(_) | CommandResult::Attempt(_) | CommandResult::Grafted { .. } => &[],
+        };
+        if could_not_run(reports) {
+            return self.judge(work, trial, Told::without_failures(Outcome::Infra));
+        }
+        if reports.iter().any(|report| report.end == CheckEnd::Waiting) {
+            return Decision::pause(work, Cause::Waiting);
+        }
+        match (work, result) {
+            (Work::Attempting, CommandResult::Attempt(left)) => self.with_attempt(trial, left),
+            (Work::RestoringTests, CommandResult::Grafted { commit, .. }) => {
+                Decision::perform(Work::GoalsWithBaseTests, run_checks(commit, self.goal_calls()))
+            }
+            (Work::Goals, _) => self.with_goals(trial, reports),
+            (Work::GoalsWithBaseTests, _) => self.with_goal_verdict(work, trial),
+            (Work::Guards, _) => self.with_guards(trial),
+            (Work::SuspectsAtBase | Work::Confirming, _) => self.with_suspects(work, trial),
+            (_, _) => self.evaluate(trial),
+        }
+    }
+
+    fn with_attempt(&self, trial: &Trial, left: &AttemptResult) -> Decision {
+        match left.end {
+            AgentEnd::CouldNotStart => return Decision::end(Cause::AgentUnavailable),
+            AgentEnd::Exited | AgentEnd::TimedOut => {}
+        }
+        let unjudged = || Told::incomplete(self.failures_before(trial));
+        if !trial.violations.is_empty() {
+            let enforced = trial.stage >= 2 || self.order.on_violation == OnViolation::Revert;
+            if self.order.on_violation == OnViolation::Block {
+                return Decision::end(Cause::ScopeViolation);
+            }
+            if enforced && left.revertible.len() == trial.violations.len() {
+                return self.revert(trial, left);
+            }
+            if trial.stage >= 2 {
+                // What cannot be taken back is dropped with the whole attempt.
+                let dropped = Trial {
+                    commit: trial.start.clone(),
+                    tree: trial.start_tree.clone().map_or_else(|| trial.tree.clone(), TreeId),
+                    ..trial.clone()
+                };
+                return self.judge(Work::Attempting, &dropped, unjudged());
+            }
+        }
+        if trial.start_tree.as_ref() == Some(&trial.tree.0) {
+            return self.judge(Work::Attempting, trial, unjudged());
+        }
+        self.evaluate(trial)
+    }
+
+    fn revert(&self, trial: &Trial, left: &AttemptResult) -> Decision {
+        let Some(base) = &self.ground.base else { return Decision::end(Cause::BaselineUnusable) };
+        let (onto, from) = (trial.commit.clone(), base.commit.clone());
+        let order = GraftOrder { onto, from, paths: left.revertible.clone() };
+        Decision::perform(Work::Reverting, Command::Graft(order))
+    }
+
+    pub(super) fn evaluate(&self, trial: &Trial) -> Decision {
+        if self.order.goals.is_empty() {
+            return self.run_guards(trial);
+        }
+        Decision::perform(Work::Goals, run_checks(&trial.commit, self.goal_calls()))
+    }
+
+    /// What failed before an attempt that was not checked itself.
+    fn failures_before(&self, trial: &Trial) -> Vec<ReportedFailure> {
+        match &self.under_way {
+            Some(Command::RunAttempt(order)) if order.base == trial.start => order.failures.clone(),
+            Some(_) | None => self.failures.clone(),
+        }
+    }
+
+    fn tree_of(&self, commit: &CommitId) -> Option<String> {
+        let base = self.ground.base.as_ref().filter(|base| &base.commit == commit);
+        let made = self.made.iter().rev().find(|made| &made.commit == commit);
+        base.map(|base| base.tree.to_string()).or_else(|| made.map(|made| made.tree.clone()))
+    }
+}

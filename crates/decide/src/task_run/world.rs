@@ -1,0 +1,184 @@
+//! A made-up world for the tests: commits are states of a project, the agent follows a script, checks report what
+//! the state says.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::work::{
+    AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
+    CommandResult, CommitId, Event, ReportedFailure, TreeId,
+};
+
+use super::{Decision, Step, TaskOrder, TaskRun};
+
+/// The number of the goal and of the guard.
+pub(super) const GOAL: u32 = 0;
+pub(super) const GUARD: u32 = 1;
+
+/// What a tree is like.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct State {
+    /// Tests of the goal that fail.
+    pub(super) goal: BTreeSet<String>,
+    /// Tests of the goal that fail with the tests of the base, whatever was done to them.
+    pub(super) goal_with_base_tests: BTreeSet<String>,
+    /// Tests of the guard that fail.
+    pub(super) guard: BTreeSet<String>,
+    /// Tests of the guard that fail only when asked for by name, since the rest was cut short.
+    pub(super) hidden: BTreeSet<String>,
+    /// Tests of the guard that fail in a whole run and pass when run alone.
+    pub(super) flaky: BTreeSet<String>,
+    /// Tests that are no longer run.
+    pub(super) gone: BTreeSet<String>,
+    /// Whether the checks can run, and what they say.
+    pub(super) end: Option<CheckEnd>,
+    pub(super) violations: Vec<String>,
+    pub(super) edited_tests: Vec<String>,
+    pub(super) cannot_start: bool,
+}
+
+/// Names as letters.
+pub(super) fn names(letters: &str) -> BTreeSet<String> {
+    letters.chars().map(|letter| letter.to_string()).collect()
+}
+
+/// A state in which these tests of the goal and of the guard fail.
+pub(super) fn failing(goal: &str, guard: &str) -> State {
+    State { goal: names(goal), guard: names(guard), ..State::default() }
+}
+
+pub(super) struct World {
+    states: BTreeMap<CommitId, State>,
+    script: Vec<State>,
+    pub(super) attempts: usize,
+    pub(super) check_runs: usize,
+    /// The bases of the attempts, in order.
+    pub(super) bases: Vec<CommitId>,
+}
+
+impl World {
+    pub(super) fn new(base: State, script: Vec<State>) -> Self {
+        let states = BTreeMap::from([(CommitId("base".into()), base)]);
+        Self { states, script, attempts: 0, check_runs: 0, bases: Vec::new() }
+    }
+
+    fn tree(&self, commit: &CommitId) -> TreeId {
+        let state = self.states.get(commit).cloned().unwrap_or_default();
+        TreeId(format!("{state:?}"))
+    }
+
+    fn add(&mut self, state: State) -> CommitId {
+        let commit = CommitId(format!("c{}", self.states.len()));
+        self.states.insert(commit.clone(), state);
+        commit
+    }
+
+    pub(super) fn perform(&mut self, command: &Command) -> CommandResult {
+        match command {
+            Command::TakeBase => {
+                let commit = CommitId("base".into());
+                CommandResult::Base(Base { tree: self.tree(&commit), commit })
+            }
+            Command::RunChecks(run) => {
+                let state = self.states.get(&run.commit).cloned().unwrap_or_default();
+                let reports = run.calls.iter().map(|call| self.report(&state, call)).collect();
+                CommandResult::Checks { reports }
+            }
+            Command::RunAttempt(order) => {
+                self.bases.push(order.base.clone());
+                let state =
+                    self.script.get(self.attempts).or(self.script.last()).cloned().unwrap_or_default();
+                self.attempts += 1;
+                let commit = self.add(state.clone());
+                CommandResult::Attempt(AttemptResult {
+                    end: if state.cannot_start { AgentEnd::CouldNotStart } else { AgentEnd::Exited },
+                    tree: self.tree(&commit),
+                    commit,
+                    revertible: state.violations.clone(),
+                    violations: state.violations,
+                    edited_tests: state.edited_tests,
+                })
+            }
+            Command::Graft(order) => {
+                let mut state = self.states.get(&order.onto).cloned().unwrap_or_default();
+                state.violations.retain(|path| !order.paths.contains(path));
+                if order.paths.iter().any(|path| state.edited_tests.contains(path)) {
+                    state.goal = state.goal_with_base_tests.clone();
+                    state.gone.clear();
+                }
+                let commit = self.add(state);
+                CommandResult::Grafted { tree: self.tree(&commit), commit }
+            }
+        }
+    }
+
+    fn report(&mut self, state: &State, call: &CheckCall) -> CheckReport {
+        self.check_runs += 1;
+        let mut failing = if call.check == GOAL { state.goal.clone() } else { state.guard.clone() };
+        if call.check == GUARD {
+            failing.extend(state.hidden.intersection(&call.only).cloned());
+            if call.only.is_empty() {
+                failing.extend(state.flaky.iter().cloned());
+            }
+        }
+        failing
+            .retain(|test| !state.gone.contains(test) && (call.only.is_empty() || call.only.contains(test)));
+        let is_seen = |test: &&String| !failing.contains(*test) && !state.gone.contains(*test);
+        let failure = |test: &String| ReportedFailure {
+            identity: test.clone(),
+            fingerprint: format!("f:{test}"),
+            message: "fails".into(),
+        };
+        let natural = if failing.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
+        CheckReport {
+            check: call.check,
+            end: state.end.unwrap_or(natural),
+            failures: failing.iter().map(failure).collect(),
+            masked: call.check == GUARD && !state.hidden.is_empty(),
+            passed: Some(9),
+            passed_set: Some(BlobId("passed".into())),
+            seen_passing: call.watched.iter().filter(is_seen).cloned().collect(),
+            gone: if call.passed_before.is_some() { state.gone.clone() } else { BTreeSet::new() },
+        }
+    }
+}
+
+/// A task in a world.
+pub(super) struct Lab {
+    pub(super) run: TaskRun,
+    pub(super) world: World,
+    seq: u64,
+    pub(super) waiting: Option<(CommandId, Command)>,
+}
+
+impl Lab {
+    pub(super) fn new(order: TaskOrder, base: State, script: Vec<State>) -> Self {
+        Self { run: TaskRun::new(order), world: World::new(base, script), seq: 0, waiting: None }
+    }
+
+    /// Sends an event through both halves of the machine.
+    pub(super) fn send(&mut self, event: &Event) -> Decision {
+        let decision = self.run.decide(event).expect("the event is in place");
+        self.run.apply(event, &decision);
+        let id = CommandId { seq: self.seq, index: 0 };
+        self.seq += 1;
+        self.waiting = decision.command.clone().map(|command| (id, command));
+        decision
+    }
+
+    pub(super) fn end_command(&mut self, end: CommandEnd) -> Decision {
+        let (command, _) = self.waiting.take().expect("a command is under way");
+        self.send(&Event::Ended { command, end })
+    }
+
+    /// Performs commands until the task waits or ends.
+    pub(super) fn go(&mut self) -> Step {
+        while let Some((_, command)) = self.waiting.clone() {
+            let result = self.world.perform(&command);
+            self.end_command(CommandEnd::Completed(result));
+        }
+        self.run.step()
+    }
+}
