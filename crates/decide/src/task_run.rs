@@ -207,6 +207,11 @@ impl TaskRun {
         self.step
     }
 
+    /// The commits the judged attempts came to, in order.
+    pub fn results(&self) -> impl Iterator<Item = &CommitId> {
+        self.made.iter().map(|made| &made.commit)
+    }
+
     /// Says what follows from an event.
     pub fn decide(&self, event: &Event) -> Result<Decision, OutOfPlace> {
         match (event, self.step) {

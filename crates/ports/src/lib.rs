@@ -6,6 +6,7 @@
 
 mod blobs;
 mod cancel;
+mod executor;
 mod journal;
 mod processes;
 mod workspaces;
@@ -14,6 +15,7 @@ pub use blobs::{BlobError, Blobs};
 pub use fixpoint_vocabulary::work::{BlobId, CommitId, TreeId};
 
 pub use cancel::{Cancel, Urgency};
+pub use executor::{Executor, Inbox, Outbox, mailbox};
 pub use journal::{Journal, JournalError, Seq};
 pub use processes::{
     Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,

@@ -56,7 +56,7 @@ impl fmt::Display for CommandId {
 
 /// Something to be performed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "command")]
+#[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Take the user's tree as the base, or the commit that was named.
     TakeBase,
@@ -212,7 +212,7 @@ pub struct Base {
 
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "result")]
+#[serde(rename_all = "snake_case")]
 pub enum CommandResult {
     /// The base was taken.
     Base(Base),
@@ -234,7 +234,7 @@ pub enum CommandResult {
 
 /// How a command ended. Each command has exactly one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "end")]
+#[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
     /// It was carried out.
     Completed(CommandResult),

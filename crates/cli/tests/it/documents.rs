@@ -53,5 +53,5 @@ fn the_page_on_decide_shows_real_answers() {
         assert!(given.trim() == answer.trim(), "docs/decide.md, {kind}: now answers\n{given}");
         shown += 1;
     }
-    assert_eq!(shown, 14);
+    assert_eq!(shown, 15);
 }

@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     Convergence,
     /// What a check decided
     Verdict,
+    /// What failed, out of what a test runner or compiler printed
+    Failures,
     /// What an attempt broke, beside what was broken before
     Baseline,
     /// Whether the changed files lie within the scope
@@ -88,6 +90,7 @@ impl Kind {
             Self::Schedule => example!("schedule"),
             Self::Convergence => example!("convergence"),
             Self::Verdict => example!("verdict"),
+            Self::Failures => example!("failures"),
             Self::Baseline => example!("baseline"),
             Self::Scope => example!("scope"),
             Self::Policy => example!("policy"),
@@ -108,6 +111,7 @@ impl Kind {
             Self::Schedule => asked(scheduling::decide),
             Self::Convergence => asked(convergence::decide),
             Self::Verdict => always(verdict::decide),
+            Self::Failures => always(fixpoint_failures::decide),
             Self::Baseline => always(baseline::decide),
             Self::Scope => always(scope::decide),
             Self::Policy => always(policy::decide),

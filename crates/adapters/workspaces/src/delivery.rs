@@ -1,0 +1,96 @@
+//! A result handed to the user: as a branch, or as changes of the working files.
+//!
+//! Owns the only two ways in which more than `refs/fixpoint/` changes. Refuses to move a branch that exists, and to
+//! overwrite anything of the user's: the result is merged with the working tree as it is now, in objects first, and
+//! files are written only if nothing conflicts and nothing changed meanwhile. The user's index is never written.
+
+use fixpoint_ports::{CommitId, Snapshot, TreeId, WorkspaceError};
+
+use crate::files::as_path;
+use crate::git::records::{self, Mode};
+use crate::local::LocalWorkspaces;
+
+/// What came of delivering as a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Branch {
+    /// The branch was made.
+    Created(String),
+    /// A branch of that name is already there, at this commit, and was left alone.
+    Exists(String, CommitId),
+}
+
+/// What came of applying to the working tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied {
+    /// These paths were written or removed; none, if the tree had it all.
+    Written(Vec<Vec<u8>>),
+    /// These paths would have been overwritten or do not merge; nothing was changed.
+    Conflict(Vec<Vec<u8>>),
+}
+
+impl LocalWorkspaces {
+    /// Makes the branch `fixpoint/<run>` at a commit.
+    pub fn deliver_branch(&self, run: &str, commit: &CommitId) -> Result<Branch, WorkspaceError> {
+        self.inner.tree_of(commit)?;
+        let branch = format!("fixpoint/{run}");
+        let name = format!("refs/heads/{branch}");
+        let repository = &self.inner.repository;
+        let create = format!("create {name}\0{commit}\0");
+        let made = repository.git("update-ref").args(["--stdin", "-z"]).input(create.into_bytes()).run();
+        match made {
+            Ok(_) => Ok(Branch::Created(branch)),
+            Err(error) => {
+                let found = repository.git("rev-parse").args(["--verify", "--quiet"]).arg(&name).end()?;
+                match found.code {
+                    Some(0) => {
+                        let at = String::from_utf8_lossy(found.stdout.trim_ascii()).into_owned();
+                        Ok(Branch::Exists(branch, CommitId(at)))
+                    }
+                    Some(_) | None => Err(error),
+                }
+            }
+        }
+    }
+
+    /// Brings what a result changed since `base` into the user's working files.
+    pub fn apply(&self, base: &CommitId, result: &CommitId) -> Result<Applied, WorkspaceError> {
+        let scratch = self.inner.scratch()?;
+        let head = self.inner.repository.head()?;
+        let view = self.inner.users_view(scratch.path(), head.as_ref())?;
+        let now = self.inner.snapshot_with(&view, head)?;
+        let merged = match self.merge(base, &now, result)? {
+            Merged::Clean(tree) => self.inner.commit(&tree, Some(&now.commit), "Fixpoint: merged\n")?,
+            Merged::Conflict(paths) => return Ok(Applied::Conflict(paths)),
+        };
+        let entries = self.inner.differing(&now.commit, &merged)?;
+        // The snapshot has no ignored files, so a path that is new to it and exists is one of those.
+        let in_the_way = |path: &[u8]| self.tree().join(as_path(path)).symlink_metadata().is_ok();
+        let added = entries.iter().filter(|entry| entry.before == Mode::Absent);
+        let barred: Vec<Vec<u8>> =
+            added.filter(|entry| in_the_way(&entry.path)).map(|entry| entry.path.clone()).collect();
+        if !barred.is_empty() {
+            return Ok(Applied::Conflict(barred));
+        }
+        let two = [&now.commit.0, &merged.0];
+        view.git("read-tree").args(["-m", "-u"]).args(two).run()?;
+        Ok(Applied::Written(entries.into_iter().map(|entry| entry.path).collect()))
+    }
+
+    fn merge(&self, base: &CommitId, now: &Snapshot, result: &CommitId) -> Result<Merged, WorkspaceError> {
+        let git = self.inner.object_git("merge-tree").args(["--write-tree", "-z", "--name-only"]);
+        let git = git.args(["--no-messages", "--allow-unrelated-histories"]);
+        let ended = git.arg(format!("--merge-base={base}")).args([&now.commit.0, &result.0]).end()?;
+        let mut pieces = records::list(&ended.stdout);
+        let tree = pieces.next().map(|name| TreeId(String::from_utf8_lossy(name).into_owned()));
+        match (ended.code, tree) {
+            (Some(0), Some(tree)) => Ok(Merged::Clean(tree)),
+            (Some(1), Some(_)) => Ok(Merged::Conflict(pieces.map(<[u8]>::to_vec).collect())),
+            _ => Err(WorkspaceError::Git { command: "merge-tree".to_string(), message: ended.message }),
+        }
+    }
+}
+
+enum Merged {
+    Clean(TreeId),
+    Conflict(Vec<Vec<u8>>),
+}

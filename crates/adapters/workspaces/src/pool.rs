@@ -1,0 +1,98 @@
+//! Which slot a request gets.
+//!
+//! Owns the locks: one file per slot, locked by the kernel for whoever holds it and released by the kernel when that
+//! process ends, however it ends. Refuses more slots than were asked for. Invariant: a directory of the pool is
+//! touched only under its lock.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use fixpoint_ports::{CommitId, Purpose, WorkspaceError};
+
+use crate::files::io_error;
+use crate::local::Inner;
+use crate::slot::LocalSlot;
+
+/// How often other processes are looked at; our own wake us at once.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A slot's place, and the proof that it is ours.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) directory: PathBuf,
+    pub(crate) lock: File,
+}
+
+/// Waits for a slot and brings it to a commit.
+pub(crate) fn acquire(
+    inner: &Arc<Inner>,
+    purpose: Purpose,
+    at: &CommitId,
+) -> Result<LocalSlot, WorkspaceError> {
+    let deadline = Instant::now() + inner.options.wait;
+    loop {
+        if let Some(place) = inner.free_place(purpose, at)? {
+            return LocalSlot::prepare(Arc::clone(inner), place, at);
+        }
+        if Instant::now() >= deadline {
+            return Err(WorkspaceError::Busy(inner.limit(purpose)));
+        }
+        let guard = inner.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(inner.freed.wait_timeout(guard, POLL));
+    }
+}
+
+impl Inner {
+    pub(crate) fn limit(&self, purpose: Purpose) -> u32 {
+        match purpose {
+            Purpose::Agent => self.options.agent_slots,
+            Purpose::Check => self.options.check_slots,
+        }
+    }
+
+    /// Locks the free slot that has least to do: one that was at this commit, else one that exists, else a new one.
+    fn free_place(&self, purpose: Purpose, at: &CommitId) -> Result<Option<Place>, WorkspaceError> {
+        let mut names: Vec<String> = (0..self.limit(purpose)).map(|number| name(purpose, number)).collect();
+        names.sort_by_cached_key(|name| match self.last_commit(name) {
+            Some(commit) if commit == at.0 => 0,
+            Some(_) => 1,
+            None => 2,
+        });
+        for name in names {
+            if let Some(mut place) = self.lock(&name)? {
+                // For whoever wonders who holds it; the write also dates its last use.
+                let mark =
+                    place.lock.set_len(0).and_then(|()| writeln!(place.lock, "{}", std::process::id()));
+                mark.map_err(io_error(&place.directory))?;
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    fn last_commit(&self, name: &str) -> Option<String> {
+        let head = std::fs::read_to_string(self.pool.join(name).join("git/HEAD")).ok()?;
+        Some(head.trim_end().to_string())
+    }
+
+    /// Locks a slot by its name, if nobody holds it.
+    pub(crate) fn lock(&self, name: &str) -> Result<Option<Place>, WorkspaceError> {
+        let path = self.pool.join(format!("{name}.lock"));
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io_error(&path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Place { directory: self.pool.join(name), lock: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(io_error(&path)(error)),
+        }
+    }
+}
+
+fn name(purpose: Purpose, number: u32) -> String {
+    match purpose {
+        Purpose::Agent => format!("agent-{number}"),
+        Purpose::Check => format!("check-{number}"),
+    }
+}

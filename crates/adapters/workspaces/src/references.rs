@@ -1,0 +1,118 @@
+//! What is kept under `refs/fixpoint/`, and the commits that are made to be kept there.
+//!
+//! Owns the only lasting change to the user's repository: references under one prefix, each moved in one step.
+//! Refuses every other reference.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
+
+use crate::git::{Git, records};
+use crate::local::{Inner, Keeping};
+
+const PREFIX: &str = "refs/fixpoint/";
+
+/// A commit that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name, without `refs/fixpoint/`.
+    pub reference: String,
+    /// The commit.
+    pub commit: CommitId,
+    /// How long ago the commit was made.
+    pub age: Duration,
+}
+
+impl Inner {
+    /// Keeps a commit under a name, moving the name if it exists.
+    pub(crate) fn keep(&self, reference: &str, commit: &CommitId) -> Result<(), WorkspaceError> {
+        let git = self.references_git("update-ref").args(["--stdin", "-z"]);
+        git.input(format!("update {PREFIX}{reference}\0{commit}\0\0").into_bytes()).run().map(drop)
+    }
+
+    /// Everything that is kept, by name.
+    pub(crate) fn kept(&self) -> Result<Vec<Kept>, WorkspaceError> {
+        let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00";
+        let listed = self.references_git("for-each-ref").arg(format).arg(PREFIX).run()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let text = String::from_utf8_lossy(&listed).into_owned();
+        // Each record ends with a NUL and a newline, and neither can be part of a name.
+        let record = |line: &str| {
+            let mut fields = line.split('\0');
+            let reference = fields.next()?.strip_prefix(PREFIX)?.to_string();
+            let commit = CommitId(fields.next()?.to_string());
+            let made = Duration::from_secs(fields.next()?.parse().unwrap_or_default());
+            Some(Kept { reference, commit, age: now.saturating_sub(made) })
+        };
+        Ok(text.lines().filter_map(record).collect())
+    }
+
+    /// Forgets what is kept, unless it has been moved since it was listed.
+    pub(crate) fn forget(&self, kept: &[Kept]) -> Result<(), WorkspaceError> {
+        let line = |kept: &Kept| format!("delete {PREFIX}{}\0{}\0", kept.reference, kept.commit);
+        let input: String = kept.iter().map(line).collect();
+        self.references_git("update-ref").args(["--stdin", "-z"]).input(input.into_bytes()).run().map(drop)
+    }
+
+    /// A commit of a tree.
+    pub(crate) fn commit(
+        &self,
+        tree: &TreeId,
+        parent: Option<&CommitId>,
+        message: &str,
+    ) -> Result<CommitId, WorkspaceError> {
+        let parent = parent.into_iter().flat_map(|parent| ["-p", &parent.0]);
+        let git = self.object_git("commit-tree").arg(&tree.0).args(parent).args(["-F", "-"]);
+        git.input(message.as_bytes().to_vec()).word().map(CommitId)
+    }
+
+    /// The tree of a commit, or that there is no such commit.
+    pub(crate) fn tree_of(&self, commit: &CommitId) -> Result<TreeId, WorkspaceError> {
+        let git = self.object_git("rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
+        let ended = git.arg(format!("{commit}^{{commit}}^{{tree}}")).end()?;
+        match ended.code {
+            Some(0) => Ok(TreeId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned())),
+            Some(_) | None => Err(WorkspaceError::NoSuchCommit(commit.to_string())),
+        }
+    }
+
+    /// Differences between two commits, as `diff-tree` lists them.
+    pub(crate) fn diff_tree(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        more: &[&str],
+    ) -> Result<Vec<u8>, WorkspaceError> {
+        self.fetch_promised(from)?;
+        self.fetch_promised(to)?;
+        let asked = ["-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let git = self.object_git("diff-tree").args(asked).arg("--ignore-submodules=none").args(more);
+        let ended = git.arg("--end-of-options").args([&from.0, &to.0]).end()?;
+        match ended.code {
+            Some(0) => Ok(ended.stdout),
+            Some(_) | None => {
+                self.tree_of(from)?;
+                self.tree_of(to)?;
+                Err(WorkspaceError::Git { command: "diff-tree".to_string(), message: ended.message })
+            }
+        }
+    }
+
+    fn references_git(&self, subcommand: &'static str) -> Git {
+        match self.keeping {
+            Keeping::InRepository => {
+                self.repository.git(subcommand).env("GIT_OBJECT_DIRECTORY", &self.store.objects)
+            }
+            Keeping::Apart => self.object_git(subcommand),
+        }
+    }
+
+    /// The entries that differ, without their lines.
+    pub(crate) fn differing(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+    ) -> Result<Vec<records::Differing>, WorkspaceError> {
+        Ok(records::differing(&self.diff_tree(from, to, &[])?).0)
+    }
+}

@@ -1,0 +1,184 @@
+//! The user's repository: where its parts lie, and which of its settings decide what a file's content means.
+//!
+//! Owns finding it from any directory inside it. Refuses a bare repository, which has no files to work on. Invariant:
+//! nothing here writes; whatever is read here was decided by the user, and no program named in it is started.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
+
+use crate::files::io_error;
+use crate::git::{Git, Settings, records};
+
+/// Settings that decide how working files and contents correspond, and who commits. Everything else stays behind: a
+/// filter, a remote or a helper of the user's is never known to a slot.
+const CARRIED: &str = r"^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|excludesfile|attributesfile|bigfilethreshold|sharedrepository)|user\.(name|email)|extensions\.partialclone|remote\..*\.promisor)$";
+
+/// The user's repository.
+#[derive(Debug, Clone)]
+pub(crate) struct Repository {
+    /// The root of the working tree.
+    pub(crate) tree: PathBuf,
+    /// The git directory of this working tree.
+    pub(crate) git_dir: PathBuf,
+    /// What all working trees of the repository share.
+    pub(crate) common_dir: PathBuf,
+    /// Where its objects lie.
+    pub(crate) objects: PathBuf,
+    /// The index of this working tree, which need not exist.
+    pub(crate) index: PathBuf,
+    /// Ignore patterns that are in no commit.
+    pub(crate) excludes: PathBuf,
+    /// `sha1` or `sha256`.
+    pub(crate) format: String,
+    /// The carried settings, by key, the one in force last.
+    settings: Vec<(String, Vec<u8>)>,
+}
+
+/// What the user has checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CheckedOut {
+    /// The commit.
+    pub(crate) commit: CommitId,
+    /// Its tree.
+    pub(crate) tree: TreeId,
+}
+
+impl Repository {
+    /// Finds the repository that a directory is part of.
+    pub(crate) fn find(start: &Path) -> Result<Self, WorkspaceError> {
+        let start = fs::canonicalize(start).map_err(io_error(start))?;
+        let first = Git::new(Settings::Users, "rev-parse")
+            .args(["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"])
+            .current_dir(&start)
+            .end()?;
+        if first.code != Some(0) {
+            return Err(not_found(&start, first.message));
+        }
+        let said = String::from_utf8_lossy(&first.stdout).into_owned();
+        let mut words = said.split_ascii_whitespace();
+        match (words.next(), words.next()) {
+            (Some("false"), Some("true")) => {}
+            (Some("true"), _) => return Err(unusable(&start, "is a bare repository, which has no files")),
+            _ => return Err(unusable(&start, "lies inside a git directory, not in a working tree")),
+        }
+        let format = words.next().unwrap_or("sha1").to_string();
+        let asked: [&[&str]; 6] = [
+            &["--show-toplevel"],
+            &["--absolute-git-dir"],
+            &["--git-common-dir"],
+            &["--git-path", "objects"],
+            &["--git-path", "index"],
+            &["--git-path", "info/exclude"],
+        ];
+        let [tree, git_dir, common_dir, objects, index, excludes] = paths(&start, asked)?;
+        let settings = read_settings(&tree)?;
+        Ok(Self { tree, git_dir, common_dir, objects, index, excludes, format, settings })
+    }
+
+    /// A git process over the user's own git directory and settings.
+    pub(crate) fn git(&self, subcommand: &'static str) -> Git {
+        Git::new(Settings::Users, subcommand).env("GIT_DIR", &self.git_dir).current_dir(&self.tree)
+    }
+
+    /// The carried settings of a section, without its name; of two with one name the last is in force.
+    pub(crate) fn settings_under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a [u8])> {
+        let named =
+            move |(key, value): &'a (String, Vec<u8>)| Some((key.strip_prefix(prefix)?, value.as_slice()));
+        self.settings.iter().filter_map(named)
+    }
+
+    /// The value of a carried setting.
+    fn setting(&self, key: &str) -> Option<&[u8]> {
+        self.settings.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_slice())
+    }
+
+    /// The remote that holds what a partial clone left out.
+    pub(crate) fn promisor(&self) -> Option<String> {
+        let named = self.setting("extensions.partialclone").map(|name| String::from_utf8_lossy(name).into());
+        named.or_else(|| {
+            let mut remotes = self.settings.iter().filter(|(_, value)| value == b"true");
+            let name = |key: &str| Some(key.strip_prefix("remote.")?.strip_suffix(".promisor")?.to_string());
+            remotes.find_map(|(key, _)| name(key))
+        })
+    }
+
+    /// What the user has checked out; `None` before the first commit.
+    pub(crate) fn head(&self) -> Result<Option<CheckedOut>, WorkspaceError> {
+        let ended = self.git("rev-parse").args(["-q", "HEAD^{commit}", "HEAD^{tree}"]).end()?;
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let mut words = said.split_ascii_whitespace().map(str::to_string);
+        Ok(match ended.code {
+            Some(0) => words
+                .next()
+                .zip(words.next())
+                .map(|(commit, tree)| CheckedOut { commit: CommitId(commit), tree: TreeId(tree) }),
+            Some(_) | None => None,
+        })
+    }
+}
+
+/// Asks for all paths at once; a path that holds a newline makes the answer ambiguous, and then each is asked alone.
+fn paths<const N: usize>(start: &Path, asked: [&[&str]; N]) -> Result<[PathBuf; N], WorkspaceError> {
+    let ask = |arguments: &[&str]| {
+        let git = Git::new(Settings::Users, "rev-parse").arg("--path-format=absolute").args(arguments);
+        git.current_dir(start).run()
+    };
+    let together = ask(&asked.concat())?;
+    let mut lines: Vec<Vec<u8>> = together.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    lines.pop();
+    if lines.len() != N {
+        lines.clear();
+        for arguments in asked {
+            let mut line = ask(arguments)?;
+            line.pop();
+            lines.push(line);
+        }
+    }
+    let mut lines = lines.into_iter().map(|line| PathBuf::from(OsString::from_vec(line)));
+    Ok(std::array::from_fn(|_| lines.next().unwrap_or_default()))
+}
+
+fn not_found(start: &Path, message: String) -> WorkspaceError {
+    // Git answers a damaged or distrusted repository as it answers none; a `.git` on the way up tells them apart.
+    let is_there = start.ancestors().any(|directory| directory.join(".git").symlink_metadata().is_ok());
+    if is_there {
+        return WorkspaceError::Git { command: "rev-parse".to_string(), message };
+    }
+    WorkspaceError::NotARepository(start.to_path_buf())
+}
+
+fn unusable(start: &Path, why: &str) -> WorkspaceError {
+    let message = format!("{} {why}; start in a clone with a working tree", start.display());
+    WorkspaceError::Git { command: "rev-parse".to_string(), message }
+}
+
+fn read_settings(tree: &Path) -> Result<Vec<(String, Vec<u8>)>, WorkspaceError> {
+    let ask = |arguments: &[&str]| {
+        let git = Git::new(Settings::Users, "config").arg("-z").args(arguments).current_dir(tree);
+        git.end().map(|ended| ended.stdout)
+    };
+    let mut settings = records::settings(&ask(&["--get-regexp", CARRIED])?);
+    for (key, value) in &mut settings {
+        // A path may begin with a home directory's abbreviation and be relative to the user's tree.
+        if (key == "core.excludesfile" || key == "core.attributesfile") && !value.is_empty() {
+            let expanded = ask(&["--type=path", "--get", key])?;
+            let expanded = expanded.split(|byte| *byte == 0).next().unwrap_or_default();
+            *value = tree.join(std::ffi::OsStr::from_bytes(expanded)).into_os_string().into_vec();
+        }
+    }
+    Ok(settings)
+}
+
+/// What a file of the repository holds; `None` where there is none.
+pub(crate) fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error(path)(error)),
+    }
+}

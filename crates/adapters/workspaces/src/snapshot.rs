@@ -1,0 +1,117 @@
+//! The user's tree as a commit, without touching index, working tree, stash or branches.
+//!
+//! Owns the copy of the user's index that makes this fast: only what differs from it is read. Refuses to run the
+//! user's filters: a pointer of large-file storage that is unchanged stays the pointer that the index names.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use fixpoint_ports::{CommitId, Snapshot, SnapshotOrigin, TreeId, WorkspaceError};
+
+use crate::capture::{Ground, capture};
+use crate::files::{io_error, write};
+use crate::local::Inner;
+use crate::private::{Head, View, write_git_dir};
+use crate::repository::{CheckedOut, read_optional};
+
+impl Inner {
+    pub(crate) fn snapshot(&self, reference: &str) -> Result<Snapshot, WorkspaceError> {
+        let scratch = self.scratch()?;
+        let head = self.repository.head()?;
+        let view = self.users_view(scratch.path(), head.as_ref())?;
+        let snapshot = self.snapshot_with(&view, head)?;
+        self.keep(reference, &snapshot.commit)?;
+        Ok(snapshot)
+    }
+
+    /// Takes the snapshot into the index of a view, which afterwards knows the state of every working file.
+    pub(crate) fn snapshot_with(
+        &self,
+        view: &View,
+        head: Option<CheckedOut>,
+    ) -> Result<Snapshot, WorkspaceError> {
+        let tree = capture(view, Ground::Users, &[])?;
+        match head {
+            Some(CheckedOut { commit, tree: committed }) if committed == tree => {
+                Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
+            }
+            Some(CheckedOut { commit, .. }) => self.working_tree(tree, Some(&commit)),
+            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(WorkspaceError::Empty),
+            None => self.working_tree(tree, None),
+        }
+    }
+
+    fn working_tree(&self, tree: TreeId, parent: Option<&CommitId>) -> Result<Snapshot, WorkspaceError> {
+        let commit = self.commit(&tree, parent, "Fixpoint: the working tree as it was\n")?;
+        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::WorkingTree })
+    }
+
+    /// A view of the user's working tree with a copy of the index.
+    pub(crate) fn users_view(
+        &self,
+        scratch: &Path,
+        head: Option<&CheckedOut>,
+    ) -> Result<View, WorkspaceError> {
+        let repository = &self.repository;
+        let view = View {
+            git_dir: scratch.join("git"),
+            tree: repository.tree.clone(),
+            objects: self.store.objects.clone(),
+        };
+        let head = head.map_or(Head::Unborn, |head| Head::Detached(&head.commit));
+        write_git_dir(&view.git_dir, repository, &self.store, head)?;
+        self.exclude_slots(&view)?;
+        self.copy_index(&view.git_dir)?;
+        Ok(view)
+    }
+
+    /// Copies the index, and the files beside it that a split index is made of: git dates those when it reads them.
+    fn copy_index(&self, into: &Path) -> Result<(), WorkspaceError> {
+        let index = &self.repository.index;
+        let directory = index.parent().unwrap_or(index);
+        for entry in directory.read_dir().map_err(io_error(directory))?.flatten() {
+            let name = entry.file_name();
+            if name == "index" || name.as_bytes().starts_with(b"sharedindex.") {
+                let copy = into.join(&name);
+                std::fs::copy(entry.path(), &copy).map_err(io_error(&copy))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Slots that lie inside the working tree are no part of it.
+    fn exclude_slots(&self, view: &View) -> Result<(), WorkspaceError> {
+        let root = self.pool.parent().unwrap_or(&self.pool);
+        let Ok(inside) = root.strip_prefix(&self.repository.tree) else { return Ok(()) };
+        let path = view.git_dir.join("info/exclude");
+        let mut rules = read_optional(&path)?.unwrap_or_default();
+        rules.extend(b"\n/");
+        for byte in inside.as_os_str().as_bytes() {
+            if matches!(byte, b'*' | b'?' | b'[' | b'\\' | b' ') {
+                rules.push(b'\\');
+            }
+            rules.push(*byte);
+        }
+        rules.extend(b"/\n");
+        write(&path, &rules)
+    }
+
+    pub(crate) fn resolve(&self, revision: &str, reference: &str) -> Result<Snapshot, WorkspaceError> {
+        let name = || format!("{revision}^{{commit}}");
+        let ask =
+            |git: crate::git::Git| git.args(["--verify", "--quiet", "--end-of-options"]).arg(name()).end();
+        let mut ended = ask(self.repository.git("rev-parse"))?;
+        if ended.code != Some(0) {
+            // Results that are kept apart are known only there.
+            ended = ask(self.object_git("rev-parse"))?;
+        }
+        if ended.code != Some(0) {
+            return Err(WorkspaceError::NoSuchCommit(revision.to_string()));
+        }
+        let commit = CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned());
+        self.fetch_promised(&commit)?;
+        let tree = self.tree_of(&commit)?;
+        self.keep(reference, &commit)?;
+        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
+    }
+}

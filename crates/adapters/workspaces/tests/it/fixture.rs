@@ -1,0 +1,170 @@
+//! A scratch repository with slots, and a listing of everything in it for comparison.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fixpoint_ports::{CommitId, Workspaces};
+use fixpoint_workspaces::{LocalWorkspaces, Options};
+
+const PERSON: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "A"),
+    ("GIT_AUTHOR_EMAIL", "a@b"),
+    ("GIT_COMMITTER_NAME", "A"),
+    ("GIT_COMMITTER_EMAIL", "a@b"),
+];
+
+/// A git process as a user with plain settings would start it.
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Vec<u8> {
+    let output = Command::new("git")
+        .args(["-c", "protocol.file.allow=always"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .envs(PERSON)
+        .output()
+        .expect("git is a requirement of Fixpoint");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?} in {}: {said}", directory.display());
+    output.stdout
+}
+
+/// The one word git answers with.
+pub(crate) fn ask(directory: &Path, arguments: &[&str]) -> String {
+    String::from_utf8(git(directory, arguments)).unwrap().trim().to_string()
+}
+
+/// A shell script of an agent, or of a user.
+pub(crate) fn shell(directory: &Path, script: &str) {
+    let status = Command::new("sh")
+        .args(["-ec", script])
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{script}: {}", String::from_utf8_lossy(&status.stderr));
+}
+
+pub(crate) struct Fixture {
+    pub(crate) root: tempfile::TempDir,
+    pub(crate) user: PathBuf,
+}
+
+impl Fixture {
+    /// A repository with a first commit: a file, a program, a link, ignored build output, a sub-directory.
+    pub(crate) fn new() -> Self {
+        let fixture = Self::without_commit();
+        let user = &fixture.user;
+        fs::create_dir_all(user.join("src/deep")).unwrap();
+        fs::write(user.join("README"), "hello\n").unwrap();
+        fs::write(user.join("src/main.rs"), "fn main() {}\n").unwrap();
+        fs::write(user.join("src/deep/data"), "one\ntwo\nthree\n").unwrap();
+        fs::write(user.join("run"), "#!/bin/sh\n").unwrap();
+        shell(user, "chmod +x run");
+        symlink("README", user.join("link")).unwrap();
+        fs::write(user.join(".gitignore"), "target/\n*.log\n.env\n").unwrap();
+        fixture.commit("first");
+        fixture
+    }
+
+    pub(crate) fn without_commit() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let user = root.path().canonicalize().unwrap().join("user");
+        fs::create_dir(&user).unwrap();
+        git(&user, &["init", "-q", "-b", "main"]);
+        Self { root, user }
+    }
+
+    pub(crate) fn commit(&self, message: &str) -> CommitId {
+        git(&self.user, &["add", "-A"]);
+        git(&self.user, &["commit", "-q", "--allow-empty", "-m", message]);
+        CommitId(ask(&self.user, &["rev-parse", "HEAD"]))
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let place = self.user.join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, content).unwrap();
+    }
+
+    pub(crate) fn slots(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("slots")
+    }
+
+    pub(crate) fn open(&self) -> LocalWorkspaces {
+        self.open_with(Options::default())
+    }
+
+    pub(crate) fn open_with(&self, options: Options) -> LocalWorkspaces {
+        LocalWorkspaces::open(&self.user, &self.slots(), options).unwrap()
+    }
+
+    /// A snapshot's commit.
+    pub(crate) fn base(&self, workspaces: &LocalWorkspaces) -> CommitId {
+        workspaces.snapshot("base").unwrap().commit
+    }
+
+    /// The files of a commit, as `mode path`.
+    pub(crate) fn files(&self, commit: &CommitId) -> Vec<String> {
+        files(&self.user, commit)
+    }
+
+    pub(crate) fn content(&self, commit: &CommitId, path: &str) -> String {
+        String::from_utf8(git(&self.user, &["show", &format!("{commit}:{path}")])).unwrap()
+    }
+}
+
+pub(crate) fn files(repository: &Path, commit: &CommitId) -> Vec<String> {
+    let listed = git(repository, &["ls-tree", "-r", "-z", &commit.0]);
+    let pieces = listed.split(|byte| *byte == 0).filter(|piece| !piece.is_empty());
+    let described = pieces.map(|piece| {
+        let text = String::from_utf8_lossy(piece).into_owned();
+        let (header, path) = text.split_once('\t').unwrap();
+        format!("{} {path}", header.split_once(' ').unwrap().0)
+    });
+    described.collect()
+}
+
+/// Everything under a directory: type, mode, time of change and content, except under what is skipped.
+pub(crate) fn listing(root: &Path, skipped: &[&str]) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(root.join(&directory)).unwrap() {
+            let path = directory.join(entry.unwrap().file_name());
+            if skipped.iter().any(|skip| path == Path::new(skip)) {
+                continue;
+            }
+            let metadata = fs::symlink_metadata(root.join(&path)).unwrap();
+            let time = (metadata.mtime(), metadata.mtime_nsec());
+            let description = if metadata.is_dir() {
+                open.push(path.clone());
+                // Git makes lock files for a moment in its own directories, which dates those.
+                let time = if path.starts_with(".git") { (0, 0) } else { time };
+                format!("directory {:o} {time:?}", metadata.mode())
+            } else if metadata.is_symlink() {
+                format!("link {time:?} {}", fs::read_link(root.join(&path)).unwrap().display())
+            } else {
+                let bytes = fs::read(root.join(&path)).unwrap();
+                format!("file {:o} {time:?} {}", metadata.mode(), blake3::hash(&bytes))
+            };
+            found.insert(path, description);
+        }
+    }
+    found
+}
+
+/// The user's repository without what Fixpoint may change.
+pub(crate) fn users(fixture: &Fixture) -> BTreeMap<PathBuf, String> {
+    listing(&fixture.user, &[".git/objects", ".git/refs/fixpoint"])
+}
+
+pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}

@@ -1,0 +1,157 @@
+//! The user's tree is seen as it is, and is not touched by being looked at.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use fixpoint_ports::{CommitId, SnapshotOrigin, WorkspaceError, Workspaces};
+use fixpoint_workspaces::{LocalWorkspaces, Options};
+
+use crate::fixture::{Fixture, ask, bytes_path, git, shell, users};
+
+#[test]
+fn a_clean_tree_is_its_commit() {
+    let fixture = Fixture::new();
+    let head = CommitId(ask(&fixture.user, &["rev-parse", "HEAD"]));
+    let before = users(&fixture);
+    let snapshot = fixture.open().snapshot("run/base").unwrap();
+    assert_eq!((snapshot.commit.clone(), snapshot.origin), (head.clone(), SnapshotOrigin::Commit));
+    assert_eq!(ask(&fixture.user, &["rev-parse", "refs/fixpoint/run/base"]), head.0);
+    assert_eq!(users(&fixture), before);
+}
+
+#[test]
+fn staged_unstaged_untracked_deleted_and_odd_files_are_in_it_and_nothing_is_touched() {
+    let fixture = Fixture::new();
+    let user = &fixture.user;
+    fixture.write("staged", "staged\n");
+    git(user, &["add", "staged"]);
+    fixture.write("staged", "staged, then edited\n");
+    fixture.write("src/main.rs", "fn main() { edited() }\n");
+    fixture.write("new/file", "untracked\n");
+    fixture.write("target/ignored", "no\n");
+    fixture.write("forced.log", "ignored but added\n");
+    git(user, &["add", "-f", "forced.log"]);
+    fs::remove_file(user.join("src/deep/data")).unwrap();
+    fs::write(user.join(bytes_path(b"bytes \xff\xfe")), "x").unwrap();
+    fs::write(user.join("new\nline"), "x").unwrap();
+    symlink("loop", user.join("loop")).unwrap();
+    shell(user, "chmod +x README; git stash list; echo secret > .git/info/exclude; echo x > secret");
+    let before = users(&fixture);
+    let snapshot = fixture.open().snapshot("base").unwrap();
+    assert_eq!(users(&fixture), before);
+    assert_eq!(snapshot.origin, SnapshotOrigin::WorkingTree);
+    let expected = [
+        "100644 .gitignore",
+        "100755 README",
+        "100644 bytes \u{fffd}\u{fffd}",
+        "100644 forced.log",
+        "120000 link",
+        "120000 loop",
+        "100644 new\nline",
+        "100644 new/file",
+        "100755 run",
+        "100644 src/main.rs",
+        "100644 staged",
+    ];
+    assert_eq!(fixture.files(&snapshot.commit), expected);
+    assert_eq!(fixture.content(&snapshot.commit, "staged"), "staged, then edited\n");
+    let parent = ask(user, &["rev-parse", &format!("{}^", snapshot.commit)]);
+    assert_eq!(parent, ask(user, &["rev-parse", "HEAD"]));
+    assert_eq!(fixture.open().snapshot("again").unwrap().tree, snapshot.tree);
+}
+
+#[test]
+fn the_middle_of_a_merge_is_a_tree_like_any_other() {
+    let fixture = Fixture::new();
+    git(&fixture.user, &["checkout", "-q", "-b", "other"]);
+    fixture.write("README", "other\n");
+    fixture.commit("other");
+    git(&fixture.user, &["checkout", "-q", "main"]);
+    fixture.write("README", "main\n");
+    fixture.commit("main");
+    shell(&fixture.user, "git -c user.name=n -c user.email=e merge other || true; test -f .git/MERGE_HEAD");
+    let before = users(&fixture);
+    let snapshot = fixture.open().snapshot("base").unwrap();
+    assert!(fixture.content(&snapshot.commit, "README").contains("<<<<<<<"));
+    assert_eq!(users(&fixture), before);
+}
+
+#[test]
+fn filters_hooks_and_monitors_of_the_repository_do_not_run() {
+    let fixture = Fixture::new();
+    let marker = fixture.root.path().join("marker");
+    let touch = format!("touch {}; cat", marker.display());
+    git(&fixture.user, &["config", "filter.big.clean", &touch]);
+    git(&fixture.user, &["config", "filter.big.required", "true"]);
+    git(&fixture.user, &["config", "core.fsmonitor", &format!("touch {} #", marker.display())]);
+    shell(
+        &fixture.user,
+        &format!(
+            "echo '*.big filter=big' > .gitattributes; echo pointer > a.big; \
+             printf '#!/bin/sh\\ntouch {}\\n' > .git/hooks/reference-transaction; chmod +x .git/hooks/*",
+            marker.display()
+        ),
+    );
+    let snapshot = fixture.open().snapshot("base").unwrap();
+    assert!(!marker.exists());
+    assert_eq!(fixture.content(&snapshot.commit, "a.big"), "pointer\n");
+}
+
+#[test]
+fn an_empty_repository_is_refused_and_one_with_a_file_is_not() {
+    let fixture = Fixture::without_commit();
+    let workspaces = fixture.open();
+    assert!(matches!(workspaces.snapshot("base"), Err(WorkspaceError::Empty)));
+    fixture.write("only", "x\n");
+    let before = users(&fixture);
+    let snapshot = workspaces.snapshot("base").unwrap();
+    assert_eq!(fixture.files(&snapshot.commit), ["100644 only"]);
+    assert_eq!(users(&fixture), before);
+    let mut slot = workspaces.acquire(fixpoint_ports::Purpose::Agent, &snapshot.commit).unwrap();
+    assert_eq!(slot.take("taken", "m").unwrap().tree, snapshot.tree);
+}
+
+#[test]
+fn no_repository_and_a_bare_one_are_refused_in_words() {
+    let place = tempfile::tempdir().unwrap();
+    let slots = place.path().join("slots");
+    let open = |start: &std::path::Path| LocalWorkspaces::open(start, &slots, Options::default());
+    assert!(matches!(open(place.path()), Err(WorkspaceError::NotARepository(_))));
+    git(place.path(), &["init", "-q", "--bare", "bare.git"]);
+    let refused = open(&place.path().join("bare.git"));
+    let Err(WorkspaceError::Git { message, .. }) = refused else { panic!("{refused:?}") };
+    assert!(message.contains("bare repository"), "{message}");
+}
+
+#[test]
+fn a_revision_is_resolved_and_kept_and_a_bad_reference_is_refused() {
+    let fixture = Fixture::new();
+    let workspaces = fixture.open();
+    let resolved = workspaces.resolve("main", "named").unwrap();
+    assert_eq!(resolved.origin, SnapshotOrigin::Commit);
+    assert_eq!(ask(&fixture.user, &["rev-parse", "refs/fixpoint/named"]), resolved.commit.0);
+    assert!(matches!(workspaces.resolve("nothing", "x"), Err(WorkspaceError::NoSuchCommit(_))));
+    assert!(matches!(workspaces.resolve("--all", "x"), Err(WorkspaceError::NoSuchCommit(_))));
+    let before = users(&fixture);
+    for bad in ["../heads/main", "a..b", "", "a b", "x.lock", "a\nb"] {
+        assert!(workspaces.resolve("main", bad).is_err(), "{bad:?}");
+    }
+    assert_eq!(users(&fixture), before);
+}
+
+#[test]
+fn a_split_index_is_read() {
+    let fixture = Fixture::new();
+    git(&fixture.user, &["update-index", "--split-index"]);
+    fixture.write("new", "x\n");
+    fixture.write("forced.log", "x\n");
+    git(&fixture.user, &["add", "-f", "forced.log"]);
+    let before = users(&fixture);
+    let snapshot = fixture.open().snapshot("base").unwrap();
+    let files = fixture.files(&snapshot.commit);
+    assert!(
+        ["100644 new", "100644 forced.log"].iter().all(|file| files.contains(&file.to_string())),
+        "{files:?}"
+    );
+    assert_eq!(users(&fixture), before);
+}

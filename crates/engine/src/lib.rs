@@ -1,0 +1,20 @@
+//! The loop: an event, a decision, one durable record of both, and then what was decided is performed.
+//!
+//! ```text
+//! event    = next outside event (a result, a person)
+//! decision = decide(state, event)          pure
+//! journal.append(expected, event+decision) durable, before anything happens
+//! state.apply(event, decision)             records, never decides
+//! perform(decision.command)                its result is the next event
+//! ```
+//!
+//! Owns the order of these steps, resuming and replaying. Refuses decisions, and knowing any adapter. Invariant:
+//! nothing is performed that is not on the disk, and nothing on the disk is decided again.
+
+mod engine;
+mod record;
+mod replay;
+
+pub use engine::{Ending, Engine, EngineError};
+pub use record::{FORMAT, Opening, Record, RecordError};
+pub use replay::{Difference, Replayed, replay};

@@ -1,0 +1,155 @@
+//! From a failure as it was read to one with a fingerprint.
+//!
+//! The fingerprint is a hash of runner, package, test, kind, what was said without what changes, and file. Line
+//! numbers never enter it. Nothing else in the crate makes one.
+
+use crate::normalise::{Normaliser, Text};
+use crate::report::{Failure, Kind, Runner};
+
+/// Hexadecimal digits in a fingerprint.
+const LENGTH: usize = 16;
+
+/// A failure as a parser read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) runner: Runner,
+    pub(crate) package: Option<String>,
+    pub(crate) test: Option<String>,
+    pub(crate) kind: Kind,
+    /// What people are shown.
+    pub(crate) message: String,
+    /// What of the message makes it this failure; the message itself where empty.
+    pub(crate) signature: String,
+    /// Source text that failed: its numbers count.
+    pub(crate) source: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u32>,
+}
+
+impl Draft {
+    /// A failure that says nothing yet.
+    pub(crate) fn new(runner: Runner, kind: Kind) -> Self {
+        Self {
+            runner,
+            package: None,
+            test: None,
+            kind,
+            message: String::new(),
+            signature: String::new(),
+            source: String::new(),
+            file: None,
+            line: None,
+        }
+    }
+
+    /// The same in a test.
+    pub(crate) fn test(mut self, package: Option<&str>, test: &str) -> Self {
+        self.package = package.map(str::to_string);
+        self.test = Some(test.to_string());
+        self
+    }
+
+    /// The same with words.
+    pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// The same at a place.
+    pub(crate) fn at(mut self, place: Option<(&str, Option<u32>)>) -> Self {
+        if let Some((file, line)) = place {
+            self.file = Some(file.to_string());
+            self.line = line;
+        }
+        self
+    }
+
+    /// The failure, with its fingerprint.
+    pub(crate) fn finish(self, normaliser: &Normaliser) -> Failure {
+        let fingerprint = self.fingerprint(normaliser);
+        Failure {
+            fingerprint,
+            runner: self.runner,
+            package: self.package,
+            test: self.test,
+            kind: self.kind,
+            message: self.message.trim().to_string(),
+            file: self.file.map(|file| normaliser.relative(&file)),
+            line: self.line,
+        }
+    }
+
+    /// A digest of the failure word for word.
+    pub(crate) fn digest(&self) -> [u8; 16] {
+        let kind = self.kind.to_string();
+        let texts = [&self.message, &self.signature, &self.source, &kind];
+        let names = [self.package.as_deref(), self.test.as_deref(), self.file.as_deref()];
+        let parts =
+            [Some(self.runner.name())].into_iter().chain(names).chain(texts.map(|text| Some(text.as_str())));
+        let hash = hash_of(parts);
+        let mut digest = [0; 16];
+        digest.iter_mut().zip(hash.as_bytes()).for_each(|(into, byte)| *into = *byte);
+        digest
+    }
+
+    fn fingerprint(&self, normaliser: &Normaliser) -> String {
+        let said = if self.signature.is_empty() { &self.message } else { &self.signature };
+        let name = |name: &Option<String>| name.as_ref().map(|name| normaliser.text(name, Text::Source));
+        let parts = [
+            Some(self.runner.name().to_string()),
+            name(&self.package),
+            name(&self.test),
+            Some(self.kind.to_string()),
+            Some(normaliser.text(said, Text::Message)),
+            Some(normaliser.text(&self.source, Text::Source)),
+            self.file.as_ref().map(|file| normaliser.stable_path(file)),
+        ];
+        hash_of(parts.iter().map(Option::as_deref)).to_hex().chars().take(LENGTH).collect()
+    }
+}
+
+fn hash_of<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        // The length keeps the parts apart, and an absent part from an empty one.
+        let length = part.map_or(u64::MAX, |part| part.len() as u64);
+        hasher.update(&length.to_le_bytes());
+        hasher.update(part.unwrap_or_default().as_bytes());
+    }
+    hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalise::Values;
+
+    #[test]
+    fn every_part_but_the_line_counts() {
+        let normaliser = Normaliser::new(None, Values::Drop);
+        let base = Draft::new(Runner::Pytest, Kind::Assertion)
+            .test(Some("p"), "t")
+            .message("assert x")
+            .at(Some(("a.py", Some(3))));
+        let id = |draft: Draft| draft.finish(&normaliser).fingerprint;
+        let original = id(base.clone());
+        assert_eq!(original.len(), LENGTH);
+        assert_eq!(original, id(Draft { line: Some(99), ..base.clone() }));
+        let others = [
+            Draft { runner: Runner::Unittest, ..base.clone() },
+            Draft { package: None, ..base.clone() },
+            Draft { test: Some("u".into()), ..base.clone() },
+            Draft { kind: Kind::Error, ..base.clone() },
+            Draft { kind: Kind::Exception("KeyError".into()), ..base.clone() },
+            Draft { message: "assert y".into(), ..base.clone() },
+            Draft { source: "assert y".into(), ..base.clone() },
+            Draft { file: Some("b.py".into()), ..base.clone() },
+            Draft { file: None, ..base },
+        ];
+        let mut ids: Vec<String> = others.into_iter().map(id).collect();
+        ids.push(original);
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 10);
+    }
+}

@@ -1,0 +1,159 @@
+//! What stays of a tool's words when everything that changes from run to run is taken out of them.
+//!
+//! Gone are durations, times, addresses, identifiers drawn at random, ports, process and thread numbers, seeds,
+//! positions in files, and directories. Numbers that were *seen* ("got 6") go too unless they are to be kept; numbers
+//! that were *expected* ("want 7") belong to the assertion and stay. One pass over the text, no back-tracking further
+//! than a token, never a panic.
+
+mod number;
+mod path;
+mod words;
+
+pub use fixpoint_vocabulary::settings::FingerprintValues as Values;
+
+use self::words::Role;
+
+/// What a text is, which decides what its numbers mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// A message: numbers in it were seen, unless its words say that they were expected.
+    Message,
+    /// A line of source: its numbers were written by a person and stay.
+    Source,
+}
+
+/// Takes out of a text what changes from run to run.
+#[derive(Debug, Clone)]
+pub struct Normaliser {
+    workdir: Option<String>,
+    values: Values,
+}
+
+impl Normaliser {
+    /// For outputs of commands that ran in `workdir`.
+    pub fn new(workdir: Option<&str>, values: Values) -> Self {
+        let trimmed = workdir.map(|dir| dir.trim_end_matches(['/', '\\']));
+        Self { workdir: trimmed.filter(|dir| dir.len() > 1).map(str::to_string), values }
+    }
+
+    /// The text without what changes.
+    pub fn text(&self, text: &str, what: Text) -> String {
+        let mut scan =
+            Scan { rest: text, out: String::with_capacity(text.len()), before: None, role: Role::Seen };
+        while let Some(next) = scan.rest.chars().next() {
+            self.step(&mut scan, next, what);
+        }
+        let trimmed = scan.out.trim_end().len();
+        scan.out.truncate(trimmed);
+        scan.out
+    }
+
+    /// A path, relative to the working directory if it lies in it.
+    pub fn relative(&self, path: &str) -> String {
+        path::relative(path, self.workdir.as_deref())
+    }
+
+    /// A path as it counts in a fingerprint: relative, or where that is not possible only its last part.
+    pub fn stable_path(&self, path: &str) -> String {
+        path::stable(path, self.workdir.as_deref())
+    }
+
+    fn step(&self, scan: &mut Scan<'_>, next: char, what: Text) {
+        if next.is_whitespace() {
+            return scan.blank(next);
+        }
+        if scan.at_boundary()
+            && let Some((replacement, length)) =
+                path::absolute(scan.rest, scan.before, self.workdir.as_deref())
+        {
+            return scan.replace(&replacement, length);
+        }
+        if let Some(length) = path::position(&scan.out, scan.rest) {
+            return scan.skip(length);
+        }
+        if next.is_ascii_digit() && scan.at_boundary() {
+            let keep = match (what, self.values, scan.role) {
+                (Text::Source, ..) | (_, Values::Keep, _) | (_, _, Role::Expected) => number::Seen::Keep,
+                (Text::Message, Values::Drop, Role::Seen | Role::Subject) => number::Seen::Drop,
+            };
+            let (replacement, length) = number::at(scan.rest, keep, words::is_counter(&scan.out));
+            return scan.replace(&replacement, length);
+        }
+        if next.is_ascii_alphabetic() || next == '_' {
+            return word(scan);
+        }
+        if let Some(length) = words::comparison(scan.rest) {
+            scan.role = Role::Expected;
+            return scan.copy(length);
+        }
+        scan.copy(next.len_utf8());
+    }
+}
+
+/// A run of letters, digits and underscores.
+fn word(scan: &mut Scan<'_>) {
+    let length = scan.rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let run = scan.rest.get(..length).unwrap_or(scan.rest);
+    if scan.at_boundary() {
+        if let Some((replacement, length)) = number::random(scan.rest, run) {
+            return scan.replace(replacement, length);
+        }
+        if let Some(length) = words::date(scan.rest) {
+            return scan.replace("<time>", length);
+        }
+    }
+    let behind = scan.rest.get(length..).unwrap_or_default();
+    scan.role = words::role(scan.role, run, behind);
+    scan.copy(length);
+}
+
+/// Where the pass is.
+struct Scan<'a> {
+    rest: &'a str,
+    out: String,
+    /// The character before `rest`.
+    before: Option<char>,
+    role: Role,
+}
+
+impl Scan<'_> {
+    /// Whether a token may begin here.
+    fn at_boundary(&self) -> bool {
+        self.before.is_none_or(|before| !before.is_ascii_alphanumeric() && before != '_')
+    }
+
+    fn skip(&mut self, length: usize) {
+        let (taken, rest) = self.rest.split_at_checked(length.max(1)).unwrap_or((self.rest, ""));
+        self.before = taken.chars().next_back().or(self.before);
+        self.rest = rest;
+    }
+
+    fn replace(&mut self, replacement: &str, length: usize) {
+        self.out.push_str(replacement);
+        self.skip(length);
+    }
+
+    fn copy(&mut self, length: usize) {
+        let taken = self.rest.get(..length).unwrap_or(self.rest);
+        self.out.push_str(taken);
+        self.skip(taken.len());
+    }
+
+    /// Blanks are one blank, blank lines are none: how a tool indents is not what it says.
+    fn blank(&mut self, blank: char) {
+        if blank == '\n' {
+            self.role = Role::Seen;
+            let trimmed = self.out.trim_end_matches(' ').len();
+            self.out.truncate(trimmed);
+            if !self.out.is_empty() && !self.out.ends_with('\n') {
+                self.out.push('\n');
+            }
+        } else if !self.out.is_empty() && !self.out.ends_with([' ', '\n']) {
+            self.out.push(' ');
+        }
+        self.skip(blank.len_utf8());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Mocha: the tree of results, and the numbered failures behind the summary.
+//!
+//! Owns Mocha's default reporter. Names are the groups and the test, joined as Jest and Vitest join them.
+
+use super::javascript::Thrown;
+use super::{Read, Step, indentation, without_duration};
+use crate::collector::Collector;
+use crate::fingerprint::Draft;
+use crate::report::{Kind, Runner};
+use crate::tail::Tail;
+
+/// Reads one run.
+#[derive(Debug, Default)]
+pub(crate) struct Mocha {
+    groups: Vec<(usize, String)>,
+    summarised: bool,
+    /// A failure whose name is still being read, or whose error is.
+    block: Option<Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    path: Vec<String>,
+    named: bool,
+    loading: bool,
+    thrown: Thrown,
+}
+
+/// Whether Mocha speaks here.
+pub(crate) fn is_start(line: &str) -> bool {
+    let text = line.trim_start();
+    let depth = indentation(line);
+    let is_result = text.starts_with("✔ ") || text.starts_with("✓ ") || numbered(text).is_some();
+    (depth >= 4 && is_result)
+        || (depth == 2 && is_passing(text))
+        || line.starts_with(" Exception during run: ")
+}
+
+impl Mocha {
+    /// A reader that knows the groups printed just before it was called.
+    pub(crate) fn below(line: &str, tail: &Tail) -> Self {
+        let mut depth = indentation(line);
+        let mut groups = Vec::new();
+        for earlier in
+            tail.latest_first().take_while(|earlier| earlier.is_empty() || earlier.starts_with(' '))
+        {
+            let indented = indentation(earlier);
+            if !earlier.trim().is_empty() && indented < depth {
+                groups.push((indented, earlier.trim().to_string()));
+                depth = indented;
+            }
+        }
+        groups.reverse();
+        Self { groups, ..Self::default() }
+    }
+
+    fn tree(&mut self, line: &str, out: &mut Collector) {
+        let depth = indentation(line);
+        let text = line.trim();
+        if depth < 2 || text.is_empty() {
+            return;
+        }
+        self.groups.retain(|(indented, _)| *indented < depth);
+        if let Some(name) = text.strip_prefix("✔ ").or_else(|| text.strip_prefix("✓ ")) {
+            let name = self.path(without_duration(name));
+            out.passed(None, &name);
+        } else if let Some(name) = text.strip_prefix("- ") {
+            let name = self.path(name);
+            out.skipped(None, &name);
+        } else if numbered(text).is_none() {
+            self.groups.push((depth, text.to_string()));
+        }
+    }
+
+    fn path(&self, name: &str) -> String {
+        let groups = self.groups.iter().map(|(_, group)| group.as_str());
+        groups.chain([name]).collect::<Vec<_>>().join(" > ")
+    }
+
+    fn hand_in(&mut self, out: &mut Collector) {
+        let Some(block) = self.block.take() else { return };
+        let kind = if block.loading { Kind::Compile } else { block.thrown.kind() };
+        let mut draft = Draft::new(Runner::Mocha, kind);
+        block.thrown.describe(&mut draft);
+        if !block.loading {
+            draft.test = Some(block.path.join(" > "));
+        }
+        out.failed(draft);
+    }
+}
+
+impl Read for Mocha {
+    fn line(&mut self, line: &str, out: &mut Collector) -> Step {
+        if let Some(error) = line.strip_prefix(" Exception during run: ") {
+            let mut thrown = Thrown::default();
+            thrown.line(error);
+            self.block = Some(Block { path: Vec::new(), named: true, loading: true, thrown });
+            return Step::Taken;
+        }
+        let text = line.trim();
+        if !self.summarised && self.block.is_none() {
+            if indentation(line) == 2 && is_passing(text) {
+                self.summarised = true;
+                if !text.starts_with("0 ") {
+                    out.ran_unnamed();
+                }
+            } else {
+                self.tree(line, out);
+            }
+            return Step::Taken;
+        }
+        if indentation(line) == 2
+            && let Some(title) = numbered(text)
+        {
+            self.hand_in(out);
+            let named = title.ends_with(':');
+            let path = vec![title.trim_end_matches(':').to_string()];
+            self.block = Some(Block { path, named, loading: false, thrown: Thrown::default() });
+            return Step::Taken;
+        }
+        match &mut self.block {
+            Some(block)
+                if block.thrown.is_over() && indentation(line) == 0 && !text.is_empty() && !block.loading =>
+            {
+                self.hand_in(out);
+                return Step::Refused;
+            }
+            Some(block) if block.named => block.thrown.line(line),
+            Some(block) => {
+                block.named = text.ends_with(':');
+                block.path.push(text.trim_end_matches(':').to_string());
+            }
+            None if !text.is_empty() && indentation(line) < 2 => return Step::Refused,
+            None => {}
+        }
+        Step::Taken
+    }
+
+    fn finish(&mut self, out: &mut Collector) {
+        self.hand_in(out);
+    }
+}
+
+/// What follows `3) `.
+fn numbered(text: &str) -> Option<&str> {
+    let (number, title) = text.split_once(") ")?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(title)
+}
+
+/// `2 passing (13ms)`
+fn is_passing(text: &str) -> bool {
+    text.split_once(" passing (").is_some_and(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()))
+}

@@ -1,0 +1,103 @@
+//! Vitest: outcomes, and the block of each failure.
+//!
+//! Owns the banner, the tree of results and the `FAIL` blocks. Names are as Vitest prints them: file and path.
+
+use super::javascript::Thrown;
+use super::{Read, Step, without_duration};
+use crate::collector::Collector;
+use crate::fingerprint::Draft;
+use crate::report::{Kind, Runner};
+
+/// Reads one run.
+#[derive(Debug, Default)]
+pub(crate) struct Vitest {
+    block: Option<(String, Thrown)>,
+}
+
+/// Whether Vitest speaks here.
+pub(crate) fn is_start(line: &str) -> bool {
+    let trimmed = line.trim_start();
+    trimmed.strip_prefix("RUN  v").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        || (line.starts_with(" FAIL  ") && line.contains(" > "))
+}
+
+impl Read for Vitest {
+    fn line(&mut self, line: &str, out: &mut Collector) -> Step {
+        if let Some(title) = line.strip_prefix(" FAIL  ") {
+            self.hand_in(out);
+            self.block = Some((title.trim().to_string(), Thrown::default()));
+            return Step::Taken;
+        }
+        if line.starts_with('⎯') {
+            self.hand_in(out);
+            return Step::Taken;
+        }
+        if let Some((_, thrown)) = &mut self.block {
+            thrown.line(line);
+            return Step::Taken;
+        }
+        let text = line.trim();
+        if let Some(counts) = text.strip_prefix("Tests  ") {
+            if counts.contains("passed") || counts.contains("failed") {
+                out.ran_unnamed();
+            }
+            if stopped_early(counts) {
+                out.masked();
+            }
+        } else if text.starts_with("Duration  ") {
+            return Step::Ended;
+        } else {
+            Self::tree(text, out);
+        }
+        Step::Taken
+    }
+
+    fn finish(&mut self, out: &mut Collector) {
+        self.hand_in(out);
+    }
+}
+
+impl Vitest {
+    /// Only the verbose reporter prints whole names. Those of the default one lack the groups around a test, and are
+    /// not printed at all where a file passes: a name that comes and goes would look like a test that does.
+    fn tree(text: &str, out: &mut Collector) {
+        let mark = text.chars().next().unwrap_or(' ');
+        let name = text.get(mark.len_utf8()..).unwrap_or_default().trim();
+        match mark {
+            '✓' if name.contains(" > ") => out.passed(None, without_duration(name)),
+            '↓' if name.contains(" > ") => out.skipped(None, without_duration(name)),
+            _ => {}
+        }
+    }
+
+    fn hand_in(&mut self, out: &mut Collector) {
+        let Some((title, thrown)) = self.block.take() else { return };
+        // Where the same error was thrown in several tests, it is printed once below all of them.
+        if thrown.is_empty() {
+            out.failed(Draft::new(Runner::Vitest, Kind::Error).test(None, &title));
+            return;
+        }
+        let loading = title.strip_suffix(" ]").and_then(|rest| rest.split_once(" [ "));
+        let kind = match loading {
+            Some(_) => Kind::Compile,
+            None => thrown.kind(),
+        };
+        let mut draft = Draft::new(Runner::Vitest, kind);
+        thrown.describe(&mut draft);
+        match loading {
+            Some((file, _)) => draft.file = Some(file.to_string()),
+            None => draft.test = Some(title),
+        }
+        out.failed(draft);
+    }
+}
+
+/// `1 failed | 1 passed | 1 skipped (13)`: what does not add up did not run.
+fn stopped_early(counts: &str) -> bool {
+    let Some((parts, total)) = counts.trim().strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) else {
+        return false;
+    };
+    let number =
+        |text: &str| text.split_whitespace().next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+    parts.split('|').map(number).sum::<u64>() < number(total)
+}

@@ -1,0 +1,46 @@
+//! Whoever performs commands, and where the results arrive.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, Event};
+
+/// Performs commands, each in its own time, and reports exactly one end of each to the inbox it was made with.
+pub trait Executor {
+    /// Begins to perform a command and returns at once.
+    fn start(&mut self, id: CommandId, command: &Command);
+    /// Calls a command off. Its end may still be reported.
+    fn cancel(&mut self, id: CommandId);
+}
+
+/// Where events arrive for the engine, in the order in which they came.
+#[derive(Debug)]
+pub struct Inbox(Receiver<Event>);
+
+/// Where events are sent from: executors and people.
+#[derive(Debug, Clone)]
+pub struct Outbox(Sender<Event>);
+
+/// A new inbox with the outbox that leads to it.
+pub fn mailbox() -> (Outbox, Inbox) {
+    let (sender, receiver) = channel();
+    (Outbox(sender), Inbox(receiver))
+}
+
+impl Inbox {
+    /// Waits for the next event; `None` when nobody is left to send one.
+    pub fn next(&self) -> Option<Event> {
+        self.0.recv().ok()
+    }
+}
+
+impl Outbox {
+    /// Reports the end of a command. If the engine has gone, nobody needs to know.
+    pub fn report(&self, command: CommandId, end: CommandEnd) {
+        self.send(Event::Ended { command, end });
+    }
+
+    /// Sends an event of another kind.
+    pub fn send(&self, event: Event) {
+        let _ = self.0.send(event);
+    }
+}
