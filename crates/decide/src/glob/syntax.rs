@@ -65,8 +65,12 @@ impl Line {
         }
         // Any other slash, escaped or inside brackets as it may be, ties the pattern to the root; otherwise
         // it is about the last part of a path, at any depth.
-        let mut tokens = if body.contains(&b'/') { Vec::new() } else { Token::any_directories().into() };
-        match compile(body.strip_prefix(b"/").unwrap_or(body), Dialect::Path) {
+        let (mut tokens, dialect) = if body.contains(&b'/') {
+            (Vec::new(), Dialect::Path)
+        } else {
+            (Token::any_directories().into(), Dialect::LastPart)
+        };
+        match compile(body.strip_prefix(b"/").unwrap_or(body), dialect) {
             None => Self::Malformed,
             Some(compiled) => {
                 tokens.extend(compiled);
@@ -91,11 +95,13 @@ fn without_trailing_spaces(line: &[u8]) -> &[u8] {
     line.get(..kept).unwrap_or(line)
 }
 
-/// Which of the two pattern languages is read.
+/// Which pattern language is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Dialect {
-    /// Wildcards and classes stop at slashes, and `**` crosses them.
+    /// Of a whole path: wildcards and classes stop at slashes, and `**` crosses them.
     Path,
+    /// Of the last part of a path, in which there is no slash.
+    LastPart,
     /// A slash is a byte like any other.
     Name,
 }
@@ -104,7 +110,7 @@ impl Dialect {
     /// What one `?` matches, and each byte of a `*`.
     fn wildcard(self) -> ByteSet {
         match self {
-            Self::Path => ByteSet::NOT_SLASH,
+            Self::Path | Self::LastPart => ByteSet::NOT_SLASH,
             Self::Name => ByteSet::ALL,
         }
     }
@@ -131,15 +137,18 @@ pub(super) fn compile(glob: &[u8], dialect: Dialect) -> Option<Vec<Token>> {
 
 /// Reads a run of stars whose first has been taken.
 fn read_stars(cursor: &mut Cursor<'_>, dialect: Dialect, tokens: &mut Vec<Token>) {
-    let opens = matches!(cursor.before_taken(), None | Some(b'/'));
+    let opens = match dialect {
+        // Git looks at what stands before the first wildcard by itself, and at the wildcard as if the pattern began
+        // there. So stars open a pattern after plain bytes, too, although its manual has them do so after a slash only.
+        Dialect::Path => cursor.before_taken() == Some(b'/') || cursor.is_plain_before_taken(),
+        Dialect::LastPart => cursor.before_taken().is_none(),
+        Dialect::Name => false,
+    };
     let mut several = false;
     while cursor.take_if(b'*') {
         several = true;
     }
-    let crosses_slashes = match dialect {
-        Dialect::Path => several && opens,
-        Dialect::Name => false,
-    };
+    let crosses_slashes = several && opens;
     match cursor.rest() {
         [b'/', ..] if crosses_slashes => {
             cursor.take();
@@ -186,6 +195,12 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn skip(&mut self, count: usize) {
         self.at = self.at.saturating_add(count).min(self.bytes.len());
+    }
+
+    /// Whether there is no wildcard, class or escape before the byte taken last.
+    fn is_plain_before_taken(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|taken| self.bytes.get(..taken)).unwrap_or_default();
+        !before.iter().any(|byte| b"*?[\\".contains(byte))
     }
 
     /// The byte before the one taken last.
