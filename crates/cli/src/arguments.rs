@@ -68,8 +68,9 @@ pub(crate) struct DemoArguments {
 }
 
 const DECIDE_HELP: &str = "\
-An array of questions gives an array of answers. Field names are snake_case; camelCase is accepted. A `config` may be
-left out or hold only some keys. Bad input: exit code 2 and one line that names the field.
+An array of questions gives an array of answers. Field names are snake_case; camelCase is
+accepted. A `config` may be left out or hold only some keys. Bad input: exit code 2 and one line
+that names the field.
 
 Try:
   fixpoint decide convergence --example | fixpoint decide convergence

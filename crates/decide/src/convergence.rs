@@ -11,6 +11,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::settings::limits::MAX_INFRA_FAILURES;
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
 use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
@@ -27,7 +28,7 @@ pub struct Limits {
     #[serde(flatten)]
     pub convergence: ConvergenceSettings,
     /// So many attempts in a row whose checks could not run stop the task.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = MAX_INFRA_FAILURES.min, max = MAX_INFRA_FAILURES.max))]
     pub max_infra_failures: u32,
 }
 

@@ -4,6 +4,7 @@
 //! therefore no change; comparisons are strict, so a difference equal to the threshold is one.
 
 use fixpoint_vocabulary::settings::RefinementSettings;
+use fixpoint_vocabulary::settings::limits::NOISE_THRESHOLD;
 use fixpoint_vocabulary::{Lang, Score, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ pub struct Question {
     pub previous_score: Option<Score>,
     /// A difference below this is noise.
     #[serde(default = "default_noise_threshold")]
-    #[schemars(range(min = 1, max = 10))]
+    #[schemars(range(min = NOISE_THRESHOLD.min, max = NOISE_THRESHOLD.max))]
     pub noise_threshold: f64,
 }
 

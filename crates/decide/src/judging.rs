@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::settings::limits::MAX_ITERATIONS;
 use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
 use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
@@ -49,7 +50,7 @@ pub struct Evidence {
 #[serde(default)]
 pub struct Limits {
     /// Attempts at one task, at most.
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = MAX_ITERATIONS.min, max = MAX_ITERATIONS.max))]
     pub max_iterations: u32,
     /// The `replanning` section of the configuration.
     pub replanning: ReplanningSettings,

@@ -9,6 +9,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
+use fixpoint_vocabulary::settings::limits::MAX_SUBTASKS;
 use fixpoint_vocabulary::settings::{PlanningSettings, ReplanningSettings};
 use fixpoint_vocabulary::{Cause, Lang, Speak, TaskId, TaskState};
 use schemars::JsonSchema;
@@ -30,7 +32,7 @@ pub struct GraphTask {
     pub state: TaskState,
     /// The paths it may change; absent: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = MAX_GLOBS))]
     pub scope_paths: Option<Vec<String>>,
     /// The tasks that stand in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +89,7 @@ pub struct Child {
     pub dependencies: Vec<TaskId>,
     /// The paths it may change; absent: those of the task it replaces.
     #[serde(default)]
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = MAX_GLOBS))]
     pub scope_paths: Option<Vec<String>>,
     /// Whatever else the task carries.
     #[serde(flatten)]
@@ -105,7 +107,7 @@ pub struct Limits {
     /// The section under its name; wins over the keys given directly.
     pub replanning: Option<ReplanningSettings>,
     /// Tasks of one run, replans included, at most.
-    #[schemars(range(min = 1, max = 10_000))]
+    #[schemars(range(min = MAX_SUBTASKS.min, max = MAX_SUBTASKS.max))]
     pub max_subtasks: u32,
 }
 

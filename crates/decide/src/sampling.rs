@@ -7,6 +7,8 @@
 
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::settings::limits::DELTA_THRESHOLD;
+use fixpoint_vocabulary::settings::limits::MAX_SAMPLES;
 use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
 use fixpoint_vocabulary::{Lang, Score, Speak};
 use schemars::JsonSchema;
@@ -41,11 +43,11 @@ pub struct Question {
     pub sigma: Option<Sigma>,
     /// Scores drawn of one plan, at most.
     #[serde(default = "default_max_samples")]
-    #[schemars(range(min = 1, max = 20))]
+    #[schemars(range(min = MAX_SAMPLES.min, max = MAX_SAMPLES.max))]
     pub max_samples: u32,
     /// A difference below this many points would not change what is done about a plan.
     #[serde(default = "default_delta_threshold")]
-    #[schemars(range(min = 0, max = 50))]
+    #[schemars(range(min = DELTA_THRESHOLD.min, max = DELTA_THRESHOLD.max))]
     pub delta_threshold: f64,
 }
 

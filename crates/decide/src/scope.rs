@@ -11,6 +11,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
 use fixpoint_vocabulary::{Lang, Speak};
 use schemars::JsonSchema;
@@ -28,11 +29,11 @@ pub struct Question {
     /// Everything that changed.
     pub changed: Vec<Changed>,
     /// Globs as in `.gitignore` of what may change; empty for everything.
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = MAX_GLOBS))]
     pub allowed_paths: Vec<String>,
     /// Globs of what may not change, whatever is allowed.
     #[serde(default)]
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = MAX_GLOBS))]
     pub denied_paths: Vec<String>,
     /// Files that may change, at most; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

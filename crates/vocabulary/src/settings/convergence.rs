@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::limits::MAX_ITERATIONS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ pub struct ConvergenceSettings {
     #[schemars(range(min = 1, max = 20))]
     pub changed_limit: u32,
     /// Attempts at one task, at most.
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = MAX_ITERATIONS.min, max = MAX_ITERATIONS.max))]
     pub max_iterations: u32,
     /// What a task that does not converge leads to within a run.
     pub on_stop: OnStop,

@@ -3,6 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::limits::MAX_GLOBS;
+use super::limits::MAX_INFRA_FAILURES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +75,7 @@ pub struct CheckOptions {
     #[schemars(range(min = 1, max = 64))]
     pub max_parallel: u32,
     /// So many attempts in a row whose checks could not run stop the task.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = MAX_INFRA_FAILURES.min, max = MAX_INFRA_FAILURES.max))]
     pub max_infra_failures: u32,
     /// How many times a goal must pass.
     #[schemars(range(min = 1, max = 20))]
@@ -143,10 +145,10 @@ pub enum FingerprintValues {
 #[serde(default)]
 pub struct ScopeSettings {
     /// Globs as in `.gitignore` of what may change; empty for everything.
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = MAX_GLOBS))]
     pub allowed_paths: Vec<String>,
     /// Globs of what may not change, whatever is allowed.
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = MAX_GLOBS))]
     pub denied_paths: Vec<String>,
     /// Files that may change, at most.
     #[schemars(range(min = 0, max = 1_000_000))]

@@ -5,6 +5,7 @@
 
 mod convergence;
 mod evidence;
+pub mod limits;
 mod planning;
 mod refinement;
 mod resources;

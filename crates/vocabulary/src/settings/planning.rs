@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::limits::MAX_SUBTASKS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub struct PlanningSettings {
     /// How the planner is asked to think.
     pub strategy: Strategy,
     /// Tasks of one run, replans included, at most.
-    #[schemars(range(min = 1, max = 10_000))]
+    #[schemars(range(min = MAX_SUBTASKS.min, max = MAX_SUBTASKS.max))]
     pub max_subtasks: u32,
     /// How fine the tasks are cut.
     pub decomposition_level: DecompositionLevel,

@@ -1,5 +1,8 @@
 //! Settings of plan refinement and of the judge's sampling.
 
+use super::limits::DELTA_THRESHOLD;
+use super::limits::MAX_SAMPLES;
+use super::limits::NOISE_THRESHOLD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +23,7 @@ pub struct RefinementSettings {
     /// Whether a structurally broken replan is merged task by task with the plan before it.
     pub enable_individual_fallback: bool,
     /// An improvement below this many points is stagnation.
-    #[schemars(range(min = 0, max = 50))]
+    #[schemars(range(min = DELTA_THRESHOLD.min, max = DELTA_THRESHOLD.max))]
     pub delta_threshold: f64,
     /// An improvement below this many percent of the previous score is stagnation.
     #[schemars(range(min = 0, max = 100))]
@@ -32,7 +35,7 @@ pub struct RefinementSettings {
     #[schemars(range(min = 0, max = 10))]
     pub task_count_change_min_absolute: u32,
     /// A score difference below this is noise: the plans count as equal.
-    #[schemars(range(min = 1, max = 10))]
+    #[schemars(range(min = NOISE_THRESHOLD.min, max = NOISE_THRESHOLD.max))]
     pub noise_threshold: f64,
     /// What becomes of a plan that is not acceptable and no longer improves.
     pub on_stagnation: OnStagnation,
@@ -76,7 +79,7 @@ pub enum OnStagnation {
 #[serde(default)]
 pub struct JudgeSettings {
     /// Scores drawn of one plan, at most. 1 compares single scores by `refinement.noise_threshold`.
-    #[schemars(range(min = 1, max = 20))]
+    #[schemars(range(min = MAX_SAMPLES.min, max = MAX_SAMPLES.max))]
     pub max_samples: u32,
 }
 
