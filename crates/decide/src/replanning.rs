@@ -383,4 +383,6 @@ fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
 }
 
 #[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
 mod tests;

@@ -16,7 +16,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::settings::{BaselineSettings, OnViolation};
+use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure};
 use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,23 @@ pub struct TaskOrder {
     pub test_edits: TestEdits,
     /// So many commands in a row cut short by crashes stop the task.
     pub max_interruptions: u32,
+}
+
+impl TaskOrder {
+    /// A task with these checks and the default settings.
+    pub fn new(task: TaskId, goals: BTreeSet<u32>, guards: BTreeSet<u32>) -> Self {
+        Self {
+            task,
+            goals,
+            guards,
+            limits: Limits::default(),
+            baseline: BaselineSettings::default(),
+            goal_runs: CheckOptions::default().goal_runs,
+            on_violation: OnViolation::default(),
+            test_edits: TestEdits::Checked,
+            max_interruptions: 3,
+        }
+    }
 }
 
 /// What is being performed.

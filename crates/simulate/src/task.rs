@@ -4,12 +4,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use fixpoint_decide::convergence::Limits;
-use fixpoint_decide::task_run::{TaskOrder, TaskRun, TestEdits};
+use fixpoint_decide::task_run::{TaskOrder, TaskRun};
 use fixpoint_engine::{Ending, Engine, EngineError, Replayed, replay};
 use fixpoint_journal::{FaultyDisk, MemoryJournal, OpenError, OpenMode, Residue, StoredJournal};
 use fixpoint_ports::{Executor, Inbox, Outbox, mailbox};
-use fixpoint_vocabulary::settings::{BaselineSettings, OnViolation};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId};
 
 use crate::project::{GOAL, GUARD, Project};
@@ -69,17 +67,8 @@ impl Executor for Performer {
 }
 
 fn order() -> TaskOrder {
-    TaskOrder {
-        task: "simulated".into(),
-        goals: BTreeSet::from([GOAL]),
-        guards: BTreeSet::from([GUARD]),
-        limits: Limits::default(),
-        baseline: BaselineSettings::default(),
-        goal_runs: 2,
-        on_violation: OnViolation::Report,
-        test_edits: TestEdits::Checked,
-        max_interruptions: PATIENCE,
-    }
+    let (goals, guards) = (BTreeSet::from([GOAL]), BTreeSet::from([GUARD]));
+    TaskOrder { max_interruptions: PATIENCE, ..TaskOrder::new("simulated".into(), goals, guards) }
 }
 
 /// Runs a task without any trouble.

@@ -5,24 +5,9 @@ use alloc::vec;
 
 use proptest::prelude::*;
 
+use super::samples::{ids, task};
 use super::*;
 use crate::scheduling;
-
-fn ids(names: &[&str]) -> Vec<TaskId> {
-    names.iter().map(|name| (*name).into()).collect()
-}
-
-fn task(id: &str, dependencies: &[&str], state: TaskState) -> GraphTask {
-    GraphTask {
-        id: id.into(),
-        dependencies: ids(dependencies),
-        state,
-        scope_paths: None,
-        replaced_by: None,
-        replanning_info: None,
-        other: Map::new(),
-    }
-}
 
 fn child(id: &str, dependencies: &[&str]) -> Child {
     Child { id: id.into(), dependencies: ids(dependencies), scope_paths: None, other: Map::new() }

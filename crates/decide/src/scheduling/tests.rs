@@ -6,21 +6,9 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 
 use proptest::prelude::*;
-use serde_json::Map;
 
 use super::*;
-
-fn task(id: &str, dependencies: &[&str], state: TaskState) -> GraphTask {
-    GraphTask {
-        id: id.into(),
-        dependencies: dependencies.iter().map(|id| (*id).into()).collect(),
-        state,
-        scope_paths: None,
-        replaced_by: None,
-        replanning_info: None,
-        other: Map::new(),
-    }
-}
+use crate::replanning::samples::task;
 
 fn scoped(task: GraphTask, paths: &[&str]) -> GraphTask {
     GraphTask { scope_paths: Some(paths.iter().map(ToString::to_string).collect()), ..task }

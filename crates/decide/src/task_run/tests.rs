@@ -10,17 +10,7 @@ use super::world::{GOAL, GUARD, Lab, State, failing, names};
 use super::*;
 
 fn order() -> TaskOrder {
-    TaskOrder {
-        task: "t".into(),
-        goals: BTreeSet::from([GOAL]),
-        guards: BTreeSet::from([GUARD]),
-        limits: Limits::default(),
-        baseline: BaselineSettings::default(),
-        goal_runs: 2,
-        on_violation: OnViolation::Report,
-        test_edits: TestEdits::Checked,
-        max_interruptions: 3,
-    }
+    TaskOrder::new("t".into(), BTreeSet::from([GOAL]), BTreeSet::from([GUARD]))
 }
 
 fn lab(base: State, script: Vec<State>) -> Lab {
