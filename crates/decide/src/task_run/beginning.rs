@@ -4,9 +4,10 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId};
+use fixpoint_vocabulary::work::{Base, CheckCall, CheckReport, CheckRun, Command, CommitId};
 
 use super::ground::identities;
+use super::trial::{Silence, silence};
 use super::{Decision, Ground, TaskRun, Work};
 
 /// A call of a whole check.
@@ -25,11 +26,10 @@ impl TaskRun {
     }
 
     pub(super) fn with_baseline(&self, ground: &Ground, reports: &[CheckReport]) -> Decision {
-        if reports.iter().any(|report| report.end == CheckEnd::CouldNotRun) {
-            return Decision::end(Cause::BaselineUnusable);
-        }
-        if reports.iter().any(|report| report.end == CheckEnd::Waiting) {
-            return Decision::pause(Work::Baseline, Cause::Waiting);
+        match silence(reports) {
+            Some(Silence::CouldNotRun) => return Decision::end(Cause::BaselineUnusable),
+            Some(Silence::Waiting) => return Decision::pause(Work::Baseline, Cause::Waiting),
+            None => {}
         }
         let Some(base) = &ground.base else { return Decision::end(Cause::BaselineUnusable) };
         let again: Vec<CheckCall> = reports

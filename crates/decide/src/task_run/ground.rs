@@ -8,6 +8,7 @@ use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, CommandResu
 use serde::{Deserialize, Serialize};
 
 use super::Work;
+use super::trial::silence;
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -76,7 +77,7 @@ impl Ground {
     pub(super) fn take_in(&mut self, work: Work, result: &CommandResult) {
         match (work, result) {
             (Work::TakingBase, CommandResult::Base(base)) => self.base = Some(base.clone()),
-            (Work::Baseline, CommandResult::Checks { reports }) => {
+            (Work::Baseline, CommandResult::Checks { reports }) if silence(reports).is_none() => {
                 self.runs += 1;
                 for report in reports {
                     match self.checks.get_mut(&report.check) {

@@ -152,6 +152,15 @@ fn waiting_and_failing_commands_pause() {
     let mut paused = lab(failing("a", ""), vec![waiting]);
     paused.send(&Event::Begun);
     assert_eq!(paused.go(), Step::Paused { cause: Cause::Waiting, work: Work::Goals });
+    paused.world.settle();
+    paused.send(&Event::Resumed);
+    assert_eq!(paused.go(), Step::Ended { cause: Cause::Done }, "what was awaited has come");
+    let mut at_base = lab(State { end: Some(CheckEnd::Waiting), ..failing("a", "") }, vec![failing("", "")]);
+    at_base.send(&Event::Begun);
+    assert_eq!(at_base.go(), Step::Paused { cause: Cause::Waiting, work: Work::Baseline });
+    at_base.world.settle();
+    at_base.send(&Event::Resumed);
+    assert_eq!(at_base.go(), Step::Ended { cause: Cause::Done });
     let mut broken = lab(failing("a", ""), vec![]);
     broken.send(&Event::Begun);
     broken.end_command(CommandEnd::Failed { message: "disk full".into() });

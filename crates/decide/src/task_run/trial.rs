@@ -58,14 +58,16 @@ impl Trial {
 
     /// Records what came in. Decides nothing.
     fn take_in(&mut self, work: Work, result: &CommandResult) {
+        // Checks that said nothing are run again, and what they said is no evidence.
+        if matches!(result, CommandResult::Checks { reports } if silence(reports).is_some()) {
+            return;
+        }
         match (work, result) {
             (Work::Reverting, CommandResult::Grafted { commit, tree }) => {
                 (self.commit, self.tree) = (commit.clone(), tree.clone());
                 self.reverted = core::mem::take(&mut self.violations);
             }
-            (Work::Goals, CommandResult::Checks { reports }) if !could_not_run(reports) => {
-                self.goal_runs.push(reports.clone());
-            }
+            (Work::Goals, CommandResult::Checks { reports }) => self.goal_runs.push(reports.clone()),
             (Work::GoalsWithBaseTests, CommandResult::Checks { reports }) => {
                 self.with_base_tests = Some(reports.clone());
             }
@@ -85,8 +87,20 @@ fn failing_by_check(reports: &[CheckReport]) -> BTreeMap<u32, BTreeSet<String>> 
     reports.iter().map(|report| (report.check, identities(report))).collect()
 }
 
-fn could_not_run(reports: &[CheckReport]) -> bool {
-    reports.iter().any(|report| report.end == CheckEnd::CouldNotRun)
+/// Why checks said nothing.
+pub(super) enum Silence {
+    CouldNotRun,
+    Waiting,
+}
+
+/// Whether checks said nothing: not to have run outweighs waiting, since nobody can end that.
+pub(super) fn silence(reports: &[CheckReport]) -> Option<Silence> {
+    let any = |end| reports.iter().any(|report| report.end == end);
+    if any(CheckEnd::CouldNotRun) {
+        Some(Silence::CouldNotRun)
+    } else {
+        any(CheckEnd::Waiting).then_some(Silence::Waiting)
+    }
 }
 
 pub(super) fn failures_in(reports: &[CheckReport]) -> Vec<ReportedFailure> {
@@ -119,11 +133,12 @@ impl TaskRun {
             CommandResult::Checks { reports } => reports,
             CommandResult::Base(_) | CommandResult::Attempt(_) | CommandResult::Grafted { .. } => &[],
         };
-        if could_not_run(reports) {
-            return self.judge(work, trial, Told::without_failures(Outcome::Infra));
-        }
-        if reports.iter().any(|report| report.end == CheckEnd::Waiting) {
-            return Decision::pause(work, Cause::Waiting);
+        match silence(reports) {
+            Some(Silence::CouldNotRun) => {
+                return self.judge(work, trial, Told::without_failures(Outcome::Infra));
+            }
+            Some(Silence::Waiting) => return Decision::pause(work, Cause::Waiting),
+            None => {}
         }
         match (work, result) {
             (Work::Attempting, CommandResult::Attempt(left)) => self.with_attempt(trial, left),

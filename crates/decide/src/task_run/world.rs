@@ -64,6 +64,11 @@ impl World {
         Self { states, script, attempts: 0, check_runs: 0, bases: Vec::new() }
     }
 
+    /// From now on the checks can run and wait for nothing.
+    pub(super) fn settle(&mut self) {
+        self.states.values_mut().chain(&mut self.script).for_each(|state| state.end = None);
+    }
+
     fn tree(&self, commit: &CommitId) -> TreeId {
         let state = self.states.get(commit).cloned().unwrap_or_default();
         TreeId(format!("{state:?}"))
