@@ -135,6 +135,7 @@ mod tests {
     }
 
     proptest! {
+        /// Catches a beginning that is shorter than half of what is kept.
         #[test]
         fn the_file_is_the_beginning_the_marker_and_the_end(
             output in prop::collection::vec(any::<u8>(), 0..900),

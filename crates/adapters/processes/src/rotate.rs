@@ -56,6 +56,7 @@ mod tests {
     }
 
     proptest! {
+        /// Catches one of the three reversals left out.
         #[test]
         fn a_rotation_is_that_of_a_slice(
             content in prop::collection::vec(any::<u8>(), 1..200), a: usize, b: usize, by: usize

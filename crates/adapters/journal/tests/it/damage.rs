@@ -134,6 +134,7 @@ fn a_newer_format_is_refused_even_for_repair() {
 }
 
 proptest! {
+    /// Catches a record that is taken for whole by the last byte of its trailer alone.
     #[test]
     fn garbage_is_never_a_record(garbage in proptest::collection::vec(any::<u8>(), 0..3000), keep in 0_usize..900) {
         let mut bytes = samples::disk().contents();
@@ -148,6 +149,7 @@ proptest! {
         }
     }
 
+    /// Catches the same where only a few bytes are other than they were.
     #[test]
     fn several_changes_never_make_another_record(
         changes in proptest::collection::vec((0_usize..1100, any::<u8>()), 1..6),

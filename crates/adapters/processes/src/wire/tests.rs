@@ -22,6 +22,7 @@ fn jobs() -> impl Strategy<Value = Job> {
 }
 
 proptest! {
+    /// Catches a field read in another unit than it was written in, and a job that is accepted although cut short.
     #[test]
     fn a_job_arrives_as_it_was_sent(job in jobs()) {
         let frame = job.frame().unwrap();
@@ -32,6 +33,7 @@ proptest! {
         }
     }
 
+    /// Catches a text split off by a length that nobody checked.
     #[test]
     fn no_bytes_are_a_panic(body in prop::collection::vec(any::<u8>(), 0..64)) {
         let _ = (Job::parse(&body), Report::parse(&body), Order::parse(&body));

@@ -215,6 +215,7 @@ mod tests {
     }
 
     proptest::proptest! {
+        /// Catches a record split where it may be too short.
         #[test]
         fn no_bytes_make_a_parser_fail(bytes in proptest::collection::vec(0_u8..128, 0..200)) {
             drop((dirty(&bytes), differing(&bytes), settings(&bytes)));
