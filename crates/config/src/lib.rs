@@ -13,7 +13,6 @@ mod json;
 mod layers;
 mod reference;
 mod scalar;
-mod secret;
 mod section;
 mod shape;
 mod text;

@@ -6,10 +6,12 @@
 //! command has exactly one end; every sequence of events ends the task or waits for somebody.
 
 mod beginning;
+mod budget;
 mod goal_trial;
 mod ground;
 mod guard_trial;
 mod next_attempt;
+mod proof;
 mod trial;
 
 use alloc::collections::BTreeSet;
@@ -17,11 +19,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation};
-use fixpoint_vocabulary::work::{Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure};
+use fixpoint_vocabulary::work::{
+    Allowance, Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure,
+};
 use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
 
+use self::budget::Spent;
+pub use self::goal_trial::NO_TESTS_RAN;
 pub use self::ground::{CheckBaseline, Ground};
+pub use self::proof::Proof;
 pub use self::trial::Trial;
 use crate::convergence::{Attempt, Controller, Counts, Limits, Outcome, Verdict};
 
@@ -56,6 +63,9 @@ pub struct TaskOrder {
     pub test_edits: TestEdits,
     /// So many commands in a row cut short by crashes stop the task.
     pub max_interruptions: u32,
+    /// What it may spend.
+    #[serde(default)]
+    pub budget: Allowance,
 }
 
 impl TaskOrder {
@@ -71,6 +81,7 @@ impl TaskOrder {
             on_violation: OnViolation::default(),
             test_edits: TestEdits::Checked,
             max_interruptions: 3,
+            budget: Allowance::default(),
         }
     }
 }
@@ -126,9 +137,28 @@ pub enum Step {
     },
 }
 
+/// What the guards showed beside what blocks, by test or fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// Failed before and fails now: tolerated.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub known: BTreeSet<String>,
+    /// Known to fail sometimes: tolerated.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub flaky: BTreeSet<String>,
+    /// Fails sometimes, and never did before.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub newly_flaky: BTreeSet<String>,
+    /// Passed before, and is no longer run.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub vanished: BTreeSet<String>,
+}
+
 /// An attempt that was judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
+    /// The stage it was made at.
+    pub stage: u32,
     /// What the controller was told.
     pub attempt: Attempt,
     /// What it said.
@@ -141,6 +171,9 @@ pub struct Judged {
     pub failures: Vec<ReportedFailure>,
     /// What was outside the scope, for the next prompt.
     pub outside: Vec<String>,
+    /// What the guards showed beside that.
+    #[serde(default)]
+    pub seen: Seen,
 }
 
 /// What follows from an event.
@@ -151,6 +184,9 @@ pub struct Decision {
     /// What is to be performed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,
+    /// What would be performed if it could be afforded; going on performs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Command>,
     /// The attempt that was judged by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
@@ -158,15 +194,15 @@ pub struct Decision {
 
 impl Decision {
     const fn perform(work: Work, command: Command) -> Self {
-        Self { step: Step::Working { work }, command: Some(command), judged: None }
+        Self { step: Step::Working { work }, command: Some(command), held: None, judged: None }
     }
 
     const fn pause(work: Work, cause: Cause) -> Self {
-        Self { step: Step::Paused { cause, work }, command: None, judged: None }
+        Self { step: Step::Paused { cause, work }, command: None, held: None, judged: None }
     }
 
     const fn end(cause: Cause) -> Self {
-        Self { step: Step::Ended { cause }, command: None, judged: None }
+        Self { step: Step::Ended { cause }, command: None, held: None, judged: None }
     }
 }
 
@@ -194,12 +230,15 @@ pub struct TaskRun {
     step: Step,
     under_way: Option<Command>,
     interruptions: u32,
+    spent: Spent,
     ground: Ground,
     controller: Option<Controller>,
     trial: Option<Trial>,
     made: Vec<Made>,
     failures: Vec<ReportedFailure>,
     outside: Vec<String>,
+    /// Whether any check ever named what it ran.
+    names_tests: bool,
 }
 
 impl TaskRun {
@@ -210,12 +249,14 @@ impl TaskRun {
             step: Step::New,
             under_way: None,
             interruptions: 0,
+            spent: Spent::default(),
             ground: Ground::default(),
             controller: None,
             trial: None,
             made: Vec::new(),
             failures: Vec::new(),
             outside: Vec::new(),
+            names_tests: false,
         }
     }
 
@@ -229,8 +270,23 @@ impl TaskRun {
         self.made.iter().map(|made| &made.commit)
     }
 
+    /// What is fixed about it.
+    pub const fn order(&self) -> &TaskOrder {
+        &self.order
+    }
+
+    /// What was there before the first attempt.
+    pub const fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
     /// Says what follows from an event.
     pub fn decide(&self, event: &Event) -> Result<Decision, OutOfPlace> {
+        Ok(self.within_budget(event, self.wish(event)?))
+    }
+
+    /// What would follow if it could be afforded.
+    fn wish(&self, event: &Event) -> Result<Decision, OutOfPlace> {
         match (event, self.step) {
             (Event::Begun, Step::New) => Ok(Decision::perform(Work::TakingBase, Command::TakeBase)),
             (Event::Ended { end, .. }, Step::Working { work }) => match end {
@@ -243,10 +299,10 @@ impl TaskRun {
             (Event::StopAsked, Step::New) => Ok(Decision::end(Cause::Stopped)),
             // What was under way when the stop came may still end, and asking twice changes nothing.
             (Event::StopAsked | Event::Ended { .. }, Step::Paused { .. } | Step::Ended { .. }) => {
-                Ok(Decision { step: self.step, command: None, judged: None })
+                Ok(Decision { step: self.step, command: None, held: None, judged: None })
             }
-            (Event::Resumed, Step::Paused { work, .. }) => self.repeat(work),
-            (Event::Begun | Event::Ended { .. } | Event::Resumed, _) => Err(self.out_of_place()),
+            (Event::Resumed { .. }, Step::Paused { work, .. }) => self.repeat(work),
+            (Event::Begun | Event::Ended { .. } | Event::Resumed { .. }, _) => Err(self.out_of_place()),
         }
     }
 
@@ -258,6 +314,9 @@ impl TaskRun {
                     self.trial = self.trial_with(work, result);
                     self.ground.take_in(work, result);
                     self.interruptions = 0;
+                    if let CommandResult::Checks { reports } = result {
+                        self.names_tests |= reports.iter().any(|report| report.passed.is_some());
+                    }
                 }
                 CommandEnd::Lost => self.interruptions += 1,
                 CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
@@ -266,7 +325,8 @@ impl TaskRun {
         if let Some(judged) = &decision.judged {
             self.conclude(judged);
         }
-        if let Some(command) = &decision.command {
+        self.spent.take_in(event, decision);
+        if let Some(command) = decision.command.as_ref().or(decision.held.as_ref()) {
             self.under_way = Some(command.clone());
         }
         self.step = decision.step;

@@ -15,6 +15,6 @@ mod engine;
 mod record;
 mod replay;
 
-pub use engine::{Ending, Engine, EngineError};
-pub use record::{FORMAT, Opening, Record, RecordError};
+pub use engine::{Desk, Ending, Engine, EngineError};
+pub use record::{FORMAT, Opening, Record, RecordError, Recorded};
 pub use replay::{Difference, Replayed, replay};

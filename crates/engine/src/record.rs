@@ -1,28 +1,55 @@
 //! What stands in a journal: an opening with everything that is fixed, then each event with its decision.
+//!
+//! Owns the form. What is larger than a few kilobytes is a blob, and the journal holds its name: the journal stays
+//! small enough to be read whole, however much a check has to say.
+
+use std::sync::Arc;
 
 use fixpoint_decide::task_run::{Decision, TaskOrder};
-use fixpoint_vocabulary::work::Event;
+use fixpoint_ports::{BlobError, Blobs, Journal, Seq};
+use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::work::{BlobId, Event};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::EngineError;
 
 /// The version of what is written here. A newer one is refused, an older one is read.
 pub const FORMAT: u32 = 1;
 
+/// What is larger than this is a blob.
+const LARGEST_INLINE: usize = 4096;
+
 /// The first record of a journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opening {
     /// The version of the records.
     pub format: u32,
+    /// When it was written, in milliseconds since 1970.
+    pub at: u64,
     /// Everything that is fixed about the task.
     pub order: TaskOrder,
+    /// Everything that is fixed about the run beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<Brief>,
 }
 
 /// One event with the decision it led to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
+    /// When it was written, in milliseconds since 1970.
+    pub at: u64,
     /// What happened.
     pub event: Event,
     /// What follows.
     pub decision: Decision,
+}
+
+/// Stands in the journal for a record that is kept as a blob.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Elsewhere {
+    blob: BlobId,
 }
 
 /// Why a journal's records cannot be taken up.
@@ -45,36 +72,80 @@ pub enum RecordError {
         /// Why not.
         message: String,
     },
+    /// A record is kept as a blob that is missing or damaged.
+    #[error("record {number} cannot be read: {source}")]
+    Blob {
+        /// Which one, from 0.
+        number: u64,
+        /// What is wrong with it.
+        source: BlobError,
+    },
 }
 
-/// Reads an opening.
-pub(crate) fn opening(payload: &[u8]) -> Result<Opening, RecordError> {
+/// Writes records, one durable step each.
+#[derive(Debug)]
+pub(crate) struct Recorder<J> {
+    pub(crate) journal: J,
+    pub(crate) blobs: Arc<dyn Blobs>,
+    pub(crate) next: Seq,
+}
+
+impl<J: Journal> Recorder<J> {
+    /// Writes a record and answers the number it got.
+    pub(crate) fn write(&mut self, record: &impl Serialize) -> Result<Seq, EngineError> {
+        let mut payload = serde_json::to_vec(record).map_err(EngineError::Encoding)?;
+        if payload.len() > LARGEST_INLINE {
+            let blob = self.blobs.put(&payload)?;
+            payload = serde_json::to_vec(&Elsewhere { blob }).map_err(EngineError::Encoding)?;
+        }
+        let at = self.next;
+        self.next = self.journal.append(at, &payload)?;
+        Ok(at)
+    }
+}
+
+/// Everything a journal holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// Its first record.
+    pub opening: Opening,
+    /// The others.
+    pub records: Vec<Record>,
+}
+
+impl Recorded {
+    /// Reads all records of a journal.
+    pub fn read<'a>(
+        payloads: impl IntoIterator<Item = &'a [u8]>,
+        blobs: &dyn Blobs,
+    ) -> Result<Self, RecordError> {
+        let mut payloads = payloads.into_iter();
+        let opening = opening(payloads.next().ok_or(RecordError::Empty)?, blobs)?;
+        let records = (1u64..).zip(payloads).map(|(number, payload)| read(number, payload, blobs));
+        Ok(Self { opening, records: records.collect::<Result<Vec<Record>, RecordError>>()? })
+    }
+}
+
+fn opening(payload: &[u8], blobs: &dyn Blobs) -> Result<Opening, RecordError> {
     /// Only the version, which must be understood before anything else is.
     #[derive(Deserialize)]
     struct Version {
         format: u32,
     }
-    let unreadable =
-        |error: serde_json::Error| RecordError::Unreadable { number: 0, message: error.to_string() };
-    let Version { format } = serde_json::from_slice(payload).map_err(unreadable)?;
+    let Version { format } = read(0, payload, blobs)?;
     if format > FORMAT {
         return Err(RecordError::Newer { found: format });
     }
-    serde_json::from_slice(payload).map_err(unreadable)
+    read(0, payload, blobs)
 }
 
-/// Reads a record that is not the opening.
-pub(crate) fn record(number: u64, payload: &[u8]) -> Result<Record, RecordError> {
-    serde_json::from_slice(payload)
-        .map_err(|error| RecordError::Unreadable { number, message: error.to_string() })
-}
-
-/// Reads all records of a journal.
-pub(crate) fn read_all<'a>(
-    payloads: impl IntoIterator<Item = &'a [u8]>,
-) -> Result<(Opening, Vec<Record>), RecordError> {
-    let mut payloads = payloads.into_iter();
-    let opening = opening(payloads.next().ok_or(RecordError::Empty)?)?;
-    let records = (1u64..).zip(payloads).map(|(number, payload)| record(number, payload));
-    Ok((opening, records.collect::<Result<Vec<Record>, RecordError>>()?))
+fn read<T: DeserializeOwned>(number: u64, payload: &[u8], blobs: &dyn Blobs) -> Result<T, RecordError> {
+    let unreadable =
+        |error: serde_json::Error| RecordError::Unreadable { number, message: error.to_string() };
+    if !payload.starts_with(b"{\"blob\":") {
+        return serde_json::from_slice(payload).map_err(unreadable);
+    }
+    let Elsewhere { blob } = serde_json::from_slice(payload).map_err(unreadable)?;
+    let content = blobs.get(&blob).map_err(|source| RecordError::Blob { number, source })?;
+    serde_json::from_slice(&content).map_err(unreadable)
 }

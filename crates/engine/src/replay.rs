@@ -3,7 +3,7 @@
 use fixpoint_decide::task_run::{Decision, TaskOrder, TaskRun};
 use fixpoint_vocabulary::work::Event;
 
-use crate::record::{RecordError, read_all};
+use crate::record::Recorded;
 
 /// Where another decision would have been made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,21 +28,18 @@ pub struct Replayed {
 }
 
 /// Decides a recorded run again, with the order it had or with another.
-pub fn replay<'a>(
-    payloads: impl IntoIterator<Item = &'a [u8]>,
-    change: impl FnOnce(TaskOrder) -> TaskOrder,
-) -> Result<Replayed, RecordError> {
-    let (opening, records) = read_all(payloads)?;
-    let mut run = TaskRun::new(change(opening.order));
+pub fn replay(recorded: &Recorded, order: TaskOrder) -> Replayed {
+    let mut run = TaskRun::new(order);
     let mut decisions = 0;
-    for (number, record) in (1u64..).zip(records) {
+    for (number, record) in (1u64..).zip(&recorded.records) {
         let now = run.decide(&record.event).ok();
         decisions += 1;
         if now.as_ref() != Some(&record.decision) {
-            let difference = Difference { number, event: record.event, recorded: record.decision, now };
-            return Ok(Replayed { decisions, difference: Some(difference) });
+            let difference =
+                Difference { number, event: record.event.clone(), recorded: record.decision.clone(), now };
+            return Replayed { decisions, difference: Some(difference) };
         }
         run.apply(&record.event, &record.decision);
     }
-    Ok(Replayed { decisions, difference: None })
+    Replayed { decisions, difference: None }
 }

@@ -20,7 +20,7 @@ pub enum BlobError {
 }
 
 /// A place for large payloads.
-pub trait Blobs: Send + Sync {
+pub trait Blobs: std::fmt::Debug + Send + Sync {
     /// Keeps a payload durably and names it. Keeping the same payload again costs no space.
     fn put(&self, content: &[u8]) -> Result<BlobId, BlobError>;
     /// Gives a payload back, checked against its name.

@@ -1,6 +1,7 @@
 //! Whoever performs commands, and where the results arrive.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, Event};
 
@@ -34,9 +35,10 @@ impl Inbox {
 }
 
 impl Outbox {
-    /// Reports the end of a command. If the engine has gone, nobody needs to know.
-    pub fn report(&self, command: CommandId, end: CommandEnd) {
-        self.send(Event::Ended { command, end });
+    /// Reports the end of a command and how long it took. If the engine has gone, nobody needs to know.
+    pub fn report(&self, command: CommandId, end: CommandEnd, took: Duration) {
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        self.send(Event::Ended { command, end, took_ms });
     }
 
     /// Sends an event of another kind.

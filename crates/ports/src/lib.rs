@@ -6,6 +6,7 @@
 
 mod blobs;
 mod cancel;
+mod clock;
 mod executor;
 mod journal;
 mod processes;
@@ -15,6 +16,7 @@ pub use blobs::{BlobError, Blobs};
 pub use fixpoint_vocabulary::work::{BlobId, CommitId, TreeId};
 
 pub use cancel::{Cancel, Urgency};
+pub use clock::Clock;
 pub use executor::{Executor, Inbox, Outbox, mailbox};
 pub use journal::{Journal, JournalError, Seq};
 pub use processes::{

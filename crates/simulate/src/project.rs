@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptOrder, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, Command,
     CommandResult, CommitId, GraftOrder, ReportedFailure, TreeId,
@@ -129,6 +130,9 @@ impl Project {
             revertible: violations.clone(),
             violations,
             edited_tests: Vec::new(),
+            exit_code: Some(0),
+            changed_files: 1,
+            changed_lines: 1,
         }
     }
 
@@ -147,7 +151,8 @@ fn report(state: &State, call: &CheckCall) -> CheckReport {
     let failure = |test: &&String| ReportedFailure {
         identity: test.to_string(),
         fingerprint: format!("fingerprint of {test}"),
-        message: "does not hold".to_string(),
+        message: Redacted::ours("does not hold"),
+        place: None,
     };
     CheckReport {
         check: call.check,
@@ -158,5 +163,7 @@ fn report(state: &State, call: &CheckCall) -> CheckReport {
         passed_set: Some(BlobId("all the others".to_string())),
         seen_passing: call.watched.iter().filter(|test| !all.contains(*test)).cloned().collect(),
         gone: BTreeSet::new(),
+        reasons: Vec::new(),
+        took_ms: 0,
     }
 }

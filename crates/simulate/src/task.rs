@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use fixpoint_decide::task_run::{TaskOrder, TaskRun};
-use fixpoint_engine::{Ending, Engine, EngineError, Replayed, replay};
-use fixpoint_journal::{FaultyDisk, MemoryJournal, OpenError, OpenMode, Residue, StoredJournal};
-use fixpoint_ports::{Executor, Inbox, Outbox, mailbox};
-use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId};
+use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Recorded, Replayed, replay};
+use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, Residue, StoredJournal};
+use fixpoint_ports::{Clock, Executor, Inbox, Outbox, mailbox};
+use fixpoint_vocabulary::work::{Allowance, Command, CommandEnd, CommandId};
 
 use crate::project::{GOAL, GUARD, Project};
 
@@ -60,10 +62,36 @@ struct Performer {
 impl Executor for Performer {
     fn start(&mut self, id: CommandId, command: &Command) {
         self.last.set(Some(id));
-        self.outbox.report(id, CommandEnd::Completed(self.project.perform(command)));
+        let result = self.project.perform(command);
+        self.outbox.report(id, CommandEnd::Completed(result), Duration::from_secs(1));
     }
 
     fn cancel(&mut self, _: CommandId) {}
+}
+
+/// A clock that stands still: what it tells must not matter.
+#[derive(Debug)]
+struct NoClock;
+
+impl Clock for NoClock {
+    fn now_ms(&self) -> u64 {
+        0
+    }
+}
+
+/// A machine: what survives when its power goes.
+#[derive(Debug, Default)]
+struct Machine {
+    disk: FaultyDisk,
+    blobs: Arc<MemoryBlobs>,
+}
+
+impl Machine {
+    fn read(&self) -> Result<Recorded, Interrupted> {
+        let records = StoredJournal::examine(self.disk.clone()).map_err(Interrupted::Journal)?.records;
+        let payloads = records.iter().map(|record| record.payload.as_slice());
+        Recorded::read(payloads, &*self.blobs).map_err(|error| Interrupted::Engine(error.into()))
+    }
 }
 
 fn order() -> TaskOrder {
@@ -73,72 +101,71 @@ fn order() -> TaskOrder {
 
 /// Runs a task without any trouble.
 pub fn simulate_task(project: &Project) -> Result<Finished, Interrupted> {
-    run(project, &FaultyDisk::new(), &Rc::default())
+    run(project, &Machine::default(), &Rc::default())
 }
 
 /// Runs a task whose disk loses its power once, takes it up again, and goes on to the end.
 pub fn crash_once(project: &Project, crash: Crash) -> Result<Finished, Interrupted> {
-    let disk = FaultyDisk::new();
-    disk.lose_power_after(crash.after_bytes, crash.residue);
+    let machine = Machine::default();
+    machine.disk.lose_power_after(crash.after_bytes, crash.residue);
     let last = Rc::default();
-    if let Ok(finished) = run(project, &disk, &last) {
+    if let Ok(finished) = run(project, &machine, &last) {
         return Ok(finished);
     }
-    disk.restart();
-    let recorded = match StoredJournal::examine(disk.clone()) {
+    machine.disk.restart();
+    let recorded = match StoredJournal::examine(machine.disk.clone()) {
         Ok(inspection) => inspection.records.len() as u64,
         Err(OpenError::Missing(_)) => 0,
         Err(error) => return Err(Interrupted::Journal(error)),
     };
     match last.get().filter(|command| command.seq >= recorded) {
         Some(unrecorded) => Err(Interrupted::Unrecorded(unrecorded)),
-        None => run(project, &disk, &last),
+        None => run(project, &machine, &last),
     }
 }
 
 /// Begins or resumes a task with what is on the disk, and goes on to the end.
 fn run(
     project: &Project,
-    disk: &FaultyDisk,
+    machine: &Machine,
     last: &Rc<Cell<Option<CommandId>>>,
 ) -> Result<Finished, Interrupted> {
     let (outbox, inbox) = mailbox();
     let performer = Performer { project: project.clone(), outbox, last: Rc::clone(last) };
-    let mut engine = open(performer, disk)?;
-    let ending = engine.run(&inbox).map_err(Interrupted::Engine)?;
-    finished(engine.task(), ending, disk, inbox)
+    let mut engine = open(performer, machine)?;
+    let ending = engine.run(&inbox, &mut |_, _| {}).map_err(Interrupted::Engine)?;
+    finished(engine.task(), ending, machine, inbox)
 }
 
-fn open(performer: Performer, disk: &FaultyDisk) -> Result<Engine<MemoryJournal, Performer>, Interrupted> {
-    let (journal, records) = match StoredJournal::resume(disk.clone(), OpenMode::Continue) {
-        Ok(opened) => (opened.journal, opened.records),
+fn open(performer: Performer, machine: &Machine) -> Result<Engine<MemoryJournal, Performer>, Interrupted> {
+    let (journal, is_new) = match StoredJournal::resume(machine.disk.clone(), OpenMode::Continue) {
+        Ok(opened) => (opened.journal, opened.records.is_empty()),
         // Nothing was ever begun, or the power went before the file itself was: nothing was promised yet.
         Err(OpenError::Missing(_)) => {
-            (StoredJournal::begin(disk.clone()).map_err(Interrupted::Journal)?, Vec::new())
+            (StoredJournal::begin(machine.disk.clone()).map_err(Interrupted::Journal)?, true)
         }
         Err(error) => return Err(Interrupted::Journal(error)),
     };
-    let payloads = records.iter().map(|record| record.payload.as_slice());
-    let engine = if records.is_empty() {
-        Engine::begin(journal, performer, order())
+    let desk = Desk { journal, blobs: Arc::clone(&machine.blobs) as _, clock: Arc::new(NoClock) };
+    if is_new {
+        let opening = Opening { format: FORMAT, at: 0, order: order(), brief: None };
+        Engine::begin(desk, performer, opening).map_err(Interrupted::Engine)
     } else {
-        Engine::resume(journal, performer, payloads)
-    };
-    engine.map_err(Interrupted::Engine)
+        Ok(Engine::resume(desk, performer, &machine.read()?, Allowance::default()))
+    }
 }
 
 fn finished(
     task: &TaskRun,
     ending: Ending,
-    disk: &FaultyDisk,
+    machine: &Machine,
     inbox: Inbox,
 ) -> Result<Finished, Interrupted> {
     drop(inbox);
-    let records = StoredJournal::examine(disk.clone()).map_err(Interrupted::Journal)?.records;
-    let payloads = records.iter().map(|record| record.payload.as_slice());
-    let replayed = replay(payloads, |order| order).map_err(|error| Interrupted::Engine(error.into()))?;
+    let recorded = machine.read()?;
+    let replayed = replay(&recorded, recorded.opening.order.clone());
     let results = task.results().map(|commit| commit.0.clone()).collect();
-    Ok(Finished { ending, results, written: disk.written(), replayed })
+    Ok(Finished { ending, results, written: machine.disk.written(), replayed })
 }
 
 #[cfg(test)]

@@ -8,9 +8,11 @@
 
 extern crate alloc;
 
+pub mod brief;
 mod cause;
 mod reason;
 mod score;
+pub mod secret;
 pub mod settings;
 mod task;
 pub mod work;
@@ -18,4 +20,5 @@ pub mod work;
 pub use cause::Cause;
 pub use reason::{Lang, Reason, Speak, Text};
 pub use score::{Score, ScoreError};
+pub use secret::{Redacted, Redactor};
 pub use task::{TaskId, TaskState};

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Redacted;
+
 macro_rules! name_of {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -105,7 +107,9 @@ pub enum CheckEnd {
     TimedOut,
     /// It crashed, which is a failure too.
     Crashed,
-    /// It could not run at all: not found, killed, no disk.
+    /// Its command does not exist: at the base nothing can be learned from it, later somebody removed it.
+    NotFound,
+    /// It could not run at all: killed from outside, no disk, no workspace.
     CouldNotRun,
     /// It awaits a person or an outside thing.
     Waiting,
@@ -118,8 +122,18 @@ pub struct ReportedFailure {
     pub identity: String,
     /// What failures are compared by from attempt to attempt.
     pub fingerprint: String,
-    /// What it said, shortened and without secrets.
-    pub message: String,
+    /// What it said, shortened.
+    pub message: Redacted,
+    /// Where, as `file:line`, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+impl ReportedFailure {
+    /// The test's name, if it is a test that fails.
+    pub fn test(&self) -> Option<&str> {
+        (self.identity != self.fingerprint).then_some(self.identity.as_str())
+    }
 }
 
 /// What one check showed.
@@ -144,6 +158,12 @@ pub struct CheckReport {
     /// Tests that passed at the base and were not seen at all.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub gone: BTreeSet<String>,
+    /// The check's own words about its decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Redacted>,
+    /// Milliseconds it took.
+    #[serde(default)]
+    pub took_ms: u64,
 }
 
 /// One attempt to be made.
@@ -188,6 +208,15 @@ pub struct AttemptResult {
     pub revertible: Vec<String>,
     /// Whether files that hold tests of a goal were changed, and which.
     pub edited_tests: Vec<String>,
+    /// What its process said at its end, if it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Files that differ from the base of the task.
+    #[serde(default)]
+    pub changed_files: u64,
+    /// Lines that differ.
+    #[serde(default)]
+    pub changed_lines: u64,
 }
 
 /// A commit to be made out of two: `onto`, with these paths as they are in `from`.
@@ -241,7 +270,7 @@ pub enum CommandEnd {
     /// It could not be carried out.
     Failed {
         /// What stood in the way, for people.
-        message: String,
+        message: Redacted,
     },
     /// It was called off by a stop.
     Cancelled,
@@ -261,9 +290,38 @@ pub enum Event {
         command: CommandId,
         /// How.
         end: CommandEnd,
+        /// Milliseconds it took, by a clock that does not jump.
+        #[serde(default)]
+        took_ms: u64,
     },
     /// A person asked to stop.
     StopAsked,
     /// A person, or a restart, asked to go on.
-    Resumed,
+    Resumed {
+        /// What may be spent beyond what was allowed.
+        #[serde(default)]
+        more: Allowance,
+    },
+}
+
+/// What a task may spend; a limit that is absent is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Allowance {
+    /// Attempts, those that a crash cut short included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
+    /// Seconds of work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+impl Allowance {
+    /// This much and more: what had no limit still has none.
+    #[must_use]
+    pub fn raised(self, more: Self) -> Self {
+        let sum = |limit: Option<u64>, more: Option<u64>| {
+            limit.map(|limit| limit.saturating_add(more.unwrap_or(0)))
+        };
+        Self { attempts: sum(self.attempts, more.attempts), seconds: sum(self.seconds, more.seconds) }
+    }
 }

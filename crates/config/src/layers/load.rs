@@ -17,10 +17,10 @@ use super::merge::{Merged, Setting};
 use super::origin::{Layer, Origin};
 use super::warning::{self, Warning};
 use super::{assign, files, variables};
-use crate::secret;
 use crate::shape::path::Path;
 use crate::shape::{Completeness, Problem, ProblemKind, Reading, Shape};
 use crate::tree::{Content, Node};
+use fixpoint_vocabulary::secret;
 
 /// Everything a configuration is made of, beside what is built in.
 #[derive(Debug, Clone, Default)]

@@ -4,8 +4,8 @@
 //!
 //! Invariant: the words hold no line break and at most a bounded number of characters of the value.
 
-use crate::secret;
 use crate::tree::{Content, Node};
+use fixpoint_vocabulary::secret;
 
 /// Characters of a value that are shown, at most.
 const SHOWN: usize = 60;

@@ -8,7 +8,7 @@
 use core::fmt;
 
 use super::found::excerpt;
-use crate::secret;
+use fixpoint_vocabulary::secret;
 
 /// The longest key that is shown without quotes.
 const LONGEST_BARE: usize = 100;

@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, CheckCall, CheckReport, CheckRun, Command, CommitId};
+use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId};
 
 use super::ground::identities;
 use super::trial::{Silence, silence};
@@ -26,6 +26,9 @@ impl TaskRun {
     }
 
     pub(super) fn with_baseline(&self, ground: &Ground, reports: &[CheckReport]) -> Decision {
+        if reports.iter().any(|report| report.end == CheckEnd::NotFound) {
+            return Decision::end(Cause::BaselineUnusable);
+        }
         match silence(reports) {
             Some(Silence::CouldNotRun) => return Decision::end(Cause::BaselineUnusable),
             Some(Silence::Waiting) => return Decision::pause(Work::Baseline, Cause::Waiting),

@@ -13,6 +13,9 @@ use super::trial::{failures_in, found};
 use super::{Decision, TaskRun, TestEdits, Trial, Work};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 
+/// How the failure of a check begins that ran no test where it should.
+pub const NO_TESTS_RAN: &str = "no_tests_ran";
+
 impl TaskRun {
     pub(super) fn goal_calls(&self) -> Vec<CheckCall> {
         let call = |goal: &u32| {
@@ -28,8 +31,10 @@ impl TaskRun {
             return self.evaluate(trial);
         }
         let is_passing = self.goal_failures(trial).is_empty();
-        let must_restore =
-            is_passing && !trial.edited_tests.is_empty() && self.order.test_edits == TestEdits::Checked;
+        let must_restore = is_passing
+            && !trial.edited_tests.is_empty()
+            && self.order.test_edits == TestEdits::Checked
+            && self.has_tests_to_weaken();
         match &self.ground.base {
             Some(base) if must_restore => {
                 let (onto, from) = (trial.commit.clone(), base.commit.clone());
@@ -47,6 +52,13 @@ impl TaskRun {
         }
         let masked = trial.goal_runs.iter().flatten().any(|report| report.masked);
         self.judge(work, trial, Told { masked, ..Told::incomplete(failures) })
+    }
+
+    /// Tests that did not exist at the base cannot have been weakened.
+    fn has_tests_to_weaken(&self) -> bool {
+        let goals = self.order.goals.iter().filter_map(|goal| self.ground.checks.get(goal));
+        let mut failing = goals.flat_map(|goal| goal.failing.iter().flatten());
+        failing.any(|identity| !identity.starts_with(NO_TESTS_RAN))
     }
 
     /// What stands between the goals and passing.
@@ -95,7 +107,7 @@ impl TaskRun {
                 if failures.is_empty() { unread() } else { failures }
             }
             GoalVerdict::NoTestsRan => {
-                Vec::from([found("no_tests_ran", &goal.to_string(), "the goal ran no test")])
+                Vec::from([found(NO_TESTS_RAN, &goal.to_string(), "the goal ran no test")])
             }
             GoalVerdict::NotObserved { tests } => {
                 let gone = |test: &String| found("vanished", test, "was not seen passing");

@@ -10,7 +10,7 @@ use super::beginning::{run_checks, whole};
 use super::ground::identities;
 use super::next_attempt::Told;
 use super::trial::found;
-use super::{Decision, TaskRun, Trial, Work};
+use super::{Decision, Seen, TaskRun, TestEdits, Trial, Work};
 use crate::baseline;
 use crate::convergence::Outcome;
 
@@ -67,13 +67,14 @@ impl TaskRun {
         }
         let answers: Vec<(&CheckReport, baseline::Answer)> =
             trial.guards.iter().map(|report| (report, self.compare(trial, report))).collect();
+        let seen = seen(&answers);
         if answers.iter().all(|(_, answer)| answer.complete) {
-            return self.judge(work, trial, Told::without_failures(Outcome::Complete));
+            return self.judge(work, trial, Told { seen, ..Told::without_failures(Outcome::Complete) });
         }
         let failures = answers.iter().flat_map(|(report, answer)| blocking(report, answer)).collect();
         let flaky = answers.iter().flat_map(|(report, answer)| fingerprints(report, &answer.flaky)).collect();
         let masked = trial.guards.iter().any(|report| report.masked);
-        self.judge(work, trial, Told { masked, flaky, ..Told::incomplete(failures) })
+        self.judge(work, trial, Told { masked, flaky, seen, ..Told::incomplete(failures) })
     }
 
     fn compare(&self, trial: &Trial, report: &CheckReport) -> baseline::Answer {
@@ -86,11 +87,16 @@ impl TaskRun {
         let of_check =
             |run: &BTreeMap<u32, BTreeSet<String>>| run.get(&report.check).cloned().unwrap_or_default();
         let present = identities(report);
+        let passing_before = match self.order.test_edits {
+            TestEdits::Checked => report.gone.clone(),
+            // Whoever may change tests may also remove them.
+            TestEdits::Allowed => BTreeSet::new(),
+        };
         baseline::decide(&baseline::Question {
             baseline_runs,
             current: present.clone(),
             confirm_runs: trial.confirmations.iter().map(of_check).collect(),
-            passing_before: report.gone.clone(),
+            passing_before,
             present_now: Some(present),
             newly_flaky: self.order.baseline.newly_flaky,
         })
@@ -104,6 +110,19 @@ fn blocking(report: &CheckReport, answer: &baseline::Answer) -> Vec<ReportedFail
     let gone =
         answer.vanished.iter().map(|test| found("vanished", test, "passed before and is no longer run"));
     report.failures.iter().filter(is_blocking).cloned().chain(gone).collect()
+}
+
+/// What all guards showed together.
+fn seen(answers: &[(&CheckReport, baseline::Answer)]) -> Seen {
+    let all = |of: fn(&baseline::Answer) -> &BTreeSet<String>| {
+        answers.iter().flat_map(|(_, answer)| of(answer).iter().cloned()).collect()
+    };
+    Seen {
+        known: all(|answer| &answer.known),
+        flaky: all(|answer| &answer.flaky),
+        newly_flaky: all(|answer| &answer.newly_flaky),
+        vanished: all(|answer| &answer.vanished),
+    }
 }
 
 fn fingerprints(report: &CheckReport, identities: &BTreeSet<String>) -> Vec<String> {

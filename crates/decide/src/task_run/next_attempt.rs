@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{AttemptOrder, Command, CommitId, ReportedFailure};
 
-use super::{Decision, Judged, Step, TaskRun, Trial, Work};
+use super::{Decision, Judged, Seen, Step, TaskRun, Trial, Work};
 use crate::convergence::{Action, Attempt, Outcome, Verdict};
 
 /// What the checks came to.
@@ -16,11 +16,18 @@ pub(super) struct Told {
     pub(super) failures: Vec<ReportedFailure>,
     pub(super) masked: bool,
     pub(super) flaky: BTreeSet<String>,
+    pub(super) seen: Seen,
 }
 
 impl Told {
     pub(super) fn incomplete(failures: Vec<ReportedFailure>) -> Self {
-        Self { outcome: Outcome::Incomplete, failures, masked: false, flaky: BTreeSet::new() }
+        Self {
+            outcome: Outcome::Incomplete,
+            failures,
+            masked: false,
+            flaky: BTreeSet::new(),
+            seen: Seen::default(),
+        }
     }
 
     pub(super) fn without_failures(outcome: Outcome) -> Self {
@@ -48,7 +55,8 @@ impl TaskRun {
             Action::Pause => Decision::pause(work, verdict.cause.unwrap_or(Cause::Waiting)),
             // The checks could not run: the attempt stands and they are tried again.
             Action::Continue if told.outcome == Outcome::Infra => {
-                Decision { step: Step::Working { work }, command: self.under_way.clone(), judged: None }
+                let command = self.under_way.clone();
+                Decision { step: Step::Working { work }, command, held: None, judged: None }
             }
             Action::Continue => self.attempt(
                 counts.iterations + 1,
@@ -60,7 +68,16 @@ impl TaskRun {
         };
         let commit = trial.commit.clone();
         Decision {
-            judged: Some(Judged { attempt, verdict, counts, commit, failures: told.failures, outside }),
+            judged: Some(Judged {
+                stage: trial.stage,
+                attempt,
+                verdict,
+                counts,
+                commit,
+                failures: told.failures,
+                outside,
+                seen: told.seen,
+            }),
             ..next
         }
     }

@@ -2,6 +2,7 @@
 
 use alloc::vec;
 
+use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::settings::NewlyFlaky;
 use fixpoint_vocabulary::work::CheckEnd;
 use proptest::prelude::*;
@@ -57,6 +58,8 @@ fn ways_to_be_stopped() {
         State { edited_tests: vec!["tests.rs".into()], goal_with_base_tests: names("a"), ..failing("", "") };
     let base = || failing("a", "");
     let unusable = State { end: Some(CheckEnd::CouldNotRun), ..base() };
+    let not_found = State { end: Some(CheckEnd::NotFound), ..base() };
+    let removed = State { end: Some(CheckEnd::NotFound), ..base() };
     let table = vec![
         (lab(base(), vec![failing("a", "")]), (Cause::NotConverging, 4)),
         (
@@ -70,6 +73,8 @@ fn ways_to_be_stopped() {
         (lab(base(), vec![cannot_start]), (Cause::AgentUnavailable, 1)),
         (lab(base(), vec![infra]), (Cause::Infrastructure, 1)),
         (lab(unusable, vec![]), (Cause::BaselineUnusable, 0)),
+        (lab(not_found, vec![]), (Cause::BaselineUnusable, 0)),
+        (lab(base(), vec![removed]), (Cause::NotConverging, 4)),
     ];
     for (n, (lab, (cause, attempts))) in table.into_iter().enumerate() {
         let (ended, made) = outcome(lab);
@@ -122,6 +127,58 @@ fn an_attempt_that_changes_nothing_is_not_checked() {
 }
 
 #[test]
+fn a_budget_holds_the_next_attempt_back_and_more_of_it_goes_on() {
+    let script = || vec![failing("ab", ""), failing("a", ""), failing("", "")];
+    for (budget, more) in [
+        (Allowance { attempts: Some(1), seconds: None }, Allowance { attempts: Some(2), seconds: None }),
+        (Allowance { attempts: None, seconds: Some(5) }, Allowance { attempts: None, seconds: Some(60) }),
+    ] {
+        let mut lab = Lab::new(TaskOrder { budget, ..order() }, failing("abc", ""), script());
+        lab.send(&Event::Begun);
+        let over = Step::Paused { cause: Cause::Budget, work: Work::Attempting };
+        assert_eq!((lab.go(), lab.world.attempts), (over, 1), "{budget:?}");
+        let nothing_more = lab.send(&Event::Resumed { more: Allowance::default() });
+        assert_eq!(nothing_more.step, over, "{budget:?}");
+        lab.send(&Event::Resumed { more });
+        assert_eq!((lab.go(), lab.world.attempts), (Step::Ended { cause: Cause::Done }, 3), "{budget:?}");
+    }
+}
+
+#[test]
+fn an_attempt_cut_short_is_paid_for() {
+    let budget = Allowance { attempts: Some(1), seconds: None };
+    let mut lab = Lab::new(TaskOrder { budget, ..order() }, failing("a", ""), vec![failing("", "")]);
+    lab.send(&Event::Begun);
+    while !matches!(lab.waiting, Some((_, Command::RunAttempt(_)))) {
+        let result = lab.waiting.clone().map(|(_, command)| lab.world.perform(&command)).unwrap();
+        lab.end_command(CommandEnd::Completed(result));
+    }
+    let step = lab.end_command(CommandEnd::Lost).step;
+    assert_eq!(step, Step::Paused { cause: Cause::Budget, work: Work::Attempting });
+}
+
+#[test]
+fn whoever_may_change_tests_may_remove_them() {
+    let removed = || State { gone: names("x"), ..failing("", "") };
+    let allowing = TaskOrder { test_edits: TestEdits::Allowed, ..order() };
+    assert_eq!(outcome(Lab::new(allowing, failing("a", ""), vec![removed()])), (Cause::Done, 1));
+}
+
+#[test]
+fn what_guards_tolerate_is_told() {
+    let base = State { flaky: names("f"), ..failing("a", "k") };
+    let mut lab = lab(base, vec![State { flaky: names("f"), ..failing("", "k") }]);
+    let mut last = lab.send(&Event::Begun);
+    while let Some((_, command)) = lab.waiting.clone() {
+        let result = lab.world.perform(&command);
+        last = lab.end_command(CommandEnd::Completed(result));
+    }
+    let seen = last.judged.expect("an attempt was judged").seen;
+    assert_eq!(seen, Seen { known: names("k"), flaky: names("f"), ..Seen::default() });
+    assert_eq!(lab.run.proof(), Proof::Goals);
+}
+
+#[test]
 fn without_guards_or_goals() {
     let mut goals_only = order();
     goals_only.guards = BTreeSet::new();
@@ -141,7 +198,7 @@ fn a_stop_keeps_the_state_and_going_on_repeats_the_command() {
     assert_eq!(stopped.step, Step::Paused { cause: Cause::Stopped, work: Work::TakingBase });
     lab.send(&Event::StopAsked);
     assert_eq!(lab.run.decide(&Event::Begun), Err(OutOfPlace { step: lab.run.step() }));
-    lab.send(&Event::Resumed);
+    lab.send(&Event::Resumed { more: Allowance::default() });
     assert_eq!(lab.waiting.as_ref().map(|(_, command)| command), Some(&under_way.1));
     assert_eq!(lab.go(), Step::Ended { cause: Cause::Done });
 }
@@ -153,17 +210,17 @@ fn waiting_and_failing_commands_pause() {
     paused.send(&Event::Begun);
     assert_eq!(paused.go(), Step::Paused { cause: Cause::Waiting, work: Work::Goals });
     paused.world.settle();
-    paused.send(&Event::Resumed);
+    paused.send(&Event::Resumed { more: Allowance::default() });
     assert_eq!(paused.go(), Step::Ended { cause: Cause::Done }, "what was awaited has come");
     let mut at_base = lab(State { end: Some(CheckEnd::Waiting), ..failing("a", "") }, vec![failing("", "")]);
     at_base.send(&Event::Begun);
     assert_eq!(at_base.go(), Step::Paused { cause: Cause::Waiting, work: Work::Baseline });
     at_base.world.settle();
-    at_base.send(&Event::Resumed);
+    at_base.send(&Event::Resumed { more: Allowance::default() });
     assert_eq!(at_base.go(), Step::Ended { cause: Cause::Done });
     let mut broken = lab(failing("a", ""), vec![]);
     broken.send(&Event::Begun);
-    broken.end_command(CommandEnd::Failed { message: "disk full".into() });
+    broken.end_command(CommandEnd::Failed { message: Redacted::ours("disk full") });
     assert_eq!(broken.run.step(), Step::Paused { cause: Cause::Infrastructure, work: Work::TakingBase });
 }
 

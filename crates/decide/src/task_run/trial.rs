@@ -5,12 +5,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptOrder, AttemptResult, CheckEnd, CheckReport, Command, CommitId, GraftOrder,
     ReportedFailure, TreeId,
 };
+use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
 use super::beginning::run_checks;
@@ -108,9 +108,9 @@ pub(super) fn failures_in(reports: &[CheckReport]) -> Vec<ReportedFailure> {
 }
 
 /// A failure that no check reported and the comparison found.
-pub(super) fn found(kind: &str, name: &str, message: &str) -> ReportedFailure {
+pub(super) fn found(kind: &str, name: &str, message: &'static str) -> ReportedFailure {
     let identity = format!("{kind}:{name}");
-    ReportedFailure { fingerprint: identity.clone(), identity, message: message.to_string() }
+    ReportedFailure { fingerprint: identity.clone(), identity, message: Redacted::ours(message), place: None }
 }
 
 impl TaskRun {

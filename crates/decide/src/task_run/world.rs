@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
     CommandResult, CommitId, Event, ReportedFailure, TreeId,
@@ -104,6 +105,9 @@ impl World {
                     revertible: state.violations.clone(),
                     violations: state.violations,
                     edited_tests: state.edited_tests,
+                    exit_code: Some(0),
+                    changed_files: 1,
+                    changed_lines: 1,
                 })
             }
             Command::Graft(order) => {
@@ -134,7 +138,8 @@ impl World {
         let failure = |test: &String| ReportedFailure {
             identity: test.clone(),
             fingerprint: format!("f:{test}"),
-            message: "fails".into(),
+            message: Redacted::ours("fails"),
+            place: None,
         };
         let natural = if failing.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
         CheckReport {
@@ -146,6 +151,8 @@ impl World {
             passed_set: Some(BlobId("passed".into())),
             seen_passing: call.watched.iter().filter(is_seen).cloned().collect(),
             gone: if call.passed_before.is_some() { state.gone.clone() } else { BTreeSet::new() },
+            reasons: Vec::new(),
+            took_ms: 0,
         }
     }
 }
@@ -175,7 +182,7 @@ impl Lab {
 
     pub(super) fn end_command(&mut self, end: CommandEnd) -> Decision {
         let (command, _) = self.waiting.take().expect("a command is under way");
-        self.send(&Event::Ended { command, end })
+        self.send(&Event::Ended { command, end, took_ms: 1000 })
     }
 
     /// Performs commands until the task waits or ends.

@@ -194,6 +194,8 @@ pub struct WorkspaceSettings {
     pub setup: Vec<String>,
     /// Files git ignores that the project needs, such as `.env`.
     pub copy: Vec<String>,
+    /// Names of environment variables that agents and checks may see beyond the usual ones; `NAME*` for a family.
+    pub env: Vec<String>,
 }
 
 /// How finished tasks are put together.

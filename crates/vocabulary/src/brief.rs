@@ -1,0 +1,51 @@
+//! What a run was asked to do, frozen when it began: everything an executor needs beside the commands.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Redacted;
+use crate::settings::{Check, Settings};
+
+/// Which state all attempts are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseOrder {
+    /// The working tree as it is, uncommitted work included.
+    WorkingTree,
+    /// What a revision names.
+    Revision(String),
+}
+
+/// A check with the place it runs in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedCheck {
+    /// The check.
+    pub check: Check,
+    /// The directory below the root of the repository, empty for the root.
+    #[serde(default)]
+    pub directory: String,
+}
+
+/// What a run was asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Brief {
+    /// The version of Fixpoint that began it.
+    pub version: String,
+    /// The root of the user's working tree.
+    pub repository: String,
+    /// The directory below the root that the agent works in, empty for the root.
+    #[serde(default)]
+    pub directory: String,
+    /// What is to be done, in the user's words.
+    pub goal: Redacted,
+    /// The agent's command line.
+    pub agent: Vec<String>,
+    /// The checks, by their number.
+    pub checks: Vec<PlacedCheck>,
+    /// What all attempts are compared with.
+    pub base: BaseOrder,
+    /// Every setting in force.
+    pub settings: Settings,
+}
