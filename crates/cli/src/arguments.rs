@@ -1,5 +1,8 @@
 //! What can be typed. What it means is decided by the commands.
 
+mod looping;
+mod runs;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -9,13 +12,21 @@ use crate::commands::decide::kinds::Kind;
 use crate::commands::schema::SchemaName;
 use crate::language::LangArgument;
 
+pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
+pub(crate) use runs::{
+    ApplyArguments, DiffArguments, DoctorArguments, GcArguments, InitArguments, ListArguments, LogsArguments,
+    ReplayArguments, RunArguments, StopArguments,
+};
+
 const AFTER_HELP: &str = "\
 Begin with:
-  fixpoint demo                    see the decisions at work; nothing is needed, nothing is touched
-  fixpoint decide --help           ask one decision a question in JSON
-  fixpoint config show --origin    every setting in force, and where it comes from
+  fixpoint demo loop               watch a loop: an agent gets stuck, is caught, and a diagnosis is written
+  fixpoint init                    find this project's checks and write them down
+  fixpoint loop --until 'cargo test new_feature' --check 'cargo test' --allow 'src/**' -- claude -p
+  fixpoint explain                 why the latest run ended as it did, and what to do next
 
-Exit codes: 0 done, 1 internal error, 2 usage, input or configuration.";
+Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 not converging, 4 plan rejected,
+5 needs a person, 6 budget, 7 something needed is unavailable, 8 partly done, 130 stopped.";
 
 /// Coding agents that converge.
 ///
@@ -29,14 +40,69 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, value_name = "LANG")]
     pub(crate) lang: Option<LangArgument>,
 
+    /// Only results and errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// When to use colour; never where NO_COLOR is set
+    #[arg(long, global = true, value_enum, default_value_t = ColorArgument::Auto, value_name = "WHEN")]
+    pub(crate) color: ColorArgument,
+
+    /// Never ask and never draw: lines only, also in a terminal
+    #[arg(long, global = true)]
+    pub(crate) non_interactive: bool,
+
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ColorArgument {
+    /// In a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Put an agent into a loop that ends: done with proof, or stopped with a cause
+    Loop(Box<LoopArguments>),
+    /// Compare the working tree with a commit: what is new, known, flaky, vanished
+    Check(Box<CheckArguments>),
+    /// Show what a run changed
+    Diff(DiffArguments),
+    /// Bring a run's result into the working tree
+    Apply(ApplyArguments),
+    /// Find this project's checks and set-up, and write `.fixpoint/config.yaml`
+    Init(InitArguments),
+    /// Look whether everything that is needed is here
+    Doctor(DoctorArguments),
+    /// List the runs of this repository
+    List(ListArguments),
+    /// Show how a run stands
+    Status(RunArguments),
+    /// Show everything about a run
+    Show(RunArguments),
+    /// Show what agents and checks printed
+    Logs(LogsArguments),
+    /// Show what happened in a run, in order
+    History(RunArguments),
+    /// Say why a run ended as it did, and what to do next
+    Explain(RunArguments),
+    /// Go on with a run that was stopped, paused or interrupted
+    Resume(ResumeArguments),
+    /// Stop a run that is under way; its state is kept
+    Stop(StopArguments),
+    /// Decide a recorded run again: identical, or where other settings would have decided otherwise
+    Replay(ReplayArguments),
+    /// Remove old runs and workspaces
+    Gc(GcArguments),
     /// Show the decisions at work on worked examples: no key, no network, nothing written
     Demo(DemoArguments),
     /// Ask one pure decision: a question in JSON on standard input, the answer in JSON on standard output

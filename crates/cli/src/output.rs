@@ -33,6 +33,11 @@ impl Output {
         self.writer.write_all(text.as_bytes()).map_err(failure)
     }
 
+    /// What others wrote, byte by byte.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.writer.write_all(bytes).map_err(failure)
+    }
+
     /// One sentence in the language asked for.
     pub(crate) fn say(&mut self, text: &Text) -> Result<(), Failure> {
         let lang = self.lang;
@@ -62,4 +67,39 @@ fn failure(error: io::Error) -> Failure {
 /// A message beside the result. If standard error is gone too, there is nobody left to tell.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
+}
+
+/// Messages beside the result, unless nobody wants them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notices {
+    /// Said on standard error.
+    Said,
+    /// Kept.
+    Unsaid,
+}
+
+impl Notices {
+    /// Says something that is worth knowing and is no error.
+    pub(crate) fn say(self, message: &str) {
+        match self {
+            Self::Said => complain(message),
+            Self::Unsaid => {}
+        }
+    }
+}
+
+/// In which form a result is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl From<bool> for Form {
+    /// Whether `--json` was typed.
+    fn from(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
 }

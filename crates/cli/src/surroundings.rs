@@ -1,14 +1,17 @@
 //! What the process finds around it. The only place that reads process globals; everything else is handed this.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
-use fixpoint_config::{Loaded, Sources, load, user_directory};
+use fixpoint_config::{Loaded, Sources, load, user_directory, with_sets};
 use fixpoint_vocabulary::Lang;
+use fixpoint_vocabulary::settings::Settings;
 
-use crate::arguments::{Arguments, SetArguments};
+use crate::arguments::{Arguments, ColorArgument, SetArguments};
 use crate::failure::Failure;
 use crate::language;
+use crate::output::Notices;
 
 /// What the process finds around it.
 #[derive(Debug)]
@@ -17,6 +20,30 @@ pub(crate) struct Surroundings {
     working_dir: Result<PathBuf, String>,
     /// In which language people are spoken to.
     pub(crate) lang: Lang,
+    /// Whether messages beside the result are wanted.
+    pub(crate) notices: Notices,
+    /// How progress is shown.
+    pub(crate) screen: Screen,
+}
+
+/// How progress is shown on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Screen {
+    /// Not at all.
+    Silent,
+    /// Line by line.
+    Lines(Paint),
+    /// A few lines at the bottom of a terminal, drawn anew.
+    Live(Paint),
+}
+
+/// Whether colours are used beside words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    /// They are.
+    Colours,
+    /// They are not.
+    Plain,
 }
 
 impl Surroundings {
@@ -25,17 +52,69 @@ impl Surroundings {
         Self {
             working_dir: std::env::current_dir().map_err(|error| error.to_string()),
             lang: language::choose(arguments.lang, &environment),
+            notices: if arguments.quiet { Notices::Unsaid } else { Notices::Said },
+            screen: screen(arguments, &environment),
             environment,
         }
     }
 
-    /// The effective configuration, seen from the working directory.
-    pub(crate) fn configuration(&self, set: &SetArguments) -> Result<Loaded, Failure> {
-        let working_dir = self.working_dir.clone().map_err(|error| {
+    /// The environment of this process.
+    pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
+        &self.environment
+    }
+
+    /// Where this process works.
+    pub(crate) fn working_dir(&self) -> Result<PathBuf, Failure> {
+        self.working_dir.clone().map_err(|error| {
             Failure::BadInput(format!(
                 "the working directory cannot be used ({error}); change to another one"
             ))
+        })
+    }
+
+    /// Where runs are kept.
+    pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
+        self.directory("XDG_STATE_HOME", ".local/state")
+    }
+
+    /// Where private workspaces are kept.
+    pub(crate) fn cache_dir(&self) -> Result<PathBuf, Failure> {
+        self.directory("XDG_CACHE_HOME", ".cache")
+    }
+
+    fn directory(&self, variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
+        let absolute = |value: &OsStr| Some(PathBuf::from(value)).filter(|path| path.is_absolute());
+        let named = self.variable(variable).and_then(absolute);
+        let at_home = || self.variable("HOME").and_then(absolute).map(|home| home.join(below_home));
+        let base = named.or_else(at_home).ok_or_else(|| {
+            Failure::BadInput(format!("neither {variable} nor HOME names a directory; set one of them"))
         })?;
+        Ok(base.join("fixpoint"))
+    }
+
+    /// The value of an environment variable.
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// The program of a name, as a shell would find it.
+    pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
+        let is_program = |path: &Path| {
+            use std::os::unix::fs::PermissionsExt;
+            path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        };
+        let directories = std::env::split_paths(self.variable("PATH")?).collect::<Vec<_>>();
+        directories.into_iter().map(|directory| directory.join(name)).find(|path| is_program(path))
+    }
+
+    /// Settings that were recorded, with others on top. Nothing else of the configuration counts.
+    pub(crate) fn changed(&self, recorded: &Settings, set: &SetArguments) -> Result<Settings, Failure> {
+        Ok(with_sets(recorded, &set.sets)?)
+    }
+
+    /// The effective configuration, seen from the working directory.
+    pub(crate) fn configuration(&self, set: &SetArguments) -> Result<Loaded, Failure> {
+        let working_dir = self.working_dir()?;
         let sources = Sources {
             user_dir: user_directory(&self.environment),
             working_dir,
@@ -44,5 +123,23 @@ impl Surroundings {
             sets: set.sets.clone(),
         };
         Ok(load(&sources)?)
+    }
+}
+
+fn screen(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Screen {
+    let is_set = |name: &str| environment.iter().any(|(known, value)| known == name && !value.is_empty());
+    let is_terminal = std::io::stderr().is_terminal();
+    let paint = match arguments.color {
+        ColorArgument::Always => Paint::Colours,
+        ColorArgument::Auto if is_terminal && !is_set("NO_COLOR") => Paint::Colours,
+        ColorArgument::Auto | ColorArgument::Never => Paint::Plain,
+    };
+    let is_dumb = environment.iter().any(|(name, value)| name == "TERM" && value == "dumb");
+    if arguments.quiet {
+        Screen::Silent
+    } else if is_terminal && !arguments.non_interactive && !is_dumb {
+        Screen::Live(paint)
+    } else {
+        Screen::Lines(paint)
     }
 }

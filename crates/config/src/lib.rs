@@ -21,7 +21,7 @@ mod yaml;
 
 pub use layers::{
     ConfigError, ConfigErrors, Layer, Loaded, Origin, RESERVED_VARIABLES, Setting, Sources, Warning, load,
-    project_root, user_directory,
+    project_root, user_directory, with_sets,
 };
 pub use reference::reference_markdown;
 pub use section::{Section, read_section};

@@ -36,6 +36,24 @@ pub enum ProgressKind {
     Changed,
 }
 
+impl ProgressKind {
+    /// The word for it, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Infra => "infra",
+            Self::Waiting => "waiting",
+            Self::Complete => "complete",
+            Self::First => "first",
+            Self::NoChange => "no_change",
+            Self::Progress => "progress",
+            Self::Repeated => "repeated",
+            Self::Oscillating => "oscillating",
+            Self::Regressed => "regressed",
+            Self::Changed => "changed",
+        }
+    }
+}
+
 /// What fails, and whether something may be hidden behind it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct FailureSet {

@@ -18,7 +18,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation};
+use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
 use fixpoint_vocabulary::work::{
     Allowance, Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure,
 };
@@ -28,7 +28,6 @@ use serde::{Deserialize, Serialize};
 use self::budget::Spent;
 pub use self::goal_trial::NO_TESTS_RAN;
 pub use self::ground::{CheckBaseline, Ground};
-pub use self::proof::Proof;
 pub use self::trial::Trial;
 use crate::convergence::{Attempt, Controller, Counts, Limits, Outcome, Verdict};
 
@@ -42,6 +41,19 @@ pub enum TestEdits {
     Checked,
 }
 
+/// What counts as a goal beside those that are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImpliedGoals {
+    /// Nothing does.
+    #[default]
+    None,
+    /// A guard that fails at the base every time is a goal too.
+    WhatFails,
+    /// The same; and if nothing fails, there is nothing to do.
+    WhatFailsAndElseNothing,
+}
+
 /// Everything about a task that is fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOrder {
@@ -51,6 +63,9 @@ pub struct TaskOrder {
     pub goals: BTreeSet<u32>,
     /// The checks that must show nothing new.
     pub guards: BTreeSet<u32>,
+    /// What is a goal beside those named.
+    #[serde(default)]
+    pub implied_goals: ImpliedGoals,
     /// When attempts count as getting nowhere.
     pub limits: Limits,
     /// How the baseline is taken and compared with.
@@ -75,6 +90,7 @@ impl TaskOrder {
             task,
             goals,
             guards,
+            implied_goals: ImpliedGoals::None,
             limits: Limits::default(),
             baseline: BaselineSettings::default(),
             goal_runs: CheckOptions::default().goal_runs,
@@ -82,6 +98,21 @@ impl TaskOrder {
             test_edits: TestEdits::Checked,
             max_interruptions: 3,
             budget: Allowance::default(),
+        }
+    }
+
+    /// A task with these checks, as the settings say.
+    pub fn under(settings: &Settings, task: TaskId, goals: BTreeSet<u32>, guards: BTreeSet<u32>) -> Self {
+        Self {
+            limits: Limits {
+                convergence: settings.convergence.clone(),
+                max_infra_failures: settings.check_options.max_infra_failures,
+            },
+            baseline: settings.baseline.clone(),
+            goal_runs: settings.check_options.goal_runs,
+            on_violation: settings.scope.on_violation,
+            budget: Allowance { attempts: settings.budget.attempts, seconds: settings.budget.wall_time },
+            ..Self::new(task, goals, guards)
         }
     }
 }
@@ -237,8 +268,8 @@ pub struct TaskRun {
     made: Vec<Made>,
     failures: Vec<ReportedFailure>,
     outside: Vec<String>,
-    /// Whether any check ever named what it ran.
-    names_tests: bool,
+    /// The checks that ever named tests that pass.
+    naming: BTreeSet<u32>,
 }
 
 impl TaskRun {
@@ -256,7 +287,7 @@ impl TaskRun {
             made: Vec::new(),
             failures: Vec::new(),
             outside: Vec::new(),
-            names_tests: false,
+            naming: BTreeSet::new(),
         }
     }
 
@@ -315,7 +346,8 @@ impl TaskRun {
                     self.ground.take_in(work, result);
                     self.interruptions = 0;
                     if let CommandResult::Checks { reports } = result {
-                        self.names_tests |= reports.iter().any(|report| report.passed.is_some());
+                        let naming = reports.iter().filter(|report| report.passed.is_some());
+                        self.naming.extend(naming.map(|report| report.check));
                     }
                 }
                 CommandEnd::Lost => self.interruptions += 1,
@@ -397,7 +429,7 @@ impl TaskRun {
     /// The controller as it stands, made on first use: only the baseline knows what failed before.
     fn controller(&self) -> Controller {
         let new = || {
-            let before = self.ground.goal_failures(&self.order.goals);
+            let before = self.ground.goal_failures(&self.goals(&self.ground));
             Controller::new(self.order.limits.clone(), before, self.ground.base_tree())
         };
         self.controller.clone().unwrap_or_else(new)

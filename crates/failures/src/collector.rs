@@ -25,6 +25,10 @@ pub(crate) struct Collector {
     /// What would explain a failing command if nothing better is found, such as an uncaught exception.
     last_resort: Option<Draft>,
     passed: Names,
+    /// Tests that passed as summaries count them.
+    counted: u64,
+    /// Test cases of XML documents that passed. They may be those that a summary counts already.
+    cases: u64,
     skipped: Names,
     masked: bool,
     ran_any: bool,
@@ -86,6 +90,18 @@ impl Collector {
         self.skipped.add(package, test);
     }
 
+    /// A summary counts this many tests that passed.
+    pub(crate) fn counted(&mut self, passed: u64) {
+        self.ran_any |= passed > 0;
+        self.counted = self.counted.saturating_add(passed);
+    }
+
+    /// A test case of an XML document passed; several may share a name.
+    pub(crate) fn case_passed(&mut self, package: Option<&str>, test: &str) {
+        self.cases = self.cases.saturating_add(1);
+        self.passed(package, test);
+    }
+
     /// Tests ran whose names are not known.
     pub(crate) fn ran_unnamed(&mut self) {
         self.ran_any = true;
@@ -115,11 +131,13 @@ impl Collector {
         let failing: BTreeSet<TestId> = self.failures.iter().filter_map(test_id).collect();
         let mut passed = self.passed.sorted();
         passed.retain(|test| !failing.contains(test));
+        let passed_unnamed = self.counted.max(self.cases).saturating_sub(passed.len() as u64);
         self.omitted.tests = self.passed.omitted + self.skipped.omitted;
         Report {
             runner,
             failures: distinct(self.failures, ending.normaliser),
             passed,
+            passed_unnamed,
             skipped: self.skipped.sorted(),
             masked: self.masked,
             ran_any: self.ran_any,

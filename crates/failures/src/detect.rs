@@ -24,7 +24,10 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     let found = match first {
         b' ' | b'\t' => indented(line, tail),
         b'=' if pytest::is_start(line) => Some(Reader::new(Runner::Pytest, pytest::Pytest::default())),
-        b'=' | b't' | b's' if unittest::is_start(line) => Some(unittest_reader()),
+        b'0'..=b'9' if pytest::is_quiet_end(line) => {
+            Some(Reader::new(Runner::Pytest, pytest::Pytest::default()))
+        }
+        b'=' | b't' | b's' | b'R' if unittest::is_start(line) => Some(unittest_reader()),
         b'r' | b't' if libtest::is_start(line) || is_outcome(line) => Some(libtest_reader()),
         b'=' | b'-' | b'F' | b'o' | b'#' | b'?' | b'p' if go::is_start(line) => {
             Some(Reader::new(Runner::GoTest, go_json::GoJson::after(tail)))

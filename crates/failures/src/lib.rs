@@ -5,10 +5,13 @@
 //! whether the run was cut short. The crate decides by its input alone: it reads no file, starts no process and asks no
 //! clock. Nothing in it panics on any input.
 //!
+//! A [`CommandLine`] is the other end: the line that is run, changed so that its output tells everything.
+//!
 //! Where to begin: [`Parser`] for a stream, [`decide`] for a text. A new runner is a file in `runners/`, a line in
 //! `detect.rs`, and recorded output in `fixtures/`.
 
 mod collector;
+mod command;
 mod detect;
 mod fingerprint;
 mod lines;
@@ -19,6 +22,7 @@ mod report;
 mod runners;
 mod tail;
 
+pub use command::CommandLine;
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};
 pub use question::{Answer, Question, decide};

@@ -63,7 +63,8 @@ impl Lines {
                 chunk = self.gather(chunk, MARKUP_PROBE, sink);
                 continue;
             }
-            if (1..MARKUP_PROBE).contains(&self.partial.len())
+            if self.mode == Mode::Text
+                && (1..MARKUP_PROBE).contains(&self.partial.len())
                 && self.partial.first() == Some(&b'<')
                 && !self.cut
             {
@@ -227,10 +228,12 @@ mod tests {
     #[test]
     fn chunks_make_no_difference() {
         let output =
-            b"one\r\n\ntwo\rthree\n<testsuite a=\"1\"><testcase/>text\n</testsuite>a > b\n<tests>\nend";
+            b"one\r\n\ntwo\rthree\n<testsuite a=\"1\"><testcase/>text\n<p>4\n</testsuite>a > b\n<tests>\nend";
         let whole = split(&[output]);
-        let bytes: Vec<&[u8]> = output.chunks(1).collect();
-        assert_eq!(whole, split(&bytes));
+        for size in 1..=16 {
+            let chunks: Vec<&[u8]> = output.chunks(size).collect();
+            assert_eq!(whole, split(&chunks), "{size}");
+        }
         let texts: Vec<&str> = whole.iter().map(|(text, _)| text.as_str()).collect();
         let expected = [
             "one",
@@ -239,6 +242,8 @@ mod tests {
             "<testsuite a=\"1\">",
             "<testcase/>",
             "text",
+            "<p>",
+            "4",
             "</testsuite>",
             "a > b",
             "<tests>",

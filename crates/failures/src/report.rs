@@ -47,6 +47,26 @@ pub enum Runner {
 }
 
 impl Runner {
+    /// Every runner there is.
+    pub const ALL: [Self; 16] = [
+        Self::CargoTest,
+        Self::Nextest,
+        Self::GoTest,
+        Self::Pytest,
+        Self::Unittest,
+        Self::Jest,
+        Self::Vitest,
+        Self::Mocha,
+        Self::NodeTest,
+        Self::Junit,
+        Self::Tap,
+        Self::Rustc,
+        Self::Gcc,
+        Self::Tsc,
+        Self::Eslint,
+        Self::Generic,
+    ];
+
     /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -67,6 +87,12 @@ impl Runner {
             Self::Eslint => "eslint",
             Self::Generic => "generic",
         }
+    }
+
+    /// The runner of that name, as a setting spells it: a dash stands for an underscore as well.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.replace('-', "_");
+        Self::ALL.into_iter().find(|runner| runner.name() == name)
     }
 
     /// Whether it only reports on sources. Such lines are believed only when the command failed: a passing test
@@ -212,6 +238,9 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// Tests seen passing by name, sorted.
     pub passed: Vec<TestId>,
+    /// How many more tests passed than are named in `passed`, as a summary counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed_unnamed: u64,
     /// Tests seen skipped by name, sorted.
     pub skipped: Vec<TestId>,
     /// Whether more might have failed had it not been cut short, by a compile error, a crash or a fail-fast stop.
@@ -221,4 +250,33 @@ pub struct Report {
     /// What was left out.
     #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
     pub omitted: Omitted,
+}
+
+impl Report {
+    /// How many tests are known to have passed, by name or by a summary; never fewer than are named.
+    pub fn passed_count(&self) -> u64 {
+        (self.passed.len() as u64).saturating_add(self.passed_unnamed)
+    }
+}
+
+/// Counts that are zero are not written.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape is given by the serialiser")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_runners_are_read_back() {
+        for runner in Runner::ALL {
+            assert_eq!(Runner::from_name(runner.name()), Some(runner));
+            assert_eq!(Runner::from_name(&runner.name().replace('_', "-")), Some(runner));
+        }
+        for unknown in ["", "auto", "Jest", "cargo"] {
+            assert_eq!(Runner::from_name(unknown), None, "{unknown}");
+        }
+    }
 }

@@ -77,6 +77,18 @@ pub struct CheckRun {
     pub commit: CommitId,
     /// The checks.
     pub calls: Vec<CheckCall>,
+    /// Whether what an earlier run saw may be taken instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<Reuse>,
+}
+
+/// Which of the runs at a base this is. Another task with the same base may take what this one saw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reuse {
+    /// The tree of the base: a commit of the same tree is as good.
+    pub tree: TreeId,
+    /// Which run, from 1: the second must not be taken for the first.
+    pub run: u32,
 }
 
 /// One check to be run.
@@ -147,8 +159,11 @@ pub struct CheckReport {
     pub failures: Vec<ReportedFailure>,
     /// Whether the check was cut short by an earlier failure.
     pub masked: bool,
-    /// How many tests were seen passing; `None` where the output names no tests.
+    /// How many tests were seen passing by name; `None` where the output names none.
     pub passed: Option<u32>,
+    /// How many tests are known to have passed, by name or by a summary.
+    #[serde(default)]
+    pub counted: u64,
     /// The tests seen passing, for later comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_set: Option<BlobId>,
@@ -173,6 +188,8 @@ pub struct AttemptOrder {
     pub number: u32,
     /// The commit it begins with.
     pub base: CommitId,
+    /// The commit the task began with, which the scope is measured from.
+    pub origin: CommitId,
     /// How hard the controller leans.
     pub stage: u32,
     /// What still fails, for the prompt.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{CommitId, Purpose, Workspaces};
+use fixpoint_ports::{Cancel, CommitId, Purpose, Slot, SlotRequest, Workspaces};
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -45,9 +45,21 @@ fn repository(place: &Path, files: usize) -> Outcome<PathBuf> {
     Ok(user)
 }
 
+/// A slot as an agent gets it, whose work would be kept.
+fn acquire(workspaces: &LocalWorkspaces, at: &CommitId) -> Outcome<Box<dyn Slot>> {
+    let request = SlotRequest { purpose: Purpose::Agent, at, unfinished: Some("unfinished") };
+    Ok(workspaces.acquire(&request, &Cancel::default())?)
+}
+
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// Acquires a slot and leaves nothing to keep, as an agent's attempt that was taken does.
+fn abandoned(workspaces: &LocalWorkspaces, at: &CommitId) -> Outcome<()> {
+    acquire(workspaces, at)?.abandon();
+    Ok(())
 }
 
 fn timed<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<Duration> {
@@ -78,7 +90,7 @@ fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
     let beside = place.path().join("beside");
     git(place.path(), &["clone", "-q", "--shared", "user", "beside"])?;
     let workspaces = LocalWorkspaces::open(&user, &place.path().join("slots"), Options::default())?;
-    let cold = timed(|| Ok(workspaces.acquire(Purpose::Agent, &first)?))?;
+    let cold = timed(|| abandoned(&workspaces, &first))?;
     let slot = workspaces.pool().join("agent-0/tree");
     for tree in [&slot, &beside] {
         fs::create_dir_all(tree.join("target/cache"))?;
@@ -89,7 +101,7 @@ fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         let at = if round % 2 == 0 { &second } else { &first };
-        ours.push(timed(|| Ok(workspaces.acquire(Purpose::Agent, at)?))?);
+        ours.push(timed(|| abandoned(&workspaces, at))?);
         theirs.push(timed(|| git(&beside, &["checkout", "-q", "--detach", &at.0]))?);
     }
     writeln!(std::io::stdout(), "a new slot of 5,000 files: {cold:.1?}")?;
@@ -102,7 +114,7 @@ fn take(files: usize, rounds: usize) -> Outcome<()> {
     let user = repository(place.path(), files)?;
     let workspaces = LocalWorkspaces::open(&user, &place.path().join("slots"), Options::default())?;
     let base = workspaces.snapshot("base")?.commit;
-    let mut slot = workspaces.acquire(Purpose::Agent, &base)?;
+    let mut slot = acquire(&workspaces, &base)?;
     let directory = slot.directory().to_path_buf();
     // Both indexes must be older than the files' second, or each run would read them all again.
     std::thread::sleep(Duration::from_millis(1100));

@@ -66,7 +66,7 @@ fn scan(view: &View, ground: Ground) -> Result<Vec<Dirty>, WorkspaceError> {
         ended = look()?;
     }
     match ended.code {
-        Some(0) => Ok(records::dirty(&ended.stdout)),
+        Some(0) => records::dirty(&ended.stdout),
         Some(_) | None => Err(WorkspaceError::Git { command: "status".to_string(), message: ended.message }),
     }
 }
@@ -154,17 +154,4 @@ fn update(view: &View, updates: &Updates) -> Result<(), WorkspaceError> {
 
 fn empty_tree(view: &View) -> Result<String, WorkspaceError> {
     view.git("hash-object").args(["-t", "tree", "-w", "--stdin"]).input(Vec::new()).word()
-}
-
-/// The paths of submodules in the index. Only a tree that declares some is asked.
-pub(crate) fn submodules(view: &View) -> Result<Vec<Vec<u8>>, WorkspaceError> {
-    if !view.tree.join(".gitmodules").is_file() {
-        return Ok(Vec::new());
-    }
-    let listed = view.git("ls-files").args(["-z", "--stage"]).run()?;
-    let submodule = |record: &[u8]| {
-        let path = record.splitn(2, |byte| *byte == b'\t').nth(1)?;
-        record.starts_with(b"160000 ").then(|| path.to_vec())
-    };
-    Ok(records::list(&listed).filter_map(submodule).collect())
 }

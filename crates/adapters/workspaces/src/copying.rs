@@ -6,39 +6,20 @@
 
 use std::path::{Component, Path};
 
-use fixpoint_ports::WorkspaceError;
+use fixpoint_ports::{Copied, NotCopied, WorkspaceError};
 
 use crate::files::{as_path, io_error, make_directory, remove};
 use crate::git::records;
 use crate::local::LocalWorkspaces;
 use crate::private::View;
 
-/// Why a file was not copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NotCopied {
-    /// The pattern is absolute or goes up.
-    LeavesTheTree,
-    /// It is no ordinary file: a link, or a repository of its own.
-    NoFile,
-    /// A directory on its way is a link in the slot.
-    ThroughLink,
-    /// The slot's commit has it, or does not ignore it.
-    NotIgnoredThere,
-}
-
-/// What came of copying.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Copied {
-    /// Paths that were copied.
-    pub copied: Vec<Vec<u8>>,
-    /// Patterns and paths that were not, and why.
-    pub refused: Vec<(Vec<u8>, NotCopied)>,
-}
-
 impl LocalWorkspaces {
-    /// Copies ignored files of the user's tree that match the patterns (git's, from the root) into a slot of this
-    /// pool. A pattern that names a directory means all ignored files under it.
-    pub fn copy_ignored(&self, slot: &Path, patterns: &[String]) -> Result<Copied, WorkspaceError> {
+    /// Copies what the patterns name into the working files of a slot.
+    pub(crate) fn copy_ignored_into(
+        &self,
+        slot: &Path,
+        patterns: &[String],
+    ) -> Result<Copied, WorkspaceError> {
         let mut outcome = Copied::default();
         let (inside, outside): (Vec<&String>, Vec<&String>) =
             patterns.iter().partition(|pattern| stays_inside(pattern));
@@ -66,6 +47,12 @@ impl LocalWorkspaces {
             }
         }
         Ok(outcome)
+    }
+
+    /// Whether git ignores a path of the user's tree; a directory ends in a slash.
+    pub fn ignores(&self, path: &str) -> bool {
+        let git = self.inner.repository.git("check-ignore").env("GIT_WORK_TREE", self.tree());
+        git.args(["--quiet", "--", path]).end().is_ok_and(|ended| ended.code == Some(0))
     }
 
     fn ignored_files(&self, patterns: &[&String]) -> Result<Vec<Vec<u8>>, WorkspaceError> {

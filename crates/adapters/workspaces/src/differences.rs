@@ -12,7 +12,7 @@ use crate::local::Inner;
 
 impl Inner {
     pub(crate) fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Change>, WorkspaceError> {
-        let (raw, counted) = records::differing(&self.diff_tree(from, to, &["--numstat"])?);
+        let (raw, counted) = records::differing(&self.diff_tree(from, to, &["-z", "--raw", "--numstat"])?)?;
         let mut lines: HashMap<Vec<u8>, Option<u64>> = counted.into_iter().collect();
         let change = |entry: Differing| Change {
             kind: kind(&entry),

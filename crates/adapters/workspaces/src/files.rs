@@ -40,6 +40,19 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
     }
 }
 
+/// Writes a file whole, and waits until it is on the disk under its name.
+pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    let put = || {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        fs::File::open(directory)?.sync_all()
+    };
+    put().map_err(io_error(path))
+}
+
 /// Makes a directory and those above it.
 pub(crate) fn make_directory(path: &Path) -> Result<(), WorkspaceError> {
     fs::create_dir_all(path).map_err(io_error(path))
@@ -71,6 +84,8 @@ pub(crate) fn remove(path: &Path) -> Result<(), WorkspaceError> {
     let attempt = || match path.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
+        // Where a file is in place of a directory above, there is nothing either.
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(()),
         Err(error) => Err(error),
     };
     let removed = attempt().or_else(|error| {

@@ -15,27 +15,34 @@
 //!   agent-0.lock        locked while somebody holds the slot
 //!   agent-0/tree/       what the agent sees, with its own `.git`
 //!   agent-0/git/        our git directory and index for the same files
+//!   agent-0/unfinished  what to keep the files under if nobody takes them
+//!   agent-0/notes/      what users of the slot leave for the next
 //!   check-0.lock, check-0/…
+//!   lost-0/             a slot whose unfinished files could not be taken, and why
 //! ```
 
 mod capture;
+mod checkout;
 mod copying;
 mod delivery;
 mod differences;
 mod files;
 mod git;
 mod housekeeping;
+mod ignored;
 mod local;
+mod marks;
 mod pool;
 mod private;
 mod promised;
+mod reading;
 mod references;
 mod repository;
+mod rescue;
 mod slot;
 mod snapshot;
 mod space;
 
-pub use copying::{Copied, NotCopied};
 pub use delivery::{Applied, Branch};
 pub use local::{LocalWorkspaces, Options, Placement};
 pub use references::Kept;

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use fixpoint_ports::{Change, CommitId, Purpose, Slot, Snapshot, TakenTree, WorkspaceError, Workspaces};
+use fixpoint_ports::{
+    Cancel, Change, CommitId, Copied, DiffStyle, Rescue, Slot, SlotRequest, Snapshot, TakenTree,
+    WorkspaceError, Workspaces,
+};
 
 use crate::files::{make_directory, write};
 use crate::git::{Git, Settings, require_git};
@@ -130,13 +133,29 @@ impl Workspaces for LocalWorkspaces {
         self.inner.resolve(revision, reference)
     }
 
-    fn acquire(&self, purpose: Purpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError> {
-        let slot = pool::acquire(&self.inner, purpose, at)?;
+    fn acquire(&self, request: &SlotRequest<'_>, cancel: &Cancel) -> Result<Box<dyn Slot>, WorkspaceError> {
+        let slot = pool::acquire(&self.inner, request, cancel)?;
         Ok(Box::new(slot))
+    }
+
+    fn rescue(&self) -> Result<Rescue, WorkspaceError> {
+        self.rescue_all()
+    }
+
+    fn copy_ignored(&self, slot: &dyn Slot, patterns: &[String]) -> Result<Copied, WorkspaceError> {
+        self.copy_ignored_into(slot.directory(), patterns)
     }
 
     fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Change>, WorkspaceError> {
         self.inner.changes(from, to)
+    }
+
+    fn diff(&self, from: &CommitId, to: &CommitId, style: DiffStyle) -> Result<Vec<u8>, WorkspaceError> {
+        self.inner.diff(from, to, style)
+    }
+
+    fn read_file(&self, at: &CommitId, path: &[u8], limit: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        self.inner.read_file(at, path, limit)
     }
 
     fn graft(

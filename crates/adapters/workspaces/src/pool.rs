@@ -10,13 +10,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{CommitId, Purpose, WorkspaceError};
+use fixpoint_ports::{Cancel, CommitId, Purpose, SlotRequest, WorkspaceError};
 
 use crate::files::io_error;
 use crate::local::Inner;
+use crate::marks::Mark;
 use crate::slot::LocalSlot;
 
-/// How often other processes are looked at; our own wake us at once.
+/// How often other processes and requests to stop are looked at; our own slots wake us at once.
 const POLL: Duration = Duration::from_millis(50);
 
 /// A slot's place, and the proof that it is ours.
@@ -29,16 +30,20 @@ pub(crate) struct Place {
 /// Waits for a slot and brings it to a commit.
 pub(crate) fn acquire(
     inner: &Arc<Inner>,
-    purpose: Purpose,
-    at: &CommitId,
+    request: &SlotRequest<'_>,
+    cancel: &Cancel,
 ) -> Result<LocalSlot, WorkspaceError> {
+    let mark = request.unfinished.map(|reference| Mark::new(request.at, reference)).transpose()?;
     let deadline = Instant::now() + inner.options.wait;
     loop {
-        if let Some(place) = inner.free_place(purpose, at)? {
-            return LocalSlot::prepare(Arc::clone(inner), place, at);
+        if let Some(place) = inner.free_place(request.purpose, request.at)? {
+            return LocalSlot::prepare(inner, place, request.at, mark.as_ref());
+        }
+        if cancel.is_asked() {
+            return Err(WorkspaceError::Cancelled);
         }
         if Instant::now() >= deadline {
-            return Err(WorkspaceError::Busy(inner.limit(purpose)));
+            return Err(WorkspaceError::Busy(inner.limit(request.purpose)));
         }
         let guard = inner.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         drop(inner.freed.wait_timeout(guard, POLL));

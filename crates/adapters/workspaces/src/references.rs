@@ -30,6 +30,38 @@ impl Inner {
         git.input(format!("update {PREFIX}{reference}\0{commit}\0\0").into_bytes()).run().map(drop)
     }
 
+    /// Keeps a commit under a name, or under that name with a number if it holds another tree already. Answers with
+    /// the name and the commit that is kept there.
+    pub(crate) fn keep_beside(
+        &self,
+        reference: &str,
+        commit: &CommitId,
+        tree: &TreeId,
+    ) -> Result<(String, CommitId), WorkspaceError> {
+        let mut number = 1_u32;
+        loop {
+            let name = if number == 1 { reference.to_string() } else { format!("{reference}-{number}") };
+            let create = format!("create {PREFIX}{name}\0{commit}\0").into_bytes();
+            let made = self.references_git("update-ref").args(["--stdin", "-z"]).input(create).run();
+            let Err(error) = made else { return Ok((name, commit.clone())) };
+            match self.kept_at(&name)? {
+                // A process that died just after it had kept this same tree.
+                Some(there) if self.tree_of(&there).is_ok_and(|kept| kept == *tree) => {
+                    return Ok((name, there));
+                }
+                Some(_) => number = number.saturating_add(1),
+                None => return Err(error),
+            }
+        }
+    }
+
+    fn kept_at(&self, reference: &str) -> Result<Option<CommitId>, WorkspaceError> {
+        let git = self.references_git("rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
+        let ended = git.arg(format!("{PREFIX}{reference}")).end()?;
+        let name = || CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned());
+        Ok((ended.code == Some(0)).then(name))
+    }
+
     /// Everything that is kept, by name.
     pub(crate) fn kept(&self) -> Result<Vec<Kept>, WorkspaceError> {
         let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00";
@@ -76,7 +108,7 @@ impl Inner {
         }
     }
 
-    /// Differences between two commits, as `diff-tree` lists them.
+    /// Differences between two commits, as `diff-tree` writes them.
     pub(crate) fn diff_tree(
         &self,
         from: &CommitId,
@@ -85,7 +117,7 @@ impl Inner {
     ) -> Result<Vec<u8>, WorkspaceError> {
         self.fetch_promised(from)?;
         self.fetch_promised(to)?;
-        let asked = ["-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let asked = ["-r", "--no-renames", "--no-ext-diff", "--no-textconv"];
         let git = self.object_git("diff-tree").args(asked).arg("--ignore-submodules=none").args(more);
         let ended = git.arg("--end-of-options").args([&from.0, &to.0]).end()?;
         match ended.code {
@@ -113,6 +145,6 @@ impl Inner {
         from: &CommitId,
         to: &CommitId,
     ) -> Result<Vec<records::Differing>, WorkspaceError> {
-        Ok(records::differing(&self.diff_tree(from, to, &[])?).0)
+        Ok(records::differing(&self.diff_tree(from, to, &["-z", "--raw"])?)?.0)
     }
 }

@@ -16,10 +16,13 @@ impl Inner {
         let Some(free) = free_bytes(&self.pool) else { return Ok(()) };
         let listing = ["-r", "-z", "--long", "--full-tree"];
         let listed = self.object_git("ls-tree").args(listing).arg("--end-of-options").arg(&commit.0).end()?;
-        if listed.code != Some(0) {
-            self.tree_of(commit)?;
-        }
-        let files: u64 = records::list(&listed.stdout).filter_map(size).sum();
+        let entries = match listed.code {
+            Some(0) => records::entries(&listed.stdout)?,
+            // Without sizes the slot is tried, unless there is nothing to try.
+            Some(_) | None => self.tree_of(commit).map(|_| Vec::new())?,
+        };
+        let sizes = entries.iter().filter_map(|entry| entry.size);
+        let files = sizes.fold(0_u64, u64::saturating_add);
         let needed = files.saturating_add(self.options.spare_bytes);
         if free < needed {
             let megabytes = |bytes: u64| bytes >> 20;
@@ -35,14 +38,8 @@ impl Inner {
     }
 }
 
-/// The size in a record of `ls-tree --long`: the last word before the tab.
-fn size(record: &[u8]) -> Option<u64> {
-    let header = record.split(|byte| *byte == b'\t').next()?;
-    let last = header.rsplit(|byte| *byte == b' ').next()?;
-    std::str::from_utf8(last).ok()?.parse().ok()
-}
-
-fn free_bytes(path: &Path) -> Option<u64> {
+/// What is free in a file system, if it answers.
+pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
     let room = nix::sys::statvfs::statvfs(path).ok()?;
     // The types of both differ between systems.
     #[allow(clippy::useless_conversion, reason = "the fields are narrower on macOS")]

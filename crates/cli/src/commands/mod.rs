@@ -1,10 +1,20 @@
 //! The commands, one file each.
 
+mod check;
 pub(crate) mod config;
 pub(crate) mod decide;
 pub(crate) mod demo;
+mod doctor;
+mod gc;
+mod init;
+mod looking;
+mod looping;
+mod outcome;
+mod replay;
+mod results;
 pub(crate) mod schema;
 pub(crate) mod simulate;
+mod steering;
 
 use clap::CommandFactory;
 
@@ -13,22 +23,39 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 
-/// Runs the command that was typed.
+/// Runs the command that was typed and answers its exit code.
 pub(crate) fn run(
     arguments: &Arguments,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     match &arguments.command {
-        Command::Demo(demo) => demo::run(demo, output),
-        Command::Decide(decide) => decide::run(decide, output),
-        Command::Config(config) => config::run(config, surroundings, output),
-        Command::Schema(schema) => schema::run(schema.name, output),
-        Command::Simulate(simulate) => simulate::run(simulate, surroundings, output),
+        Command::Loop(looped) => return looping::run(looped, surroundings, output),
+        Command::Check(check) => return check::run(check, surroundings, output),
+        Command::Resume(resume) => return steering::resume(resume, surroundings, output),
+        Command::Stop(stop) => return steering::stop(stop, surroundings, output),
+        Command::Apply(apply) => return results::apply(apply, surroundings, output),
+        Command::Doctor(doctor) => return doctor::run(doctor, surroundings, output),
+        Command::Replay(replay) => return replay::run(replay, surroundings, output),
+        Command::Diff(diff) => results::diff(diff, surroundings, output)?,
+        Command::Logs(logs) => results::logs(logs, surroundings, output)?,
+        Command::Init(init) => init::run(init, surroundings, output)?,
+        Command::List(list) => looking::list(list, surroundings, output)?,
+        Command::Status(run) => looking::status(run, surroundings, output)?,
+        Command::Show(run) => looking::show(run, surroundings, output)?,
+        Command::History(run) => looking::history(run, surroundings, output)?,
+        Command::Explain(run) => looking::explain(run, surroundings, output)?,
+        Command::Gc(gc) => gc::run(gc, surroundings, output)?,
+        Command::Demo(demo) => demo::run(demo, output)?,
+        Command::Decide(decide) => decide::run(decide, output)?,
+        Command::Config(config) => config::run(config, surroundings, output)?,
+        Command::Schema(schema) => schema::run(schema.name, output)?,
+        Command::Simulate(simulate) => simulate::run(simulate, surroundings, output)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "fixpoint", &mut script);
-            output.text(&String::from_utf8_lossy(&script))
+            output.text(&String::from_utf8_lossy(&script))?;
         }
     }
+    Ok(0)
 }

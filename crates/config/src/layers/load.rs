@@ -94,9 +94,34 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
     Ok(Loaded { settings, origins: merged.settings(), warnings, project_root })
 }
 
+/// Settings of an earlier time with others on top, each `KEY=VALUE`; no other layer counts.
+pub fn with_sets(settings: &Settings, sets: &[String]) -> Result<Settings, ConfigErrors> {
+    let shape = Shape::of::<Settings>();
+    let old = OldNames::of(shape.rule());
+    let mut errors = Vec::new();
+    let mut merged = Merged::new(&node_of(settings)?, &Origin::Default);
+    for text in sets {
+        match assign::set(text, shape.rule(), &old) {
+            Ok((origin, node)) => {
+                let layer = Offered { origin, node: map_of(node), reading: Reading::Loose };
+                let accepted = check(&layer, &shape, &mut errors);
+                merged.lay(&accepted, &layer.origin);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    match ConfigErrors::from_all(errors) {
+        Some(errors) => Err(errors),
+        None => serde_json::from_value(merged.value()).map_err(together),
+    }
+}
+
 fn built_in() -> Result<Node, ConfigErrors> {
-    let value = serde_json::to_value(Settings::default()).map_err(together)?;
-    Ok(Node::from(value))
+    node_of(&Settings::default())
+}
+
+fn node_of(settings: &Settings) -> Result<Node, ConfigErrors> {
+    Ok(Node::from(serde_json::to_value(settings).map_err(together)?))
 }
 
 fn together(error: serde_json::Error) -> ConfigErrors {

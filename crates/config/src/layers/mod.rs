@@ -23,7 +23,7 @@ mod warning;
 
 pub use error::{ConfigError, ConfigErrors};
 pub use files::{project_root, user_directory};
-pub use load::{Loaded, Sources, load};
+pub use load::{Loaded, Sources, load, with_sets};
 pub use merge::Setting;
 pub use origin::{Layer, Origin};
 pub use variables::RESERVED_VARIABLES;

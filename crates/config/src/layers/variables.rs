@@ -20,8 +20,16 @@ const PREFIX: &str = "FIXPOINT_";
 const BETWEEN_LEVELS: &str = "__";
 
 /// Variables that begin like settings and are none.
-pub const RESERVED_VARIABLES: [&str; 4] =
-    ["FIXPOINT_CHECK_ID", "FIXPOINT_DECISION_FILE", "FIXPOINT_LANG", "FIXPOINT_LOG"];
+pub const RESERVED_VARIABLES: [&str; 8] = [
+    "FIXPOINT_ATTEMPT",
+    "FIXPOINT_CHECK_ID",
+    "FIXPOINT_DECISION_FILE",
+    "FIXPOINT_LANG",
+    "FIXPOINT_LOG",
+    "FIXPOINT_PROMPT_FILE",
+    "FIXPOINT_RUN",
+    "FIXPOINT_STAGE",
+];
 
 /// Short names, with the keys they stand for.
 const SHORT: [(&str, &[&str]); 6] = [

@@ -4,11 +4,11 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId};
+use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Reuse};
 
 use super::ground::identities;
 use super::trial::{Silence, silence};
-use super::{Decision, Ground, TaskRun, Work};
+use super::{Decision, Ground, ImpliedGoals, TaskRun, Work};
 
 /// A call of a whole check.
 pub(super) fn whole(check: u32) -> CheckCall {
@@ -16,13 +16,19 @@ pub(super) fn whole(check: u32) -> CheckCall {
 }
 
 pub(super) fn run_checks(commit: &CommitId, calls: Vec<CheckCall>) -> Command {
-    Command::RunChecks(CheckRun { commit: commit.clone(), calls })
+    Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None })
+}
+
+/// The checks at the base, which a task that began with the same tree may have run already.
+fn run_at_base(base: &Base, calls: Vec<CheckCall>, run: u32) -> Command {
+    let reuse = Some(Reuse { tree: base.tree.clone(), run });
+    Command::RunChecks(CheckRun { commit: base.commit.clone(), calls, reuse })
 }
 
 impl TaskRun {
     pub(super) fn with_base(&self, base: &Base) -> Decision {
         let calls = self.order.goals.union(&self.order.guards).copied().map(whole).collect();
-        Decision::perform(Work::Baseline, run_checks(&base.commit, calls))
+        Decision::perform(Work::Baseline, run_at_base(base, calls, 1))
     }
 
     pub(super) fn with_baseline(&self, ground: &Ground, reports: &[CheckReport]) -> Decision {
@@ -41,18 +47,23 @@ impl TaskRun {
             .map(|report| CheckCall { only: identities(report), ..whole(report.check) })
             .collect();
         if ground.runs < self.order.baseline.runs && !again.is_empty() {
-            return Decision::perform(Work::Baseline, run_checks(&base.commit, again));
+            return Decision::perform(Work::Baseline, run_at_base(base, again, ground.runs + 1));
         }
         let baseline_of = |check: &u32| ground.checks.get(check);
         if self.order.guards.iter().filter_map(baseline_of).any(|guard| guard.proves_nothing()) {
             return Decision::end(Cause::BaselineUnusable);
         }
-        let unmet = self.order.goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());
-        if !self.order.goals.is_empty() && !unmet {
+        let goals = self.goals(ground);
+        let unmet = goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());
+        let nothing_to_do = match self.order.implied_goals {
+            ImpliedGoals::None | ImpliedGoals::WhatFails => !goals.is_empty(),
+            ImpliedGoals::WhatFailsAndElseNothing => true,
+        };
+        if nothing_to_do && !unmet {
             return Decision::end(Cause::AlreadySatisfied);
         }
-        let goals = self.order.goals.iter().filter_map(baseline_of);
-        let failures = goals.flat_map(|goal| goal.failures.iter().cloned()).collect();
+        let failing = goals.iter().filter_map(baseline_of);
+        let failures = failing.flat_map(|goal| goal.failures.iter().cloned()).collect();
         self.attempt(1, base.commit.clone(), 1, failures, Vec::new())
     }
 }

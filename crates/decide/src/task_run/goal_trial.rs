@@ -10,19 +10,25 @@ use super::beginning::whole;
 use super::ground::identities;
 use super::next_attempt::Told;
 use super::trial::{failures_in, found};
-use super::{Decision, TaskRun, TestEdits, Trial, Work};
+use super::{CheckBaseline, Decision, TaskRun, TestEdits, Trial, Work};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 
 /// How the failure of a check begins that ran no test where it should.
 pub const NO_TESTS_RAN: &str = "no_tests_ran";
 
+/// Whether the goals told no names of passing tests, but so many passed that those that failed must be among them.
+fn count_suffices(before: &CheckBaseline, failing: &BTreeSet<String>, runs: &[CheckReport]) -> bool {
+    let needed = before.counted.saturating_add(failing.len() as u64);
+    runs.iter().all(|run| run.passed.is_none() && run.counted >= needed)
+}
+
 impl TaskRun {
     pub(super) fn goal_calls(&self) -> Vec<CheckCall> {
         let call = |goal: &u32| {
-            let watched = self.ground.checks.get(goal).map(|check| check.ever_failing()).unwrap_or_default();
-            CheckCall { watched, ..whole(*goal) }
+            let watched = self.ground.checks.get(goal).map(|check| check.failing_tests()).unwrap_or_default();
+            CheckCall { watched, passed_before: self.passed_before(*goal), ..whole(*goal) }
         };
-        self.order.goals.iter().map(call).collect()
+        self.goals(&self.ground).iter().map(call).collect()
     }
 
     pub(super) fn with_goals(&self, trial: &Trial, reports: &[CheckReport]) -> Decision {
@@ -56,14 +62,16 @@ impl TaskRun {
 
     /// Tests that did not exist at the base cannot have been weakened.
     fn has_tests_to_weaken(&self) -> bool {
-        let goals = self.order.goals.iter().filter_map(|goal| self.ground.checks.get(goal));
+        let goals = self.goals(&self.ground);
+        let goals = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
         let mut failing = goals.flat_map(|goal| goal.failing.iter().flatten());
         failing.any(|identity| !identity.starts_with(NO_TESTS_RAN))
     }
 
     /// What stands between the goals and passing.
     fn goal_failures(&self, trial: &Trial) -> Vec<ReportedFailure> {
-        let verdicts = self.order.goals.iter().flat_map(|goal| {
+        let goals = self.goals(&self.ground);
+        let verdicts = goals.iter().flat_map(|goal| {
             let of_goal =
                 |reports: &Vec<CheckReport>| reports.iter().find(|report| report.check == *goal).cloned();
             let runs: Vec<CheckReport> = trial.goal_runs.iter().filter_map(of_goal).collect();
@@ -80,8 +88,10 @@ impl TaskRun {
         with_base_tests: Option<&CheckReport>,
     ) -> Vec<ReportedFailure> {
         let before = self.ground.checks.get(&goal);
-        let named = before.is_some_and(|before| before.passed.is_some());
-        let failing_before = before.map(|before| before.ever_failing()).filter(|_| named).unwrap_or_default();
+        let failing_before = before.map(|before| before.failing_tests()).unwrap_or_default();
+        let named = before
+            .is_some_and(|before| before.passed.is_some() && !count_suffices(before, &failing_before, runs));
+        let failing_before = if named { failing_before } else { BTreeSet::new() };
         let as_run = |report: &CheckReport| GoalRun {
             succeeded: report.end == CheckEnd::Passed,
             // Only the watched tests are reported by name; that some test ran is known by their number.

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, CommandResult, ReportedFailure};
 use serde::{Deserialize, Serialize};
 
-use super::Work;
 use super::trial::silence;
+use super::{ImpliedGoals, TaskRun, Work};
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -22,8 +22,10 @@ pub struct CheckBaseline {
     pub failures: Vec<ReportedFailure>,
     /// Whether it was cut short.
     pub masked: bool,
-    /// How many tests were seen passing; `None` where the output names no tests.
+    /// How many tests were seen passing by name; `None` where the output names none.
     pub passed: Option<u32>,
+    /// How many tests are known to have passed, by name or by a summary.
+    pub counted: u64,
     /// The tests seen passing.
     pub passed_set: Option<BlobId>,
 }
@@ -36,6 +38,7 @@ impl CheckBaseline {
             failures: report.failures.clone(),
             masked: report.masked,
             passed: report.passed,
+            counted: report.counted,
             passed_set: report.passed_set.clone(),
         }
     }
@@ -45,20 +48,40 @@ impl CheckBaseline {
         self.end != CheckEnd::Passed || self.failing.iter().any(|run| !run.is_empty())
     }
 
-    /// What failed there at least once.
-    pub fn ever_failing(&self) -> BTreeSet<String> {
-        self.failing.iter().flatten().cloned().collect()
+    /// Whether something failed there in every run.
+    pub fn always_failed(&self) -> bool {
+        let Some((first, others)) = self.failing.split_first() else { return false };
+        first.iter().any(|id| others.iter().all(|run| run.contains(id)))
+    }
+
+    /// The tests that failed there. Only a test can be seen passing later; a compile error cannot.
+    pub fn failing_tests(&self) -> BTreeSet<String> {
+        self.failures.iter().filter_map(|failure| failure.test().map(ToString::to_string)).collect()
     }
 
     /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing.
     pub fn proves_nothing(&self) -> bool {
-        self.end != CheckEnd::Passed && self.passed.unwrap_or(0) == 0
+        self.end != CheckEnd::Passed && self.counted == 0
     }
 }
 
 /// What fails in a report, by test or fingerprint.
 pub(super) fn identities(report: &CheckReport) -> BTreeSet<String> {
     report.failures.iter().map(|failure| failure.identity.clone()).collect()
+}
+
+impl TaskRun {
+    /// The checks that must pass: those that were named, and those that are goals because they fail.
+    pub(super) fn goals(&self, ground: &Ground) -> BTreeSet<u32> {
+        let fails = |guard: &&u32| ground.checks.get(guard).is_some_and(CheckBaseline::always_failed);
+        let implied = match self.order.implied_goals {
+            ImpliedGoals::None => BTreeSet::new(),
+            ImpliedGoals::WhatFails | ImpliedGoals::WhatFailsAndElseNothing => {
+                self.order.guards.iter().filter(fails).copied().collect()
+            }
+        };
+        self.order.goals.union(&implied).copied().collect()
+    }
 }
 
 /// What was there before the first attempt.

@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::work::{CheckCall, CheckReport, ReportedFailure};
+use fixpoint_vocabulary::work::{BlobId, CheckCall, CheckReport, ReportedFailure};
 
 use super::beginning::{run_checks, whole};
 use super::ground::identities;
@@ -16,15 +16,26 @@ use crate::convergence::Outcome;
 
 impl TaskRun {
     pub(super) fn run_guards(&self, trial: &Trial) -> Decision {
-        if self.order.guards.is_empty() {
-            return self.judge(Work::Goals, trial, Told::without_failures(Outcome::Complete));
+        let goals = self.goals(&self.ground);
+        let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
+        let calls: Vec<CheckCall> = self.order.guards.difference(&goals).map(call).collect();
+        if calls.is_empty() {
+            return self.with_guards(Work::Goals, trial);
         }
-        let call = |guard: &u32| {
-            let passed_before = self.ground.checks.get(guard).and_then(|check| check.passed_set.clone());
-            CheckCall { passed_before, ..whole(*guard) }
-        };
-        let calls = self.order.guards.iter().map(call).collect();
         Decision::perform(Work::Guards, run_checks(&trial.commit, calls))
+    }
+
+    /// The tests of a guard that passed at the base.
+    pub(super) fn passed_before(&self, guard: u32) -> Option<BlobId> {
+        let check = self.ground.checks.get(&guard).filter(|_| self.order.guards.contains(&guard));
+        check.and_then(|check| check.passed_set.clone())
+    }
+
+    /// What the guards showed. One that is a goal too has run already.
+    fn guard_reports<'a>(&self, trial: &'a Trial) -> impl Iterator<Item = &'a CheckReport> {
+        let guards = self.order.guards.clone();
+        let as_goals = trial.goal_runs.first().into_iter().flatten();
+        as_goals.filter(move |report| guards.contains(&report.check)).chain(&trial.guards)
     }
 
     /// What fails now and did not fail every time at the base, by guard.
@@ -39,10 +50,10 @@ impl TaskRun {
                 identities(report).into_iter().filter(|id| !always(id)).collect();
             (!suspects.is_empty()).then_some((report.check, suspects))
         };
-        trial.guards.iter().filter_map(of).collect()
+        self.guard_reports(trial).filter_map(of).collect()
     }
 
-    pub(super) fn with_guards(&self, trial: &Trial) -> Decision {
+    pub(super) fn with_guards(&self, work: Work, trial: &Trial) -> Decision {
         let is_masked = |check: &u32| self.ground.checks.get(check).is_some_and(|check| check.masked);
         let unseen: Vec<CheckCall> = self
             .suspects(trial)
@@ -54,7 +65,7 @@ impl TaskRun {
             Some(base) if !unseen.is_empty() => {
                 Decision::perform(Work::SuspectsAtBase, run_checks(&base.commit, unseen))
             }
-            Some(_) | None => self.with_suspects(Work::Guards, trial),
+            Some(_) | None => self.with_suspects(work, trial),
         }
     }
 
@@ -66,14 +77,14 @@ impl TaskRun {
             return Decision::perform(Work::Confirming, run_checks(&trial.commit, calls.collect()));
         }
         let answers: Vec<(&CheckReport, baseline::Answer)> =
-            trial.guards.iter().map(|report| (report, self.compare(trial, report))).collect();
+            self.guard_reports(trial).map(|report| (report, self.compare(trial, report))).collect();
         let seen = seen(&answers);
         if answers.iter().all(|(_, answer)| answer.complete) {
             return self.judge(work, trial, Told { seen, ..Told::without_failures(Outcome::Complete) });
         }
         let failures = answers.iter().flat_map(|(report, answer)| blocking(report, answer)).collect();
         let flaky = answers.iter().flat_map(|(report, answer)| fingerprints(report, &answer.flaky)).collect();
-        let masked = trial.guards.iter().any(|report| report.masked);
+        let masked = self.guard_reports(trial).any(|report| report.masked);
         self.judge(work, trial, Told { masked, flaky, seen, ..Told::incomplete(failures) })
     }
 

@@ -90,7 +90,8 @@ impl TaskRun {
         failures: Vec<ReportedFailure>,
         outside: Vec<String>,
     ) -> Decision {
-        let order = AttemptOrder { number, base, stage, failures, outside };
+        let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
+        let order = AttemptOrder { number, base, origin, stage, failures, outside };
         Decision::perform(Work::Attempting, Command::RunAttempt(order))
     }
 

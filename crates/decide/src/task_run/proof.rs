@@ -1,30 +1,18 @@
 //! What a finished task rests on.
 
-use serde::{Deserialize, Serialize};
+use alloc::collections::BTreeSet;
 
 use super::TaskRun;
-
-/// What a result rests on, from the strongest to the weakest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Proof {
-    /// Goals that failed before were seen passing.
-    Goals,
-    /// There was no goal: something changed, and the guards show nothing new.
-    GuardsOnly,
-    /// No check named what it ran.
-    ExitCodeOnly,
-}
+use crate::goals::{Grounds, NamedTests, Proof, proof};
 
 impl TaskRun {
     /// What a result of this task rests on.
     pub fn proof(&self) -> Proof {
-        if !self.names_tests {
-            Proof::ExitCodeOnly
-        } else if self.order.goals.is_empty() {
-            Proof::GuardsOnly
-        } else {
-            Proof::Goals
-        }
+        let of = |checks: &BTreeSet<u32>| match checks {
+            none if none.is_empty() => None,
+            some if some.is_disjoint(&self.naming) => Some(NamedTests::No),
+            _ => Some(NamedTests::Yes),
+        };
+        proof(Grounds { goals: of(&self.goals(&self.ground)), guards: of(&self.order.guards) })
     }
 }

@@ -127,6 +127,26 @@ fn an_attempt_that_changes_nothing_is_not_checked() {
 }
 
 #[test]
+fn what_fails_is_the_goal_where_none_is_named() {
+    let guards_only = |implied_goals| TaskOrder { goals: BTreeSet::new(), implied_goals, ..order() };
+    let failing_guard = || failing("", "x");
+    let lab = |implied, base, script| outcome(Lab::new(guards_only(implied), base, script));
+    for implied in [ImpliedGoals::WhatFails, ImpliedGoals::WhatFailsAndElseNothing] {
+        let half_done = vec![failing_guard(), failing("", "")];
+        assert_eq!(lab(implied, failing_guard(), half_done), (Cause::Done, 2), "{implied:?}");
+        let removed = vec![State { gone: names("y"), ..failing("", "") }];
+        assert_eq!(lab(implied, failing_guard(), removed).0, Cause::NotConverging, "still a guard");
+    }
+    let changes = || vec![State { edited_tests: vec!["t".into()], ..failing("", "") }];
+    assert_eq!(lab(ImpliedGoals::WhatFails, failing("", ""), changes()), (Cause::Done, 1));
+    assert_eq!(
+        lab(ImpliedGoals::WhatFailsAndElseNothing, failing("", ""), changes()),
+        (Cause::AlreadySatisfied, 0)
+    );
+    assert_eq!(lab(ImpliedGoals::None, failing_guard(), vec![failing("n", "x")]), (Cause::Done, 1));
+}
+
+#[test]
 fn a_budget_holds_the_next_attempt_back_and_more_of_it_goes_on() {
     let script = || vec![failing("ab", ""), failing("a", ""), failing("", "")];
     for (budget, more) in [
@@ -175,7 +195,7 @@ fn what_guards_tolerate_is_told() {
     }
     let seen = last.judged.expect("an attempt was judged").seen;
     assert_eq!(seen, Seen { known: names("k"), flaky: names("f"), ..Seen::default() });
-    assert_eq!(lab.run.proof(), Proof::Goals);
+    assert_eq!(lab.run.proof(), crate::goals::Proof::Goals);
 }
 
 #[test]

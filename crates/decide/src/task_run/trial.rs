@@ -147,7 +147,7 @@ impl TaskRun {
             }
             (Work::Goals, _) => self.with_goals(trial, reports),
             (Work::GoalsWithBaseTests, _) => self.with_goal_verdict(work, trial),
-            (Work::Guards, _) => self.with_guards(trial),
+            (Work::Guards, _) => self.with_guards(work, trial),
             (Work::SuspectsAtBase | Work::Confirming, _) => self.with_suspects(work, trial),
             (_, _) => self.evaluate(trial),
         }
@@ -191,7 +191,7 @@ impl TaskRun {
     }
 
     pub(super) fn evaluate(&self, trial: &Trial) -> Decision {
-        if self.order.goals.is_empty() {
+        if self.goals(&self.ground).is_empty() {
             return self.run_guards(trial);
         }
         Decision::perform(Work::Goals, run_checks(&trial.commit, self.goal_calls()))

@@ -148,6 +148,7 @@ impl World {
             failures: failing.iter().map(failure).collect(),
             masked: call.check == GUARD && !state.hidden.is_empty(),
             passed: Some(9),
+            counted: 9,
             passed_set: Some(BlobId("passed".into())),
             seen_passing: call.watched.iter().filter(is_seen).cloned().collect(),
             gone: if call.passed_before.is_some() { state.gone.clone() } else { BTreeSet::new() },

@@ -4,7 +4,7 @@
 //! it, as Vitest names it too.
 
 use super::javascript::Thrown;
-use super::{Read, Step, indentation, without_duration};
+use super::{Read, Step, count_of, indentation, without_duration};
 use crate::collector::Collector;
 use crate::fingerprint::Draft;
 use crate::report::{Kind, Runner};
@@ -57,6 +57,7 @@ impl Read for Jest {
             return Step::Taken;
         }
         if let Some(counts) = line.strip_prefix("Tests: ") {
+            out.counted(count_of(counts, "passed").unwrap_or(0));
             if counts.contains("passed") || counts.contains("failed") {
                 out.ran_unnamed();
             }

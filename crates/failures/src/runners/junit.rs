@@ -125,7 +125,7 @@ impl Junit {
         let is_skipped = faults.iter().any(|fault| fault.is_skip);
         match faults.first().filter(|_| !is_skipped) {
             Some(fault) => out.failed(fault.draft(package, &name, file)),
-            None if faults.is_empty() => out.passed(package, &name),
+            None if faults.is_empty() => out.case_passed(package, &name),
             None => out.skipped(package, &name),
         }
     }

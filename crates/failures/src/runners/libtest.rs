@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::panic::Panic;
-use super::{Read, Step};
+use super::{Read, Step, count_of};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::Draft;
 use crate::report::{Kind, Runner};
@@ -64,7 +64,8 @@ impl Read for Libtest {
             self.unfinished = true;
             return Step::Taken;
         }
-        if line.starts_with("test result: ") {
+        if let Some(result) = line.strip_prefix("test result: ") {
+            out.counted(count_of(result, "passed").unwrap_or(0));
             if !line.contains(" 0 passed; 0 failed;") {
                 out.ran_unnamed();
             }

@@ -22,6 +22,9 @@ struct Event<'a> {
     name: Option<String>,
     #[serde(default)]
     stdout: Option<String>,
+    /// How many tests of a suite passed, when it has ended.
+    #[serde(default)]
+    passed: u64,
 }
 
 /// Whether a line is such an event.
@@ -42,9 +45,13 @@ fn short(binary: &str) -> &str {
 
 impl Read for LibtestJson {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
-        let Ok(Event { kind: "test", event, name: Some(name), stdout }) = serde_json::from_str(line) else {
+        let Ok(Event { kind, event, name, stdout, passed }) = serde_json::from_str(line) else {
             return Step::Ended;
         };
+        if kind == "suite" {
+            out.counted(passed);
+        }
+        let Some(name) = name.filter(|_| kind == "test") else { return Step::Ended };
         // Nextest names the package and the binary before a dollar sign.
         let (runner, package, test) = match name.split_once('$') {
             Some((binary, test)) => (Runner::Nextest, Some(short(binary)), test),

@@ -3,7 +3,7 @@
 //! Owns Mocha's default reporter. Names are the groups and the test, joined as Jest and Vitest join them.
 
 use super::javascript::Thrown;
-use super::{Read, Step, indentation, without_duration};
+use super::{Read, Step, count_of, indentation, without_duration};
 use crate::collector::Collector;
 use crate::fingerprint::Draft;
 use crate::report::{Kind, Runner};
@@ -101,9 +101,7 @@ impl Read for Mocha {
         if !self.summarised && self.block.is_none() {
             if indentation(line) == 2 && is_passing(text) {
                 self.summarised = true;
-                if !text.starts_with("0 ") {
-                    out.ran_unnamed();
-                }
+                out.counted(count_of(text, "passing").unwrap_or(0));
             } else {
                 self.tree(line, out);
             }

@@ -78,6 +78,19 @@ impl Reader {
     }
 }
 
+/// The number before a word in a summary, as in `1 failed, 3 passed in 0.1s`; nothing where the word is not there.
+pub(crate) fn count_of(summary: &str, word: &str) -> Option<u64> {
+    let mut words = summary.split([' ', ',', ';', '|', '(', ')']).filter(|part| !part.is_empty());
+    let mut before = words.next()?;
+    for part in words {
+        if part == word {
+            return before.parse().ok();
+        }
+        before = part;
+    }
+    None
+}
+
 /// A place written as `file:line` or `file:line:column`, with whatever stands behind it.
 pub(crate) fn place(text: &str) -> Option<(&str, u32, &str)> {
     let mut from = 0;
@@ -141,6 +154,23 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(place(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_stand_before_their_word() {
+        let table = [
+            ("1 failed, 3 passed in 0.12s", Some(3)),
+            ("12 skipped, 1 passed, 13 total", Some(1)),
+            ("1 failed | 4 passed (5)", Some(4)),
+            ("ok. 3 passed; 0 failed; 1 ignored", Some(3)),
+            ("2 tests run: 2 passed (1 slow), 0 skipped", Some(2)),
+            ("3 failed", None),
+            ("passed", None),
+            ("99999999999999999999999 passed", None),
+        ];
+        for (summary, expected) in table {
+            assert_eq!(count_of(summary, "passed"), expected, "{summary}");
         }
     }
 

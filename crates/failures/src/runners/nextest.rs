@@ -3,7 +3,7 @@
 //! Owns nextest's status lines. What a failed test printed is indented below its status and read as libtest's.
 
 use super::libtest::details_of;
-use super::{Read, Step, indentation};
+use super::{Read, Step, count_of, indentation};
 use crate::collector::{Collector, append};
 use crate::fingerprint::Draft;
 use crate::report::{Kind, Runner};
@@ -56,6 +56,7 @@ impl Read for Nextest {
         } else if trimmed.starts_with("Summary [") {
             self.finish(out);
             self.summarised = true;
+            out.counted(count_of(trimmed, "passed").unwrap_or(0));
             if !trimmed.contains("] 0 tests run") {
                 out.ran_unnamed();
             }

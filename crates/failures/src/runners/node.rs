@@ -86,6 +86,9 @@ impl Node {
         let depth = indentation(line);
         let text = line.trim();
         let mark = text.chars().next().unwrap_or(' ');
+        if let Some(count) = line.strip_prefix("ℹ pass ").and_then(|count| count.trim().parse().ok()) {
+            out.counted(count);
+        }
         if !matches!(mark, '▶' | '✔' | '✖' | '﹣') {
             return;
         }

@@ -6,7 +6,7 @@
 pub(crate) mod block;
 
 use self::block::{Block, blocks_name};
-use super::{Read, Step};
+use super::{Read, Step, count_of};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::Draft;
 use crate::report::{Kind, Runner};
@@ -45,6 +45,8 @@ pub(crate) struct Pytest {
     crash: Option<Draft>,
     /// Whether a block is open; the line style has none.
     in_block: bool,
+    /// Whether a title was seen; a quiet session in which nothing failed has none.
+    has_title: bool,
     ended: bool,
 }
 
@@ -52,6 +54,19 @@ pub(crate) struct Pytest {
 pub(crate) fn is_start(line: &str) -> bool {
     title(line, '=').is_some_and(|title| matches!(title, "test session starts" | "FAILURES" | "ERRORS"))
         || title(line, '=') == Some("short test summary info")
+        || is_quiet_end(line)
+}
+
+/// All that a quiet session says in which nothing failed: `4 passed, 1 skipped in 0.01s`.
+pub(crate) fn is_quiet_end(line: &str) -> bool {
+    is_count(line) && count_of(line, "passed").is_some() && {
+        let counts = line.split(" in ").next().unwrap_or_default();
+        counts.split(", ").all(|part| {
+            part.split_once(' ').is_some_and(|(number, word)| {
+                number.bytes().all(|byte| byte.is_ascii_digit()) && !word.contains(' ')
+            })
+        })
+    }
 }
 
 impl Read for Pytest {
@@ -64,6 +79,7 @@ impl Read for Pytest {
             return Step::Taken;
         }
         match self.part {
+            Part::Progress if !self.has_title && is_quiet_end(line) => return self.ended(line, out),
             Part::Progress => self.progress(line, out),
             Part::Blocks => self.in_blocks(line),
             Part::Summary => return self.summary(line, out),
@@ -83,6 +99,7 @@ impl Read for Pytest {
 impl Pytest {
     fn titled(&mut self, title: &str, out: &mut Collector) -> Step {
         self.in_block = false;
+        self.has_title = true;
         self.part = match title {
             "test session starts" => Part::Progress,
             "FAILURES" | "ERRORS" => Part::Blocks,
@@ -97,6 +114,9 @@ impl Pytest {
         if title.contains(" passed") || title.contains(" failed") {
             out.ran_unnamed();
         }
+        let passed = count_of(title, "passed").unwrap_or(0);
+        // A test that was expected to fail, and did, passed.
+        out.counted(passed.saturating_add(count_of(title, "xfailed").unwrap_or(0)));
         self.ended = true;
         self.finish(out);
         Step::Ended
@@ -113,19 +133,7 @@ impl Pytest {
             block::crash_line(crash, line);
             return;
         }
-        let mut words =
-            line.split_whitespace().filter(|word| !word.starts_with('[') && !word.ends_with("%]"));
-        let (Some(first), Some(second)) = (words.next(), words.next()) else { return };
-        let (id, outcome) = match outcome(first) {
-            Some(outcome) => (second, outcome),
-            None => match outcome(second) {
-                Some(outcome) => (first, outcome),
-                None => return,
-            },
-        };
-        if !id.contains("::") {
-            return;
-        }
+        let Some((id, outcome)) = named_outcome(line) else { return };
         match outcome {
             Outcome::Passed => out.passed(None, id),
             Outcome::Skipped => out.skipped(None, id),
@@ -148,7 +156,7 @@ impl Pytest {
     fn summary(&mut self, line: &str, out: &mut Collector) -> Step {
         let failing = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
         if let Some(rest) = failing.filter(|_| self.named.len() < MAX_FAILURES) {
-            let (id, reason) = rest.split_once(" - ").unwrap_or((rest, ""));
+            let (id, reason) = id_and_reason(rest);
             self.named.push(Named { id: id.trim().to_string(), reason: reason.to_string(), used: false });
         } else if let Some(id) = line.strip_prefix("PASSED ") {
             out.passed(None, id);
@@ -212,6 +220,49 @@ enum Outcome {
     Skipped,
 }
 
+/// `test_calc.py::test_equal[a b] PASSED   [ 4%]`, or as a worker says it: `[gw0] [ 4%] PASSED test_calc.py::test_equal`.
+fn named_outcome(line: &str) -> Option<(&str, Outcome)> {
+    let mut rest = line.trim();
+    if let Some(worker) = rest.strip_prefix("[gw") {
+        rest = worker.split_once(']')?.1.trim_start();
+        rest = rest
+            .strip_prefix('[')
+            .and_then(|percent| percent.split_once("%]"))
+            .map_or(rest, |(_, rest)| rest);
+        let (word, id) = rest.trim().split_once(' ')?;
+        return id.contains("::").then_some((id.trim(), outcome(word)?));
+    }
+    // An id may hold blanks, so the outcome is the first word behind one that can be none of it.
+    let mut from = 0;
+    while let Some(blank) = rest.get(from..)?.find(' ').map(|at| at + from) {
+        let (id, behind) = rest.split_at_checked(blank)?;
+        let word = behind.split_whitespace().next().unwrap_or_default();
+        if let Some(outcome) = outcome(word) {
+            // Only parameters hold blanks; other words stand in what a test prints.
+            let is_id = match id.split_once(' ') {
+                Some((before, _)) => before.contains('[') && id.ends_with(']'),
+                None => true,
+            };
+            return (is_id && id.contains("::")).then_some((id, outcome));
+        }
+        from = blank + 1;
+    }
+    None
+}
+
+/// `test_calc.py::test_equal[a - b] - assert 4 == 5`; parameters may hold the dash that stands before the reason.
+fn id_and_reason(rest: &str) -> (&str, &str) {
+    let (id, reason) = rest.split_once(" - ").unwrap_or((rest, ""));
+    if !id.contains('[') || id.ends_with(']') {
+        return (id, reason);
+    }
+    match rest.find("] - ") {
+        Some(at) => (rest.get(..=at).unwrap_or(id), rest.get(at + 4..).unwrap_or(reason)),
+        None if rest.ends_with(']') => (rest, ""),
+        None => (id, reason),
+    }
+}
+
 fn outcome(word: &str) -> Option<Outcome> {
     match word {
         "PASSED" | "XFAIL" => Some(Outcome::Passed),
@@ -224,11 +275,11 @@ fn outcome(word: &str) -> Option<Outcome> {
 /// The words between two runs of a sign, as in `=== FAILURES ===`.
 fn title(line: &str, sign: char) -> Option<&str> {
     let inner = line.trim_start_matches(sign);
-    if line.len() - inner.len() < 3 {
-        return None;
-    }
+    let signs = line.len() - inner.len();
     let title = inner.trim_end_matches(sign);
-    (title.len() < inner.len() && title.starts_with(' '))
+    // A count with many parts fills the line and leaves room for one sign only.
+    let is_rule = signs >= 3 || (signs > 0 && is_count(title.trim()));
+    (is_rule && title.len() < inner.len() && title.starts_with(' '))
         .then(|| title.trim())
         .filter(|title| !title.is_empty())
 }

@@ -54,6 +54,9 @@ impl Read for Tap {
             block.line(text);
             return Step::Taken;
         }
+        if let Some(count) = line.strip_prefix("# pass ").and_then(|count| count.trim().parse().ok()) {
+            out.counted(count);
+        }
         if let Some(result) = result(text) {
             self.hand_in(out);
             self.result(depth, &result, out);

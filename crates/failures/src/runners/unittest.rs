@@ -16,6 +16,8 @@ pub(crate) struct Unittest {
     /// A test named on the line before, whose description follows with the outcome.
     described: Option<String>,
     ended: bool,
+    /// How many tests ran, until the line that says how many of them did not pass.
+    ran: Option<u64>,
     /// Whether the line before was a rule.
     ruled: bool,
     /// Whether it is unittest for certain.
@@ -31,9 +33,12 @@ struct Block {
     traceback: Traceback,
 }
 
-/// Whether unittest begins here: a verbose outcome, or the rule above the first failure.
+/// Whether unittest begins here: a verbose outcome, the rule above the first failure, or the closing count where
+/// nothing failed.
 pub(crate) fn is_start(line: &str) -> bool {
-    is_rule(line, b'=') || outcome(line).is_some_and(|(name, _)| test_name(name).is_some())
+    is_rule(line, b'=')
+        || ran(line).is_some()
+        || outcome(line).is_some_and(|(name, _)| test_name(name).is_some())
 }
 
 impl Read for Unittest {
@@ -82,10 +87,11 @@ impl Read for Unittest {
 
 impl Unittest {
     fn outside(&mut self, line: &str, out: &mut Collector) -> Step {
-        if line.starts_with("Ran ") && line.contains(" test") {
-            if !line.starts_with("Ran 0 ") {
+        if let Some(count) = ran(line) {
+            if count > 0 {
                 out.ran_unnamed();
             }
+            self.ran = Some(count);
             self.ended = true;
         } else if let Some((name, result)) = outcome(line) {
             let named = test_name(name).or_else(|| self.described.take());
@@ -98,7 +104,11 @@ impl Unittest {
             }
         } else {
             self.described = test_name(line);
-            if self.ended && !line.is_empty() && !line.starts_with("FAILED (") && !line.starts_with("OK") {
+            let closes = line.starts_with("FAILED (") || line.starts_with("OK");
+            if let Some(ran) = self.ran.take_if(|_| closes) {
+                out.counted(ran.saturating_sub(not_passed(line)));
+            }
+            if self.ended && !line.is_empty() && !closes {
                 self.finish(out);
                 return Step::Refused;
             }
@@ -120,6 +130,24 @@ impl Unittest {
 
 fn is_rule(line: &str, sign: u8) -> bool {
     line.len() == 70 && line.bytes().all(|byte| byte == sign)
+}
+
+/// How many tests ran: `Ran 15 tests in 0.003s`.
+fn ran(line: &str) -> Option<u64> {
+    let (count, duration) = line.strip_prefix("Ran ")?.split_once(" in ")?;
+    let count = count.strip_suffix(" tests").or_else(|| count.strip_suffix(" test"))?;
+    duration.ends_with('s').then(|| count.parse().ok())?
+}
+
+/// How many of them did not pass: `FAILED (failures=7, errors=4, skipped=1, expected failures=1)`. A test that was
+/// expected to fail, and did, passed.
+fn not_passed(line: &str) -> u64 {
+    let Some((_, inside)) = line.trim_end_matches(')').split_once('(') else { return 0 };
+    let counts = inside.split(", ").filter_map(|part| part.split_once('='));
+    counts
+        .filter(|(name, _)| *name != "expected failures")
+        .filter_map(|(_, count)| count.parse::<u64>().ok())
+        .fold(0, u64::saturating_add)
 }
 
 /// `FAIL: test_equal (unit_calc.CalcTest.test_equal)`

@@ -3,7 +3,7 @@
 //! Owns the banner, the tree of results and the `FAIL` blocks. Names are as Vitest prints them: file and path.
 
 use super::javascript::Thrown;
-use super::{Read, Step, without_duration};
+use super::{Read, Step, count_of, without_duration};
 use crate::collector::Collector;
 use crate::fingerprint::Draft;
 use crate::report::{Kind, Runner};
@@ -38,6 +38,7 @@ impl Read for Vitest {
         }
         let text = line.trim();
         if let Some(counts) = text.strip_prefix("Tests  ") {
+            out.counted(count_of(counts, "passed").unwrap_or(0));
             if counts.contains("passed") || counts.contains("failed") {
                 out.ran_unnamed();
             }

@@ -36,6 +36,19 @@ pub struct Check {
 }
 
 impl Check {
+    /// A check with the default limits.
+    pub fn new(name: impl Into<String>, command: impl Into<String>, kind: CheckKind) -> Self {
+        Self {
+            name: name.into(),
+            command: command.into(),
+            kind,
+            timeout: Self::default_timeout(),
+            lock: None,
+            verdict: CheckVerdict::Auto,
+            runner: Self::default_runner(),
+        }
+    }
+
     fn default_timeout() -> u32 {
         1800
     }

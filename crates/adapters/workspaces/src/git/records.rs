@@ -1,7 +1,26 @@
-//! The NUL-separated records of `status`, `diff-tree`, `config` and of plain lists.
+//! The NUL-separated records of `status`, `diff-tree`, `ls-tree`, `config` and of plain lists.
 //!
-//! Owns their grammar, as pure functions of bytes. Refuses to guess: a record that does not have its fields is left
-//! out by `Option`, never by a panic, and a path is bytes from beginning to end.
+//! Owns their grammar, as pure functions of bytes. Refuses to guess: a record that does not have its fields makes the
+//! whole answer unreadable, because a path that is left out would be a change that nobody sees. A path is bytes from
+//! beginning to end.
+
+use fixpoint_ports::WorkspaceError;
+
+/// What is shown of a record that cannot be read.
+const SHOWN_BYTES: usize = 200;
+
+fn unreadable(command: &str, record: &[u8]) -> WorkspaceError {
+    let shown = record.get(..record.len().min(SHOWN_BYTES)).unwrap_or_default();
+    WorkspaceError::Unreadable { command: command.to_string(), record: shown.escape_ascii().to_string() }
+}
+
+/// The pieces of an answer in which every record ends with a NUL; one that does not was cut off.
+fn terminated<'a>(command: &str, bytes: &'a [u8]) -> Result<impl Iterator<Item = &'a [u8]>, WorkspaceError> {
+    match bytes.last() {
+        None | Some(0) => Ok(list(bytes)),
+        Some(_) => Err(unreadable(command, list(bytes).last().unwrap_or_default())),
+    }
+}
 
 /// The non-empty pieces between NULs.
 pub(crate) fn list(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -41,32 +60,51 @@ pub(crate) struct Dirty {
 }
 
 /// The records of `status --porcelain=v2 -z --no-renames` that concern the working tree.
-pub(crate) fn dirty(bytes: &[u8]) -> Vec<Dirty> {
-    list(bytes).filter_map(dirty_record).collect()
+pub(crate) fn dirty(bytes: &[u8]) -> Result<Vec<Dirty>, WorkspaceError> {
+    let mut found = Vec::new();
+    for record in terminated("status", bytes)? {
+        match dirty_record(record).ok_or_else(|| unreadable("status", record))? {
+            Told::File(dirty) => found.push(dirty),
+            Told::Nothing => {}
+        }
+    }
+    Ok(found)
 }
 
-fn dirty_record(record: &[u8]) -> Option<Dirty> {
+/// What a record of `status` says about the working tree.
+enum Told {
+    File(Dirty),
+    Nothing,
+}
+
+fn dirty_record(record: &[u8]) -> Option<Told> {
     let (kind, rest) = record.split_at_checked(2)?;
     let tracked = |fields: usize| {
         let mut pieces = rest.splitn(fields, |byte| *byte == b' ');
         let in_tree = pieces.next()?.get(1).copied()?;
         // Whatever follows the fixed fields is the path, spaces included.
-        let path = pieces.nth(fields - 2)?.to_vec();
-        let standing = match in_tree {
-            b'.' => return None,
-            b'D' => Standing::Gone,
-            _ => Standing::Changed,
-        };
-        Some(Dirty { path, standing })
+        let path = pieces.nth(fields.checked_sub(2)?)?.to_vec();
+        Some((path, in_tree))
     };
+    let file = |path: &[u8], standing| Told::File(Dirty { path: path.to_vec(), standing });
     match kind {
-        b"1 " => tracked(8),
+        b"1 " => {
+            let (path, in_tree) = tracked(8)?;
+            match in_tree {
+                b'.' => Some(Told::Nothing),
+                b'D' => Some(file(&path, Standing::Gone)),
+                b'M' | b'T' | b'A' | b'R' | b'C' | b'U' => Some(file(&path, Standing::Changed)),
+                _ => None,
+            }
+        }
         // In a conflict both letters describe sides of a merge; the working file is what counts.
-        b"u " => tracked(10).map(|record| Dirty { standing: Standing::Changed, ..record }),
-        b"? " => Some(match rest.strip_suffix(b"/") {
-            Some(path) => Dirty { path: path.to_vec(), standing: Standing::NestedRepository },
-            None => Dirty { path: rest.to_vec(), standing: Standing::Untracked },
-        }),
+        b"u " => tracked(10).map(|(path, _)| file(&path, Standing::Changed)),
+        b"? " => match rest.strip_suffix(b"/").unwrap_or(rest) {
+            b"" => None,
+            path if path.len() < rest.len() => Some(file(path, Standing::NestedRepository)),
+            path => Some(file(path, Standing::Untracked)),
+        },
+        b"! " | b"# " => Some(Told::Nothing),
         _ => None,
     }
 }
@@ -124,17 +162,21 @@ pub(crate) type Counted = (Vec<u8>, Option<u64>);
 
 /// What `diff-tree -r -z --raw --numstat --no-renames` wrote: the raw records, then for the same paths in any order
 /// the lines.
-pub(crate) fn differing(bytes: &[u8]) -> (Vec<Differing>, Vec<Counted>) {
+pub(crate) fn differing(bytes: &[u8]) -> Result<(Vec<Differing>, Vec<Counted>), WorkspaceError> {
     let mut raw = Vec::new();
     let mut counted = Vec::new();
-    let mut pieces = list(bytes);
+    let mut pieces = terminated("diff-tree", bytes)?;
     while let Some(piece) = pieces.next() {
+        let refusal = || unreadable("diff-tree", piece);
         match piece.strip_prefix(b":") {
-            Some(header) => raw.extend(pieces.next().and_then(|path| raw_record(header, path))),
-            None => counted.extend(counted_record(piece)),
+            Some(header) => {
+                let path = pieces.next().ok_or_else(refusal)?;
+                raw.push(raw_record(header, path).ok_or_else(refusal)?);
+            }
+            None => counted.push(counted_record(piece).ok_or_else(refusal)?),
         }
     }
-    (raw, counted)
+    Ok((raw, counted))
 }
 
 fn raw_record(header: &[u8], path: &[u8]) -> Option<Differing> {
@@ -147,24 +189,58 @@ fn raw_record(header: &[u8], path: &[u8]) -> Option<Differing> {
 
 fn counted_record(record: &[u8]) -> Option<Counted> {
     let mut fields = record.splitn(3, |byte| *byte == b'\t');
-    let mut number = || -> Option<Option<u64>> {
-        let text = std::str::from_utf8(fields.next()?).ok()?;
-        Some(text.parse::<u64>().ok())
-    };
+    let mut number = || number_or_dash(fields.next()?);
     let (added, removed) = (number()?, number()?);
     let lines = added.zip(removed).map(|(added, removed)| added.saturating_add(removed));
     Some((fields.next()?.to_vec(), lines))
+}
+
+/// A number, or the dash that git writes where there is none.
+fn number_or_dash(text: &[u8]) -> Option<Option<u64>> {
+    match text {
+        b"-" => Some(None),
+        digits => std::str::from_utf8(digits).ok()?.parse().ok().map(Some),
+    }
+}
+
+/// One entry of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its mode.
+    pub(crate) mode: Mode,
+    /// The name of its content.
+    pub(crate) object: String,
+    /// The size of its content, where it was asked for and there is one.
+    pub(crate) size: Option<u64>,
+    /// Its path.
+    pub(crate) path: Vec<u8>,
+}
+
+/// The records of `ls-tree -z`, with or without `--long`.
+pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<Entry>, WorkspaceError> {
+    let record = |record| entry(record).ok_or_else(|| unreadable("ls-tree", record));
+    terminated("ls-tree", bytes)?.map(record).collect()
+}
+
+fn entry(record: &[u8]) -> Option<Entry> {
+    let mut halves = record.splitn(2, |byte| *byte == b'\t');
+    // The size is set flush right, with spaces before it.
+    let mut words = halves.next()?.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let mode = Mode::parse(words.next()?)?;
+    let object = String::from_utf8(words.nth(1)?.to_vec()).ok()?;
+    let size = words.next().map_or(Some(None), number_or_dash)?;
+    Some(Entry { mode, object, size, path: halves.next()?.to_vec() })
 }
 
 /// The records of `config -z`: a key, and its value where it has one.
 pub(crate) fn settings(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let setting = |piece: &[u8]| {
         let mut halves = piece.splitn(2, |byte| *byte == b'\n');
-        let key = String::from_utf8(halves.next()?.to_vec()).ok()?;
+        let key = String::from_utf8_lossy(halves.next().unwrap_or_default()).into_owned();
         // A key without a value means true.
-        Some((key, halves.next().unwrap_or(b"true").to_vec()))
+        (key, halves.next().unwrap_or(b"true").to_vec())
     };
-    list(bytes).filter_map(setting).collect()
+    list(bytes).map(setting).collect()
 }
 
 #[cfg(test)]
@@ -182,7 +258,7 @@ mod tests {
             (b"new", Standing::Untracked),
             (b"nested", Standing::NestedRepository),
         ];
-        let found = dirty(bytes);
+        let found = dirty(bytes).unwrap();
         let found: Vec<_> = found.iter().map(|dirty| (dirty.path.as_slice(), dirty.standing)).collect();
         assert_eq!(found, expected);
     }
@@ -191,7 +267,7 @@ mod tests {
     fn differences_are_read_with_their_lines() {
         let bytes = b":100644 100755 aa bb M\0x y\0:000000 160000 00 cc A\0sub\0:120000 000000 dd 00 D\0-5\0\
             3\t4\tx y\0-\t-\tsub\x000\t1\t-5\0";
-        let (raw, counted) = differing(bytes);
+        let (raw, counted) = differing(bytes).unwrap();
         let modes: Vec<_> = raw.iter().map(|entry| (entry.before, entry.after, &*entry.object)).collect();
         assert_eq!(
             modes,
@@ -203,6 +279,53 @@ mod tests {
         );
         let lines: Vec<_> = counted.iter().map(|(path, lines)| (path.as_slice(), *lines)).collect();
         assert_eq!(lines, [(&b"x y"[..], Some(7)), (b"sub", None), (b"-5", Some(1))]);
+    }
+
+    #[test]
+    fn entries_of_a_tree_are_read_with_and_without_sizes() {
+        let file = |size, path: &[u8]| Entry {
+            mode: Mode::File(0o100_644),
+            object: "aa".to_string(),
+            size,
+            path: path.to_vec(),
+        };
+        let read = entries(b"100644 blob aa      12\ta\tb\x00160000 commit bb       -\tsub\x00").unwrap();
+        let submodule =
+            Entry { mode: Mode::Submodule, object: "bb".to_string(), size: None, path: b"sub".to_vec() };
+        assert_eq!(read, [file(Some(12), b"a\tb"), submodule]);
+        assert_eq!(entries(b"100644 blob aa\tx y\0").unwrap(), [file(None, b"x y")]);
+    }
+
+    #[test]
+    fn a_record_that_is_not_understood_makes_the_whole_answer_unreadable() {
+        let refused = |answer: Result<(), WorkspaceError>| match answer {
+            Err(WorkspaceError::Unreadable { command, record }) => (command, record),
+            other => panic!("{other:?}"),
+        };
+        let bad_status: [(&[u8], &str); 7] = [
+            (b"? fine\x001 .M N... 1 2 3 a\0", "1 .M N... 1 2 3 a"),
+            (b"1 .x N... 1 2 3 a b path\0", "1 .x N... 1 2 3 a b path"),
+            (b"2 R. N... 1 2 3 a b R100 to\0from\0", "2 R. N... 1 2 3 a b R100 to"),
+            (b"? \0", "? "),
+            (b"? /\0", "? /"),
+            (b"x\0", "x"),
+            (b"? whole\0? cut o", "? cut o"),
+        ];
+        for (bytes, shown) in bad_status {
+            assert_eq!(refused(dirty(bytes).map(drop)), ("status".to_string(), shown.to_string()));
+        }
+        let bad_differences: [&[u8]; 5] =
+            [b":100644 100644 a b M\0", b":1 x a b M\0p\0", b":1 2\0p\0", b"1\tx\tp\0", b"1\t2\0"];
+        for bytes in bad_differences {
+            assert_eq!(refused(differing(bytes).map(drop)).0, "diff-tree", "{}", bytes.escape_ascii());
+        }
+        let bad_entries: [&[u8]; 4] =
+            [b"100644 blob aa path\0", b"100644 blob\tp\0", b"9 blob aa\tp\0", b"100644 blob aa x\tp\0"];
+        for bytes in bad_entries {
+            assert_eq!(refused(entries(bytes).map(drop)).0, "ls-tree", "{}", bytes.escape_ascii());
+        }
+        let (_, shown) = refused(dirty(&[b'\xff'; 1000]).map(drop));
+        assert_eq!(shown, "\\xff".repeat(SHOWN_BYTES));
     }
 
     #[test]
@@ -218,7 +341,7 @@ mod tests {
         /// Catches a record split where it may be too short.
         #[test]
         fn no_bytes_make_a_parser_fail(bytes in proptest::collection::vec(0_u8..128, 0..200)) {
-            drop((dirty(&bytes), differing(&bytes), settings(&bytes)));
+            drop((dirty(&bytes), differing(&bytes), entries(&bytes), settings(&bytes)));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fixpoint_ports::{CommitId, Workspaces};
+use fixpoint_ports::{Cancel, CommitId, Purpose, Slot, SlotRequest, WorkspaceError, Workspaces};
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
 const PERSON: [(&str, &str); 4] = [
@@ -49,6 +49,25 @@ pub(crate) fn shell(directory: &Path, script: &str) {
         .output()
         .unwrap();
     assert!(status.status.success(), "{script}: {}", String::from_utf8_lossy(&status.stderr));
+}
+
+/// Slots as most tests want them.
+pub(crate) trait Ask {
+    /// One in which nothing is worth keeping.
+    fn slot(&self, purpose: Purpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError>;
+    /// One of an agent's, whose work is kept under a reference.
+    fn unfinished(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError>;
+}
+
+impl Ask for LocalWorkspaces {
+    fn slot(&self, purpose: Purpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError> {
+        self.acquire(&SlotRequest { purpose, at, unfinished: None }, &Cancel::default())
+    }
+
+    fn unfinished(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError> {
+        let request = SlotRequest { purpose: Purpose::Agent, at, unfinished: Some(reference) };
+        self.acquire(&request, &Cancel::default())
+    }
 }
 
 pub(crate) struct Fixture {

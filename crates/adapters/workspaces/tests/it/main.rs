@@ -7,6 +7,8 @@ mod mischief;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod reading;
+#[cfg(test)]
 mod results;
 #[cfg(test)]
 mod sharing;
@@ -14,5 +16,7 @@ mod sharing;
 mod slots;
 #[cfg(test)]
 mod snapshots;
+#[cfg(test)]
+mod unfinished;
 #[cfg(test)]
 mod upkeep;

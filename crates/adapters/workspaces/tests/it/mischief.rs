@@ -6,21 +6,21 @@ use std::path::Path;
 
 use fixpoint_ports::{CommitId, Purpose, TakenTree, Workspaces};
 
-use crate::fixture::{Fixture, bytes_path, git, shell, users};
+use crate::fixture::{Ask, Fixture, bytes_path, git, shell, users};
 
 /// Lets an agent loose in a slot, takes its tree, and compares the user's repository with what it was.
 fn agent(fixture: &Fixture, act: impl FnOnce(&Path)) -> (CommitId, TakenTree) {
     let before = users(fixture);
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
-    let mut slot = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
     act(slot.directory());
     let taken = slot.take("taken", "what the agent left\n").unwrap();
     assert_eq!(users(fixture), before);
     // Taking again finds the same, and the slot is usable afterwards.
     assert_eq!(slot.take("again", "m").unwrap().tree, taken.tree);
     drop(slot);
-    let mut next = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut next = workspaces.slot(Purpose::Agent, &base).unwrap();
     assert_eq!(fixture.files(&next.take("clean", "m").unwrap().commit), fixture.files(&base));
     assert_eq!(users(fixture), before);
     (base, taken)

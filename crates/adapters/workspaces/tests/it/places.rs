@@ -6,7 +6,7 @@ use std::path::Path;
 use fixpoint_ports::{ChangeKind, CommitId, Purpose, Workspaces};
 use fixpoint_workspaces::{LocalWorkspaces, Options, Placement};
 
-use crate::fixture::{Fixture, ask, files, git, shell, users};
+use crate::fixture::{Ask, Fixture, ask, files, git, shell, users};
 
 fn open(start: &Path, fixture: &Fixture) -> LocalWorkspaces {
     LocalWorkspaces::open(start, &fixture.slots(), Options::default()).unwrap()
@@ -15,7 +15,7 @@ fn open(start: &Path, fixture: &Fixture) -> LocalWorkspaces {
 /// One attempt that adds a file, from snapshot to result.
 fn attempt(workspaces: &LocalWorkspaces) -> CommitId {
     let base = workspaces.snapshot("base").unwrap().commit;
-    let mut slot = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
     shell(slot.directory(), "git log --oneline > /dev/null; test -z \"$(git status --porcelain)\"");
     shell(slot.directory(), "echo x > added");
     let taken = slot.take("taken", "m").unwrap();
@@ -63,14 +63,14 @@ fn a_submodule_is_a_commit_outside_and_a_repository_inside() {
     let base = outer.base(&workspaces);
     assert!(outer.files(&base).contains(&"160000 sub".to_string()));
     attempt(&workspaces);
-    let mut slot = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
     fs::write(slot.directory().join("sub/hidden"), "x\n").unwrap();
     let taken = slot.take("hidden", "m").unwrap();
     let changes = workspaces.changes(&base, &taken.commit).unwrap();
     let seen: Vec<_> = changes.iter().map(|change| (change.path.as_slice(), change.kind)).collect();
     assert_eq!(seen, [(&b"sub"[..], ChangeKind::Deleted), (b"sub/hidden", ChangeKind::Added)]);
     drop(slot);
-    let mut slot = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
     assert_eq!(outer.files(&slot.take("clean", "m").unwrap().commit), outer.files(&base));
     shell(
         slot.directory(),
@@ -127,7 +127,7 @@ fn a_detached_head_a_shallow_clone_and_a_partial_clone() {
             let workspaces = clone.open();
             let base = workspaces.resolve("HEAD", "base").unwrap().commit;
             let before = users(&clone);
-            let slot = workspaces.acquire(Purpose::Check, &base).unwrap();
+            let slot = workspaces.slot(Purpose::Check, &base).unwrap();
             assert_eq!(
                 fs::read_to_string(slot.directory().join("README")).unwrap(),
                 "second\n",

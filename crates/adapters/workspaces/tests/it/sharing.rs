@@ -6,11 +6,11 @@ use std::sync::Barrier;
 use fixpoint_ports::{CommitId, Purpose, Workspaces};
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
-use crate::fixture::{Fixture, git, shell};
+use crate::fixture::{Ask, Fixture, git, shell};
 
 fn attempts(workspaces: &LocalWorkspaces, base: &CommitId, who: &str, times: usize) {
     for time in 0..times {
-        let mut slot = workspaces.acquire(Purpose::Agent, base).unwrap();
+        let mut slot = workspaces.slot(Purpose::Agent, base).unwrap();
         // A mark that would be seen by anybody who got the same slot at the same time.
         shell(slot.directory(), &format!("test ! -e mark; echo {who} > mark; echo {time} > time"));
         let taken = slot.take(&format!("{who}/{time}"), "m").unwrap();
@@ -56,7 +56,7 @@ fn another_process() {
     let who = format!("process-{}", std::process::id());
     let base = workspaces.resolve("HEAD", &format!("bases/{who}")).unwrap().commit;
     if std::env::var_os("FIXPOINT_TEST_HOLD").is_some() {
-        let slots: Vec<_> = (0..2).map(|_| workspaces.acquire(Purpose::Agent, &base).unwrap()).collect();
+        let slots: Vec<_> = (0..2).map(|_| workspaces.slot(Purpose::Agent, &base).unwrap()).collect();
         std::fs::write(place.join("held"), "").unwrap();
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).unwrap();
@@ -96,8 +96,8 @@ fn the_slots_of_a_killed_process_are_free() {
     let options = Options { agent_slots: 2, wait: std::time::Duration::ZERO, ..Options::default() };
     let workspaces = fixture.open_with(options);
     let base = fixture.base(&workspaces);
-    assert!(workspaces.acquire(Purpose::Agent, &base).is_err());
+    assert!(workspaces.slot(Purpose::Agent, &base).is_err());
     child.kill().unwrap();
     child.wait().unwrap();
-    workspaces.acquire(Purpose::Agent, &base).unwrap();
+    workspaces.slot(Purpose::Agent, &base).unwrap();
 }

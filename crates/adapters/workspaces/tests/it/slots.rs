@@ -5,11 +5,11 @@ use std::fs;
 use fixpoint_ports::{CommitId, Purpose, WorkspaceError, Workspaces};
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
-use crate::fixture::{Fixture, ask, shell};
+use crate::fixture::{Ask, Fixture, ask, shell};
 
 /// Acquires, checks that the files are exactly those of the commit, and runs a script.
 fn visit(fixture: &Fixture, workspaces: &LocalWorkspaces, at: &CommitId, script: &str) -> std::path::PathBuf {
-    let mut slot = workspaces.acquire(Purpose::Agent, at).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, at).unwrap();
     let tree = ask(&fixture.user, &["rev-parse", &format!("{at}^{{tree}}")]);
     assert_eq!(slot.take("visit", "m").unwrap().tree.0, tree, "before {script}");
     shell(
@@ -95,7 +95,7 @@ fn an_index_that_breaks_under_an_agent_does_not_lose_its_work() {
     let fixture = Fixture::new();
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
-    let mut slot = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
     shell(
         slot.directory(),
         "echo x > README; echo x > new; echo garbage > ../git/index; touch ../git/index.lock",
@@ -112,13 +112,13 @@ fn agents_and_checks_have_slots_of_their_own_and_the_number_is_a_limit() {
         Options { agent_slots: 1, check_slots: 1, wait: std::time::Duration::ZERO, ..Options::default() };
     let workspaces = fixture.open_with(options);
     let base = fixture.base(&workspaces);
-    let agent = workspaces.acquire(Purpose::Agent, &base).unwrap();
-    let check = workspaces.acquire(Purpose::Check, &base).unwrap();
+    let agent = workspaces.slot(Purpose::Agent, &base).unwrap();
+    let check = workspaces.slot(Purpose::Check, &base).unwrap();
     assert_ne!(agent.directory(), check.directory());
-    let busy = workspaces.acquire(Purpose::Agent, &base).map(drop);
+    let busy = workspaces.slot(Purpose::Agent, &base).map(drop);
     assert!(matches!(busy, Err(WorkspaceError::Busy(1))), "{busy:?}");
     drop(agent);
-    workspaces.acquire(Purpose::Agent, &base).unwrap();
+    workspaces.slot(Purpose::Agent, &base).unwrap();
 }
 
 #[test]
@@ -126,14 +126,14 @@ fn a_full_disk_and_an_unknown_commit_are_said() {
     let fixture = Fixture::new();
     let workspaces = fixture.open_with(Options { spare_bytes: u64::MAX, ..Options::default() });
     let base = fixture.base(&workspaces);
-    let full = workspaces.acquire(Purpose::Agent, &base).map(drop);
+    let full = workspaces.slot(Purpose::Agent, &base).map(drop);
     assert!(matches!(full, Err(WorkspaceError::NoSpace(_))), "{full:?}");
     assert!(fs::read_dir(workspaces.pool()).unwrap().flatten().all(|entry| entry.file_name() != "agent-0"));
     let workspaces = fixture.open();
     for _ in 0..2 {
-        let unknown = workspaces.acquire(Purpose::Agent, &CommitId("12".repeat(20))).map(drop);
+        let unknown = workspaces.slot(Purpose::Agent, &CommitId("12".repeat(20))).map(drop);
         assert!(matches!(unknown, Err(WorkspaceError::NoSuchCommit(_))), "{unknown:?}");
-        workspaces.acquire(Purpose::Agent, &base).unwrap();
+        workspaces.slot(Purpose::Agent, &base).unwrap();
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use fixpoint_ports::{CommitId, SnapshotOrigin, WorkspaceError, Workspaces};
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
-use crate::fixture::{Fixture, ask, bytes_path, git, shell, users};
+use crate::fixture::{Ask, Fixture, ask, bytes_path, git, shell, users};
 
 #[test]
 fn a_clean_tree_is_its_commit() {
@@ -107,7 +107,7 @@ fn an_empty_repository_is_refused_and_one_with_a_file_is_not() {
     let snapshot = workspaces.snapshot("base").unwrap();
     assert_eq!(fixture.files(&snapshot.commit), ["100644 only"]);
     assert_eq!(users(&fixture), before);
-    let mut slot = workspaces.acquire(fixpoint_ports::Purpose::Agent, &snapshot.commit).unwrap();
+    let mut slot = workspaces.slot(fixpoint_ports::Purpose::Agent, &snapshot.commit).unwrap();
     assert_eq!(slot.take("taken", "m").unwrap().tree, snapshot.tree);
 }
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-use fixpoint_ports::{CommitId, Purpose, Workspaces};
-use fixpoint_workspaces::{Applied, Branch, NotCopied};
+use fixpoint_ports::{CommitId, NotCopied, Purpose, Workspaces};
+use fixpoint_workspaces::{Applied, Branch};
 
-use crate::fixture::{Fixture, ask, git, listing, shell, users};
+use crate::fixture::{Ask, Fixture, ask, git, listing, shell, users};
 
 #[test]
 fn ignored_files_are_copied_and_nothing_that_leads_elsewhere() {
@@ -20,14 +20,14 @@ fn ignored_files_are_copied_and_nothing_that_leads_elsewhere() {
     fixture.write("there/x.log", "x\n");
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
-    let mut slot = workspaces.acquire(Purpose::Check, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Check, &base).unwrap();
     symlink("/tmp", slot.directory().join("there")).unwrap();
     symlink("/etc/hostname", slot.directory().join(".env")).unwrap();
     let patterns =
         ["**/.env", "target", "*.log", "there/x.log", "plain", "README", "../x", "/etc/passwd", "a/../../b"];
     let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
     let before = users(&fixture);
-    let mut outcome = workspaces.copy_ignored(slot.directory(), &patterns).unwrap();
+    let mut outcome = workspaces.copy_ignored(&*slot, &patterns).unwrap();
     outcome.copied.sort();
     outcome.refused.sort();
     let names: Vec<_> =
@@ -55,8 +55,8 @@ fn a_file_the_slots_commit_does_not_ignore_is_not_copied() {
     fixture.write(".gitignore", "target/\n*.log\n.env\nlater\n");
     fixture.write("later", "x\n");
     let workspaces = fixture.open();
-    let slot = workspaces.acquire(Purpose::Check, &old).unwrap();
-    let outcome = workspaces.copy_ignored(slot.directory(), &["later".to_string()]).unwrap();
+    let slot = workspaces.slot(Purpose::Check, &old).unwrap();
+    let outcome = workspaces.copy_ignored(&*slot, &["later".to_string()]).unwrap();
     assert_eq!(outcome.refused, [(b"later".to_vec(), NotCopied::NotIgnoredThere)]);
 }
 
@@ -85,14 +85,14 @@ fn unused_slots_are_pruned_and_used_ones_are_not() {
     let fixture = Fixture::new();
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
-    let held = workspaces.acquire(Purpose::Agent, &base).unwrap();
-    drop(workspaces.acquire(Purpose::Check, &base).unwrap());
+    let held = workspaces.slot(Purpose::Agent, &base).unwrap();
+    drop(workspaces.slot(Purpose::Check, &base).unwrap());
     assert_eq!(workspaces.prune_slots(Duration::from_secs(3600)).unwrap(), Vec::<String>::new());
     assert_eq!(workspaces.prune_slots(Duration::ZERO).unwrap(), ["check-0"]);
     assert!(held.directory().is_dir());
     drop(held);
     assert_eq!(workspaces.prune_slots(Duration::ZERO).unwrap(), ["agent-0"]);
-    workspaces.acquire(Purpose::Agent, &base).unwrap();
+    workspaces.slot(Purpose::Agent, &base).unwrap();
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_branch_is_made_once() {
 fn result(fixture: &Fixture) -> (CommitId, CommitId) {
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
-    let mut slot = workspaces.acquire(Purpose::Agent, &base).unwrap();
+    let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
     shell(slot.directory(), "sed -i s/one/ONE/ src/deep/data; echo n > added; rm run; echo l > forced");
     let taken = slot.take("taken", "m").unwrap();
     (base, taken.commit)

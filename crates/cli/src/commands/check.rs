@@ -1,0 +1,199 @@
+//! `fixpoint check`: the working tree beside a commit, judged as an attempt would be, without an agent.
+
+use std::sync::Arc;
+
+use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
+use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
+use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
+use fixpoint_ports::{Blobs, Clock};
+use fixpoint_runs::{FailureLine, Story, explain};
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::brief::{BaseOrder, Brief};
+use fixpoint_vocabulary::settings::{CheckKind, Settings};
+use serde::Serialize;
+
+use super::outcome::exit_code;
+use crate::arguments::CheckArguments;
+use crate::evidence::{Evidence, settings_with};
+use crate::failure::Failure;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::session::{Around, Seat, WallClock};
+use crate::surroundings::Surroundings;
+
+/// The exit code where something is new.
+const SOMETHING_NEW: u8 = 3;
+
+/// What a comparison came to.
+#[derive(Debug, Serialize)]
+struct Compared {
+    base: String,
+    /// Whether nothing stands in the way.
+    ok: bool,
+    /// Why it could not be told, if it could not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<Cause>,
+    new: Vec<FailureLine>,
+    known: Vec<String>,
+    flaky: Vec<String>,
+    newly_flaky: Vec<String>,
+    vanished: Vec<String>,
+    scope_violations: Vec<String>,
+    /// Whether the tree differs from the base at all.
+    changed: bool,
+}
+
+pub(crate) fn run(
+    arguments: &CheckArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let loaded = surroundings.configuration(&arguments.evidence.set)?;
+    let mut settings = settings_with(loaded.settings, &arguments.evidence);
+    settings.convergence.max_iterations = 1;
+    let repository = Repository::open(surroundings, &settings)?;
+    let evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
+    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
+    let order = evidence.order(&settings, test_edits);
+    let brief = Brief {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        repository: repository.root().to_string_lossy().into_owned(),
+        directory: repository.directory.clone(),
+        goal: fixpoint_vocabulary::Redacted::default(),
+        agent: Vec::new(),
+        checks: evidence.checks,
+        base: BaseOrder::Revision(arguments.base.clone()),
+        settings,
+    };
+    let opening = Opening { format: FORMAT, at: WallClock.now_ms(), order, brief: Some(brief) };
+    let recorded = compare(opening, &repository, surroundings)?;
+    tell(arguments, &recorded, surroundings, output)
+}
+
+/// Every check is a guard here: it is compared, not demanded.
+fn evidence(
+    arguments: &CheckArguments,
+    settings: &mut Settings,
+    repository: &Repository,
+    surroundings: &Surroundings,
+) -> Result<Evidence, Failure> {
+    let typed = Evidence::typed(&[], &arguments.evidence, &repository.directory)?;
+    let mut evidence = match typed.or_else(|| Evidence::configured(settings)) {
+        Some(evidence) => evidence,
+        None => Evidence::found(repository, settings, surroundings.notices)?,
+    };
+    evidence.implied_goals = ImpliedGoals::None;
+    for placed in &mut evidence.checks {
+        placed.check.kind = CheckKind::Guard;
+    }
+    Ok(evidence)
+}
+
+/// Judges the working tree as the one attempt of a task that nobody will resume.
+fn compare(
+    opening: Opening,
+    repository: &Repository,
+    surroundings: &Surroundings,
+) -> Result<Recorded, Failure> {
+    let around = Around { surroundings, repository, screen: surroundings.screen };
+    let journal = StoredJournal::begin(FaultyDisk::new())
+        .map_err(|error| Failure::Internal(format!("a journal in memory: {error}")))?;
+    let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
+    let seat = Seat { run: None, blobs: Arc::clone(&blobs) };
+    let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
+    let driven = around.drive(&seat, recorded, |executor| {
+        let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
+        Engine::begin(desk, executor, opening)
+    });
+    seat.forget(repository);
+    Ok(driven?.recorded)
+}
+
+fn tell(
+    arguments: &CheckArguments,
+    recorded: &Recorded,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let story = Story::of(recorded);
+    let Some(last) = story.iterations.last() else {
+        let told = explain(recorded, &story, surroundings.lang);
+        let cause = story.cause().unwrap_or(Cause::Stopped);
+        if Form::from(arguments.json) == Form::Json {
+            output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
+                "evidence": told.evidence, "next": told.next }))?;
+        } else {
+            for line in std::iter::once(&told.what).chain(&told.evidence).chain(&told.next) {
+                output.line(line)?;
+            }
+        }
+        return Ok(exit_code(cause));
+    };
+    let judged = &last.judged;
+    let changed = judged.verdict.progress != ProgressKind::NoChange;
+    let (known, flaky) = if changed {
+        (judged.seen.known.clone(), judged.seen.flaky.clone())
+    } else {
+        // Nothing was compared: what fails is what failed.
+        story.known_at_base()
+    };
+    let is_new = |line: &&FailureLine| !line.fingerprint.starts_with("vanished:");
+    let all: Vec<FailureLine> = judged.failures.iter().map(FailureLine::from).collect();
+    let compared = Compared {
+        base: arguments.base.clone(),
+        ok: !changed || story.cause() == Some(Cause::Done),
+        cause: story
+            .cause()
+            .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
+        new: if changed { all.iter().filter(is_new).cloned().collect() } else { Vec::new() },
+        known: known.into_iter().collect(),
+        flaky: flaky.into_iter().collect(),
+        newly_flaky: judged.seen.newly_flaky.iter().cloned().collect(),
+        vanished: judged.seen.vanished.iter().cloned().collect(),
+        scope_violations: judged.outside.clone(),
+        changed,
+    };
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&compared)?,
+        Form::Text => lines(&compared, output)?,
+    }
+    Ok(match (compared.ok, compared.cause) {
+        (true, _) => 0,
+        (false, Some(cause)) => exit_code(cause),
+        (false, None) => SOMETHING_NEW,
+    })
+}
+
+fn lines(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
+    output.line(&format!(
+        "{} new, {} known, {} flaky, {} vanished (beside {})",
+        compared.new.len(),
+        compared.known.len(),
+        compared.flaky.len() + compared.newly_flaky.len(),
+        compared.vanished.len(),
+        compared.base
+    ))?;
+    if !compared.changed {
+        output.line(&format!(
+            "the tree is as at {}; name another commit to compare with: --base",
+            compared.base
+        ))?;
+    }
+    for failure in &compared.new {
+        let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
+        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        let said = failure.message.lines().next().unwrap_or_default();
+        let word = if compared.newly_flaky.iter().any(|flaky| flaky == name) { "newly flaky" } else { "new" };
+        output.line(&format!("{word}: {name}{place}: {said}"))?;
+    }
+    for (names, word) in [
+        (&compared.vanished, "vanished"),
+        (&compared.scope_violations, "outside the scope"),
+        (&compared.flaky, "flaky"),
+        (&compared.known, "known"),
+    ] {
+        names.iter().try_for_each(|name| output.line(&format!("{word}: {name}")))?;
+    }
+    Ok(())
+}

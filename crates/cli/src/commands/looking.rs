@@ -1,0 +1,259 @@
+//! `fixpoint list`, `status`, `show`, `history` and `explain`.
+
+use fixpoint_engine::Recorded;
+use fixpoint_runs::{Diagnosis, RunDirectory, Status, Story, Summary, diagnosis_markdown};
+use fixpoint_vocabulary::Lang;
+use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::outcome::{screen, summary};
+use crate::arguments::{ListArguments, RunArguments};
+use crate::failure::Failure;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::surroundings::Surroundings;
+
+struct Seen {
+    run: RunDirectory,
+    recorded: Recorded,
+    story: Story,
+    holder: Option<u32>,
+}
+
+fn look(name: &str, surroundings: &Surroundings) -> Result<Seen, Failure> {
+    let run = Repository::look(surroundings)?.find(name)?;
+    let opened = run.read()?;
+    let story = Story::of(&opened.recorded);
+    Ok(Seen { run, story, recorded: opened.recorded, holder: opened.holder })
+}
+
+impl Seen {
+    fn status(&self) -> Status {
+        Status::of(self.story.task.step(), self.holder)
+    }
+
+    fn summary(&self, lang: Lang) -> Summary {
+        summary(&self.run, &self.recorded, self.holder, lang)
+    }
+}
+
+pub(crate) fn list(
+    arguments: &ListArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let runs = Repository::look(surroundings)?.home.list()?;
+    if runs.is_empty() && Form::from(arguments.json) == Form::Text {
+        surroundings
+            .notices
+            .say("this repository has no runs yet; `fixpoint loop --help` says how to begin one");
+    }
+    for run in runs.into_iter().take(arguments.number) {
+        // One that cannot be read must not hide the others.
+        let line = match run.read() {
+            Err(error) => match Form::from(arguments.json) {
+                Form::Json => json!({ "run": run.id.0, "error": error.to_string() }).to_string(),
+                Form::Text => format!("{}  cannot be read: {error}", run.id),
+            },
+            Ok(opened) => {
+                let summary = summary(&run, &opened.recorded, opened.holder, surroundings.lang);
+                let goal = opened.recorded.opening.brief.as_ref().map(|brief| brief.goal.to_string());
+                let goal: String =
+                    goal.unwrap_or_default().lines().next().unwrap_or_default().chars().take(40).collect();
+                match Form::from(arguments.json) {
+                    Form::Json => list_json(&summary, &goal).to_string(),
+                    Form::Text => list_line(&summary, &goal),
+                }
+            }
+        };
+        output.line(&line)?;
+    }
+    Ok(())
+}
+
+fn list_json(summary: &Summary, goal: &str) -> serde_json::Value {
+    json!({
+        "run": summary.run,
+        "status": summary.status,
+        "cause": summary.cause,
+        "attempts": summary.iterations.len(),
+        "began_ms": summary.began_ms,
+        "branch": summary.branch,
+        "goal": goal,
+    })
+}
+
+fn list_line(summary: &Summary, goal: &str) -> String {
+    let cause = summary.cause.and_then(|cause| serde_json::to_value(cause).ok());
+    let cause = cause.and_then(|cause| cause.as_str().map(ToString::to_string)).unwrap_or_default();
+    format!(
+        "{:21} {:12} {:18} {:>3} attempts  {}  {goal}",
+        summary.run,
+        summary.status.name(),
+        cause,
+        summary.iterations.len(),
+        when(summary.began_ms)
+    )
+}
+
+/// A time as people here write it.
+fn when(milliseconds: u64) -> String {
+    let at = Timestamp::from_millisecond(i64::try_from(milliseconds).unwrap_or(0)).unwrap_or_default();
+    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+pub(crate) fn status(
+    arguments: &RunArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let seen = look(&arguments.run, surroundings)?;
+    let summary = seen.summary(surroundings.lang);
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&json!({
+            "run": summary.run,
+            "status": summary.status,
+            "cause": summary.cause,
+            "pid": summary.pid,
+            "attempts": summary.iterations.len(),
+            "stage": seen.story.iterations.last().map_or(1, |last| last.judged.counts.stage),
+            "cost": summary.cost,
+        })),
+        Form::Text => {
+            let pid = summary.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
+            output.line(&format!("{} {}{pid}", summary.run, seen.status().name()))?;
+            output.line(&format!(
+                "{} attempts, {} check runs, {} s of work, {} interruptions",
+                summary.cost.attempts,
+                summary.cost.check_runs,
+                summary.cost.seconds,
+                summary.cost.interruptions
+            ))?;
+            let what = fixpoint_runs::explain(&seen.recorded, &seen.story, surroundings.lang).what;
+            output.line(&what)
+        }
+    }
+}
+
+pub(crate) fn show(
+    arguments: &RunArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let seen = look(&arguments.run, surroundings)?;
+    let summary = seen.summary(surroundings.lang);
+    if Form::from(arguments.json) == Form::Json {
+        return output.json(&summary);
+    }
+    for line in screen(&summary.run, &seen.recorded, &seen.story, surroundings.lang) {
+        output.line(&line)?;
+    }
+    output.line("")?;
+    if let Some(brief) = &seen.recorded.opening.brief {
+        output.line(&format!("agent      {}", brief.agent.join(" ")))?;
+        for placed in &brief.checks {
+            output.line(&format!(
+                "{:10} {}",
+                format!("{:?}", placed.check.kind).to_lowercase(),
+                placed.check.command
+            ))?;
+        }
+        output.line(&format!("repository {}", brief.repository))?;
+    }
+    for (name, value) in [
+        ("base", &summary.base),
+        ("result", &summary.result),
+        ("branch", &summary.branch),
+        ("files", &Some(summary.directory.clone())),
+    ] {
+        if let Some(value) = value {
+            output.line(&format!("{name:10} {value}"))?;
+        }
+    }
+    if seen.status() == Status::Failed {
+        let diagnosis = Diagnosis::of(&seen.recorded, &seen.story, surroundings.lang);
+        output.line("")?;
+        output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn explain(
+    arguments: &RunArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let seen = look(&arguments.run, surroundings)?;
+    match Form::from(arguments.json) {
+        Form::Json => {
+            let told = fixpoint_runs::explain(&seen.recorded, &seen.story, surroundings.lang);
+            output.json(&json!({
+                "run": seen.run.id.0,
+                "status": seen.status(),
+                "cause": seen.story.cause(),
+                "what": told.what,
+                "evidence": told.evidence,
+                "next": told.next,
+            }))
+        }
+        Form::Text => screen(&seen.run.id.0, &seen.recorded, &seen.story, surroundings.lang)
+            .iter()
+            .try_for_each(|line| output.line(line)),
+    }
+}
+
+pub(crate) fn history(
+    arguments: &RunArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let seen = look(&arguments.run, surroundings)?;
+    for (number, record) in (1u64..).zip(&seen.recorded.records) {
+        match Form::from(arguments.json) {
+            Form::Json => output.json(&json!({
+                "seq": number, "at_ms": record.at, "event": record.event, "decision": record.decision
+            }))?,
+            Form::Text => {
+                let at = when(record.at);
+                let next = match &record.decision.judged {
+                    Some(judged) => format!(
+                        "{}; stage {}; {}",
+                        judged.verdict.progress.name(),
+                        judged.counts.stage,
+                        judged.verdict.reason.text.in_lang(surroundings.lang)
+                    ),
+                    None => format!("{:?}", record.decision.step).to_lowercase(),
+                };
+                output.line(&format!("{number:>4} {at}  {:40} → {next}", event_words(&record.event)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn event_words(event: &Event) -> String {
+    match event {
+        Event::Begun => "begun".to_string(),
+        Event::StopAsked => "a person asked to stop".to_string(),
+        Event::Resumed { .. } => "resumed".to_string(),
+        Event::Ended { command, end, took_ms } => {
+            let what = match end {
+                CommandEnd::Completed(CommandResult::Base(_)) => "base taken".to_string(),
+                CommandEnd::Completed(CommandResult::Checks { reports }) => {
+                    let failing: usize = reports.iter().map(|report| report.failures.len()).sum();
+                    format!("{} checks ran, {failing} failures", reports.len())
+                }
+                CommandEnd::Completed(CommandResult::Attempt(result)) => {
+                    format!("agent ended, {} files changed", result.changed_files)
+                }
+                CommandEnd::Completed(CommandResult::Grafted { .. }) => "files put back".to_string(),
+                CommandEnd::Failed { message } => format!("failed: {message}"),
+                CommandEnd::Cancelled => "called off".to_string(),
+                CommandEnd::Lost => "lost in a crash".to_string(),
+            };
+            format!("{command} {what} ({}.{:01} s)", took_ms / 1000, took_ms % 1000 / 100)
+        }
+    }
+}

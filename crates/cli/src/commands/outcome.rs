@@ -1,0 +1,172 @@
+//! What is said when a run has ended: on one screen, or as one object.
+
+use fixpoint_engine::{Ending, Recorded};
+use fixpoint_ports::CommitId;
+use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, explain};
+use fixpoint_vocabulary::{Cause, Lang};
+use fixpoint_workspaces::Branch;
+
+use crate::failure::Failure;
+use crate::output::{Form, Output};
+use crate::session::{Around, Driven};
+
+/// Delivers what is done, says how the run ended, and answers the exit code.
+pub(crate) fn tell(
+    run: &RunDirectory,
+    driven: &Driven,
+    around: &Around<'_>,
+    form: Form,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let story = Story::of(&driven.recorded);
+    let branch = deliver(run, &story, around)?;
+    let lang = around.surroundings.lang;
+    match form {
+        Form::Json => output.json(&Summary { branch, ..summary(run, &driven.recorded, None, lang) })?,
+        Form::Text => {
+            for line in screen(&run.id.0, &driven.recorded, &story, lang) {
+                output.line(&line)?;
+            }
+            if let Some(branch) = branch {
+                output.line(&format!("Branch: {branch}"))?;
+            }
+            if let Ending::Paused(_) = driven.ending {
+                output.line(&format!("Resume: fixpoint resume {}", run.id))?;
+            }
+        }
+    }
+    Ok(exit_code(driven.ending.cause()))
+}
+
+/// The exit code of a cause.
+pub(crate) fn exit_code(cause: Cause) -> u8 {
+    cause.exit_code().unwrap_or(1)
+}
+
+/// Everything about a run, for programs.
+pub(crate) fn summary(run: &RunDirectory, recorded: &Recorded, holder: Option<u32>, lang: Lang) -> Summary {
+    Summary::of(&run.id, recorded, holder, &run.path.to_string_lossy(), lang)
+}
+
+/// Makes the branch of a result that is done. One that is there already was made before a crash.
+pub(crate) fn deliver(
+    run: &RunDirectory,
+    story: &Story,
+    around: &Around<'_>,
+) -> Result<Option<String>, Failure> {
+    if story.cause() != Some(Cause::Done) {
+        return Ok(None);
+    }
+    let Some(result) = story.result() else { return Ok(None) };
+    match around.repository.workspaces.deliver_branch(&run.id.0, &CommitId(result.0.clone()))? {
+        Branch::Created(branch) => Ok(Some(branch)),
+        Branch::Exists(branch, at) if at == *result => Ok(Some(branch)),
+        Branch::Exists(branch, _) => {
+            around.surroundings.notices.say(&format!("the branch {branch} was moved and is left alone"));
+            Ok(Some(branch))
+        }
+    }
+}
+
+/// How a run stands, on one screen.
+pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) -> Vec<String> {
+    let Explanation { what, evidence, next } = explain(recorded, story, lang);
+    let cause = story.cause().and_then(|cause| serde_json::to_value(cause).ok());
+    let cause = cause.and_then(|cause| cause.as_str().map(|name| format!(" [{name}]"))).unwrap_or_default();
+    let mut lines = wrapped(&format!("{run}{cause}: {what}"), "", "  ");
+    for line in evidence {
+        lines.extend(wrapped(&line, "  · ", "    "));
+    }
+    for line in next {
+        lines.extend(wrapped(&line, "→ ", "  "));
+    }
+    bounded(lines)
+}
+
+const WIDTH: usize = 79;
+const HEIGHT: usize = 22;
+
+/// Text in lines that fit, the first with one indentation, the others with another. A letter of Japanese takes two
+/// places, and may be the last of its line.
+fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = first.to_string();
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        let mut word = word.to_string();
+        if !is_empty && width(&line) + 1 + width(&word) > WIDTH {
+            lines.push(std::mem::replace(&mut line, others.to_string()));
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        // A word that is longer than a line is cut wherever the line ends.
+        while width(&line) + width(&word) > WIDTH {
+            let mut used = width(&line);
+            let fits: String = word
+                .chars()
+                .take_while(|letter| {
+                    used += letter_width(*letter);
+                    used <= WIDTH
+                })
+                .collect();
+            if fits.is_empty() {
+                break;
+            }
+            word = word.chars().skip(fits.chars().count()).collect();
+            line.push_str(&fits);
+            lines.push(std::mem::replace(&mut line, others.to_string()));
+        }
+        line.push_str(&word);
+        is_empty = word.is_empty();
+    }
+    lines.push(line);
+    lines
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(letter_width).sum()
+}
+
+fn letter_width(letter: char) -> usize {
+    if letter >= '\u{1100}' && !('\u{2000}'..='\u{2e7f}').contains(&letter) { 2 } else { 1 }
+}
+
+/// At most one screen: what is too much is taken out of the middle, so that cause and next action stay.
+fn bounded(mut lines: Vec<String>) -> Vec<String> {
+    if lines.len() > HEIGHT {
+        let tail =
+            lines.iter().rev().take_while(|line| line.starts_with("→ ") || line.starts_with("  ")).count();
+        let tail = tail.min(6);
+        let end = lines.split_off(lines.len() - tail);
+        lines.truncate(HEIGHT - tail - 1);
+        lines.push("  …".to_string());
+        lines.extend(end);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_fit_whatever_is_in_them() {
+        let long = format!("short {} 日本語の長い文がここに続きます{}", "x".repeat(300), "あ".repeat(100));
+        let lines = wrapped(&long, "  · ", "    ");
+        assert!(lines.iter().all(|line| width(line) <= WIDTH), "{lines:#?}");
+        let joined: String = lines.iter().map(|line| line.trim_start_matches([' ', '·'])).collect();
+        assert_eq!(joined.replace(' ', ""), long.replace(' ', ""));
+    }
+
+    #[test]
+    fn a_screen_keeps_the_cause_and_the_next_action() {
+        let mut lines = vec!["cause".to_string()];
+        lines.extend((0..100).map(|n| format!("  · evidence {n}")));
+        lines.push("→ do this".to_string());
+        let lines = bounded(lines);
+        assert_eq!(lines.len(), HEIGHT);
+        assert_eq!((lines.first().unwrap().as_str(), lines.last().unwrap().as_str()), ("cause", "→ do this"));
+    }
+}

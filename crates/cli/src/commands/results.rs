@@ -1,0 +1,202 @@
+//! `fixpoint diff`, `apply` and `logs`: what a run changed and what it printed.
+
+use std::path::PathBuf;
+
+use fixpoint_execute::{agent_log, check_log, path_text};
+use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
+use fixpoint_runs::{CheckMade, RunDirectory, Story};
+use fixpoint_vocabulary::Cause;
+use fixpoint_workspaces::Applied;
+use serde_json::{Value, json};
+
+use crate::arguments::{ApplyArguments, DiffArguments, LogsArguments};
+use crate::failure::Failure;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::surroundings::Surroundings;
+
+/// A run with its repository.
+struct Opened {
+    repository: Repository,
+    run: RunDirectory,
+    story: Story,
+}
+
+fn open(name: &str, surroundings: &Surroundings) -> Result<Opened, Failure> {
+    let repository = Repository::look(surroundings)?;
+    let run = repository.find(name)?;
+    let story = Story::of(&run.read()?.recorded);
+    Ok(Opened { repository, run, story })
+}
+
+impl Opened {
+    /// The base, and the commit of an attempt or the result.
+    fn ends(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
+        let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.id));
+        let base = self.story.base.as_ref().ok_or_else(|| nothing("base"))?;
+        let result = match attempt {
+            None => self.story.result().ok_or_else(|| nothing("result"))?,
+            Some(number) => {
+                let found = self.story.iterations.iter().find(|iteration| iteration.number == number);
+                &found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit
+            }
+        };
+        Ok((base.commit.clone(), result.clone()))
+    }
+}
+
+pub(crate) fn diff(
+    arguments: &DiffArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let opened = open(&arguments.run, surroundings)?;
+    let (base, result) = opened.ends(arguments.attempt)?;
+    let workspaces = &opened.repository.workspaces;
+    match Form::from(arguments.json) {
+        Form::Json => {
+            let changed = workspaces.changes(&base, &result)?;
+            let files: Vec<Value> = changed
+                .iter()
+                .map(|change| {
+                    json!({
+                        "path": path_text(&change.path),
+                        "kind": format!("{:?}", change.kind).to_lowercase(),
+                        "lines": change.lines,
+                    })
+                })
+                .collect();
+            let patch = workspaces.diff(&base, &result, DiffStyle::Patch)?;
+            output.json(&json!({
+                "run": opened.run.id.0,
+                "base": base,
+                "result": result,
+                "done": opened.story.cause() == Some(Cause::Done),
+                "files": files,
+                "patch": String::from_utf8_lossy(&patch),
+            }))
+        }
+        Form::Text => {
+            if opened.story.cause() != Some(Cause::Done) && arguments.attempt.is_none() {
+                surroundings.notices.say("this run is not done; what follows is its best attempt");
+            }
+            let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
+            output.bytes(&workspaces.diff(&base, &result, style)?)
+        }
+    }
+}
+
+pub(crate) fn apply(
+    arguments: &ApplyArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let opened = open(&arguments.run, surroundings)?;
+    let (base, result) = opened.ends(arguments.attempt)?;
+    if opened.story.cause() != Some(Cause::Done) && arguments.attempt.is_none() {
+        let iterations = &opened.story.iterations;
+        let best = iterations.iter().rev().find(|iteration| iteration.judged.commit == result);
+        let number = best.map_or(1, |iteration| iteration.number);
+        return Err(Failure::BadInput(format!(
+            "{} is not done; to take its best attempt all the same: fixpoint apply {} --attempt {number}",
+            opened.run.id, opened.run.id
+        )));
+    }
+    let (word, paths, code) = match opened.repository.workspaces.apply(&base, &result)? {
+        Applied::Written(paths) => ("written", paths, 0),
+        Applied::Conflict(paths) => ("conflict", paths, 5),
+    };
+    let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&json!({ "run": opened.run.id.0, "applied": word, "paths": paths }))?,
+        Form::Text if code == 0 => {
+            output.line(&format!(
+                "{} files written into the working tree; the index is as it was",
+                paths.len()
+            ))?;
+            paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
+        }
+        Form::Text => {
+            output.line("nothing was changed: these files were changed here too, or are in the way")?;
+            paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
+            output.line(&format!("→ merge the branch instead: git merge fixpoint/{}", opened.run.id))?;
+        }
+    }
+    Ok(code)
+}
+
+/// A file with output, and what it is of.
+struct Log {
+    attempt: u32,
+    of: String,
+    path: PathBuf,
+}
+
+pub(crate) fn logs(
+    arguments: &LogsArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let opened = open(&arguments.run, surroundings)?;
+    let recorded = opened.run.read()?.recorded;
+    let names: Vec<String> = recorded
+        .opening
+        .brief
+        .map(|brief| brief.checks.into_iter().map(|placed| placed.check.name).collect())
+        .unwrap_or_default();
+    let is_wanted = |log: &&Log| {
+        let of_kind = match (arguments.agent, arguments.checks) {
+            (true, _) => log.of == "agent",
+            (false, true) => log.of != "agent",
+            (false, false) => true,
+        };
+        of_kind && arguments.attempt.is_none_or(|attempt| attempt == log.attempt)
+    };
+    let all = all_logs(&opened, &names);
+    let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
+    if wanted.is_empty() {
+        surroundings.notices.say("nothing was printed, or its files are gone");
+    }
+    for log in wanted {
+        match Form::from(arguments.json) {
+            Form::Json => output.json(&json!({
+                "attempt": log.attempt, "of": log.of, "path": log.path.to_string_lossy()
+            }))?,
+            Form::Text => {
+                output.line(&format!("== attempt {}: {}", log.attempt, log.of))?;
+                let content = std::fs::read(&log.path)
+                    .map_err(|source| Failure::Unreadable { path: log.path.clone(), source })?;
+                output.bytes(&content)?;
+                if !content.ends_with(b"\n") {
+                    output.line("")?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every log that exists, in the order of the run. The checks at the base belong to attempt 0.
+fn all_logs(opened: &Opened, names: &[String]) -> Vec<Log> {
+    let outputs = opened.run.outputs();
+    let of_checks = |attempt: u32, made: &CheckMade| -> Vec<Log> {
+        let numbered = made.reports.iter().enumerate();
+        let log = |(call, report): (usize, &fixpoint_vocabulary::work::CheckReport)| Log {
+            attempt,
+            of: names.get(report.check as usize).cloned().unwrap_or_else(|| report.check.to_string()),
+            path: check_log(&outputs, made.command, call),
+        };
+        numbered.map(log).collect()
+    };
+    let mut logs: Vec<Log> = opened.story.baseline.iter().flat_map(|made| of_checks(0, made)).collect();
+    let agent =
+        |attempt: u32, command| Log { attempt, of: "agent".into(), path: agent_log(&outputs, command) };
+    for iteration in &opened.story.iterations {
+        logs.extend(iteration.attempt.as_ref().map(|made| agent(iteration.number, made.command)));
+        logs.extend(iteration.checks.iter().flat_map(|made| of_checks(iteration.number, made)));
+    }
+    let next = u32::try_from(opened.story.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
+    logs.extend(opened.story.open_attempt().map(|made| agent(next, made.command)));
+    logs.retain(|log| log.path.is_file());
+    logs
+}

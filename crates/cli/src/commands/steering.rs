@@ -1,0 +1,116 @@
+//! `fixpoint resume` and `fixpoint stop`.
+
+use std::time::{Duration, Instant};
+
+use fixpoint_journal::OpenMode;
+use fixpoint_ports::{Urgency, Workspaces};
+use fixpoint_runs::{RunDirectory, Status};
+use fixpoint_vocabulary::work::Allowance;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+use crate::allowance;
+use crate::arguments::{ResumeArguments, StopArguments};
+use crate::commands::outcome::tell;
+use crate::failure::Failure;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::session::Around;
+use crate::surroundings::Surroundings;
+
+/// How long a run may take to end in good order before we say that it is still at it.
+const PATIENCE: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(50);
+
+pub(crate) fn resume(
+    arguments: &ResumeArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let repository = Repository::look(surroundings)?;
+    let run = repository.find(&arguments.run)?;
+    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
+    let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
+    let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
+    // Before anything is done in a workspace, what a dead process left in one is kept.
+    let lock = run.lock()?;
+    let rescue = repository.workspaces.rescue()?;
+    drop(lock);
+    for kept in &rescue.kept {
+        surroundings
+            .notices
+            .say(&format!("kept what an interrupted agent left: refs/fixpoint/{}", kept.reference));
+    }
+    for lost in &rescue.lost {
+        let notice = format!(
+            "a workspace could not be read ({}); its files are in {}",
+            lost.why,
+            lost.directory.display()
+        );
+        surroundings.notices.say(&notice);
+    }
+    let driven = around.resume(&run, mode, more)?;
+    tell(&run, &driven, &around, arguments.json.into(), output)
+}
+
+pub(crate) fn stop(
+    arguments: &StopArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let repository = Repository::look(surroundings)?;
+    let run = repository.find(&arguments.run)?;
+    let stopped = match run.holder() {
+        None => Stopped::NotRunning,
+        Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
+    };
+    let status = Status::of(run.read()?.recorded.task().step(), run.holder());
+    let words = match stopped {
+        Stopped::NotRunning => format!("{} is not under way ({})", run.id, status.name()),
+        Stopped::Ended => {
+            format!("{} is stopped ({}); `fixpoint resume {}` goes on", run.id, status.name(), run.id)
+        }
+        Stopped::StillAtIt(pid) => {
+            format!("{}: process {pid} is still ending; `--now` ends it at once", run.id)
+        }
+    };
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&json!({ "run": run.id.0, "status": status, "message": words }))?,
+        Form::Text => output.line(&words)?,
+    }
+    Ok(match stopped {
+        Stopped::NotRunning | Stopped::Ended => 0,
+        Stopped::StillAtIt(_) => 7,
+    })
+}
+
+enum Stopped {
+    NotRunning,
+    Ended,
+    StillAtIt(u32),
+}
+
+/// Asks the process that holds a run to stop, and waits until the run is free.
+fn ask(run: &RunDirectory, pid: u32, urgency: Urgency) -> Result<Stopped, Failure> {
+    let Some(target) = i32::try_from(pid).ok().filter(|pid| *pid > 1) else {
+        return Err(Failure::Unavailable(format!("{} is held by a process that cannot be told", run.id)));
+    };
+    let signal = |signal: Signal| {
+        // That it has ended meanwhile is what was wanted.
+        let _ = kill(Pid::from_raw(target), signal);
+    };
+    signal(Signal::SIGTERM);
+    if urgency == Urgency::Now {
+        std::thread::sleep(POLL);
+        signal(Signal::SIGTERM);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if run.holder().is_none() {
+            return Ok(Stopped::Ended);
+        }
+        std::thread::sleep(POLL);
+    }
+    Ok(Stopped::StillAtIt(pid))
+}

@@ -1,0 +1,177 @@
+//! What people see while a run goes on: lines that stay, and in a terminal a few that are drawn anew.
+//!
+//! Owns standard error while a run goes on. Refuses colours that mean something no word says.
+
+mod drawing;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::task_run::Work;
+use fixpoint_engine::Record;
+use fixpoint_execute::{Progress, Watcher};
+use fixpoint_runs::{Iteration, Story};
+use fixpoint_vocabulary::work::Command;
+
+use self::drawing::{Drawing, clock};
+use crate::surroundings::{Paint, Screen};
+
+/// How often the time that passed is drawn anew.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Shows a run.
+#[derive(Debug)]
+pub(crate) struct Display {
+    drawing: Arc<Mutex<Drawing>>,
+    ended: Arc<AtomicBool>,
+    ticker: Option<JoinHandle<()>>,
+}
+
+impl Display {
+    /// Shows nothing yet.
+    pub(crate) fn new(screen: Screen, title: &str, max_iterations: u32) -> Self {
+        let drawing = Arc::new(Mutex::new(Drawing::new(screen, title, max_iterations)));
+        let ended = Arc::new(AtomicBool::new(false));
+        let ticker = matches!(screen, Screen::Live(_)).then(|| {
+            let (drawing, ended) = (Arc::clone(&drawing), Arc::clone(&ended));
+            std::thread::spawn(move || {
+                while !ended.load(Ordering::Acquire) {
+                    std::thread::park_timeout(TICK);
+                    lock(&drawing).draw();
+                }
+            })
+        });
+        Self { drawing, ended, ticker }
+    }
+
+    /// Who sees what executors do.
+    pub(crate) fn watcher(&self) -> Arc<dyn Watcher> {
+        Arc::new(Watching(Arc::clone(&self.drawing)))
+    }
+
+    /// Shows what was just recorded; `story` includes it.
+    pub(crate) fn record(&self, record: &Record, story: &Story) {
+        let mut drawing = lock(&self.drawing);
+        if let (Some(judged), Some(iteration)) = (&record.decision.judged, story.iterations.last()) {
+            drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
+            let line = iteration_line(iteration, drawing.paint());
+            drawing.line(&line);
+        }
+        match &record.decision.command {
+            Some(Command::TakeBase) => drawing.doing("taking the base"),
+            Some(Command::RunChecks(_)) => drawing.doing(match record.decision.step {
+                fixpoint_decide::task_run::Step::Working { work: Work::Baseline } => "checking the base",
+                fixpoint_decide::task_run::Step::Working { .. }
+                | fixpoint_decide::task_run::Step::New
+                | fixpoint_decide::task_run::Step::Paused { .. }
+                | fixpoint_decide::task_run::Step::Ended { .. } => "checking",
+            }),
+            Some(Command::RunAttempt(order)) => {
+                if order.number == 1 && story.iterations.is_empty() {
+                    let line = baseline_line(story);
+                    drawing.line(&line);
+                }
+                drawing.attempt(order.number, order.stage);
+                drawing.line(&format!("attempt {} begins (stage {})", order.number, order.stage));
+            }
+            Some(Command::Graft(_)) => drawing.doing("putting files back"),
+            None => {}
+        }
+    }
+
+    /// Something to be read once.
+    pub(crate) fn line(&self, line: &str) {
+        lock(&self.drawing).line(line);
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        if let Some(ticker) = self.ticker.take() {
+            ticker.thread().unpark();
+            drop(ticker.join());
+        }
+        lock(&self.drawing).clear();
+    }
+}
+
+fn lock(drawing: &Mutex<Drawing>) -> MutexGuard<'_, Drawing> {
+    drawing.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Debug)]
+struct Watching(Arc<Mutex<Drawing>>);
+
+impl Watcher for Watching {
+    fn see(&self, progress: Progress<'_>) {
+        let mut drawing = lock(&self.0);
+        match progress {
+            Progress::UncommittedWork => {
+                drawing.line("the base is the working tree as it is, uncommitted work included")
+            }
+            Progress::SettingUp(command) => drawing.line(&format!("setting up: {command}")),
+            Progress::Checking(name) => drawing.doing(&format!("checking: {name}")),
+            Progress::KnownFromEarlier(name) => drawing.line(&format!("known from an earlier run: {name}")),
+            Progress::AgentStarts => drawing.doing("the agent works"),
+            Progress::Line(line) => drawing.last_line(line),
+            Progress::Notice(notice) => drawing.line(notice),
+        }
+    }
+}
+
+fn baseline_line(story: &Story) -> String {
+    let (known, flaky) = story.known_at_base();
+    let passed: u64 = story.task.ground().checks.values().map(|check| check.counted).sum();
+    format!("at the base: {} failing, {} flaky, {passed} passing", known.len(), flaky.len())
+}
+
+fn iteration_line(iteration: &Iteration, paint: Paint) -> String {
+    let judged = &iteration.judged;
+    let mut parts = Vec::new();
+    parts.push(match judged.failures.len() {
+        0 => "no failures".to_string(),
+        1 => "1 failure".to_string(),
+        many => format!("{many} failures"),
+    });
+    for (names, word) in [
+        (&judged.seen.known, "known"),
+        (&judged.seen.flaky, "flaky"),
+        (&judged.seen.newly_flaky, "newly flaky"),
+    ] {
+        if !names.is_empty() {
+            parts.push(format!("{} {word}", names.len()));
+        }
+    }
+    if !judged.outside.is_empty() {
+        parts.push(format!("{} outside the scope", judged.outside.len()));
+    }
+    if let Some(made) = &iteration.attempt {
+        parts.push(format!("{} files changed", made.result.changed_files));
+        parts.push(format!("agent {}", clock(Duration::from_millis(made.took_ms))));
+    }
+    let checks: u64 = iteration.checks.iter().map(|made| made.took_ms).sum();
+    if checks > 0 {
+        parts.push(format!("checks {}", clock(Duration::from_millis(checks))));
+    }
+    let word = coloured(judged.verdict.progress, paint);
+    format!("attempt {}: {word}; {}", iteration.number, parts.join(", "))
+}
+
+fn coloured(progress: ProgressKind, paint: Paint) -> String {
+    let colour = match progress {
+        ProgressKind::Complete | ProgressKind::Progress => "32",
+        ProgressKind::NoChange
+        | ProgressKind::Repeated
+        | ProgressKind::Oscillating
+        | ProgressKind::Regressed => "31",
+        ProgressKind::First | ProgressKind::Changed | ProgressKind::Infra | ProgressKind::Waiting => "33",
+    };
+    match paint {
+        Paint::Colours => format!("\u{1b}[{colour}m{}\u{1b}[0m", progress.name()),
+        Paint::Plain => progress.name().to_string(),
+    }
+}

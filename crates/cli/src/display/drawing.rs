@@ -1,0 +1,211 @@
+//! The lines at the bottom of the terminal, and those that scroll past above them.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::task_run::Seen;
+
+use crate::surroundings::{Paint, Screen};
+
+/// How many past attempts the trail of failures shows.
+const TRAIL: usize = 12;
+/// Where a terminal does not say how wide it is.
+const USUAL_WIDTH: usize = 80;
+
+/// What is drawn.
+#[derive(Debug)]
+pub(super) struct Drawing {
+    screen: Screen,
+    title: String,
+    max_iterations: u32,
+    began: Instant,
+    attempt: u32,
+    stage: u32,
+    doing: String,
+    doing_since: Instant,
+    trail: Vec<usize>,
+    seen: Seen,
+    progress: Option<ProgressKind>,
+    last_line: String,
+    /// Lines on the screen that will be drawn over.
+    drawn: usize,
+}
+
+impl Drawing {
+    pub(super) fn new(screen: Screen, title: &str, max_iterations: u32) -> Self {
+        let now = Instant::now();
+        Self {
+            screen,
+            title: title.to_string(),
+            max_iterations,
+            began: now,
+            attempt: 0,
+            stage: 1,
+            doing: "beginning".to_string(),
+            doing_since: now,
+            trail: Vec::new(),
+            seen: Seen::default(),
+            progress: None,
+            last_line: String::new(),
+            drawn: 0,
+        }
+    }
+
+    pub(super) fn paint(&self) -> Paint {
+        match self.screen {
+            Screen::Silent => Paint::Plain,
+            Screen::Lines(paint) | Screen::Live(paint) => paint,
+        }
+    }
+
+    /// A line that stays.
+    pub(super) fn line(&mut self, line: &str) {
+        match self.screen {
+            Screen::Silent => {}
+            Screen::Lines(_) => write(&format!("{line}\n")),
+            Screen::Live(_) => {
+                let erased = self.erased();
+                self.drawn = 0;
+                write(&format!("{erased}{line}\n"));
+                self.draw();
+            }
+        }
+    }
+
+    pub(super) fn doing(&mut self, what: &str) {
+        if self.doing != what {
+            what.clone_into(&mut self.doing);
+            self.doing_since = Instant::now();
+        }
+        self.draw();
+    }
+
+    pub(super) fn attempt(&mut self, number: u32, stage: u32) {
+        (self.attempt, self.stage) = (number, stage);
+        self.last_line.clear();
+        self.doing("preparing a workspace");
+    }
+
+    pub(super) fn judged(&mut self, progress: ProgressKind, failures: usize, seen: &Seen) {
+        self.progress = Some(progress);
+        self.trail.push(failures);
+        self.seen = seen.clone();
+    }
+
+    pub(super) fn last_line(&mut self, line: &str) {
+        // Drawn with the next tick: a program may print faster than anybody reads.
+        self.last_line = printable(line);
+    }
+
+    /// Draws the lines at the bottom.
+    pub(super) fn draw(&mut self) {
+        if !matches!(self.screen, Screen::Live(_)) {
+            return;
+        }
+        let width = terminal_size::terminal_size_of(io::stderr())
+            .map_or(USUAL_WIDTH, |(terminal_size::Width(width), _)| usize::from(width));
+        let lines = self.lines();
+        let mut text = self.erased();
+        for line in &lines {
+            text.push_str(&fitted(line, width.saturating_sub(1)));
+            text.push('\n');
+        }
+        self.drawn = lines.len();
+        write(&text);
+    }
+
+    /// Takes the lines at the bottom away.
+    pub(super) fn clear(&mut self) {
+        if matches!(self.screen, Screen::Live(_)) {
+            write(&self.erased());
+            self.drawn = 0;
+        }
+    }
+
+    fn erased(&self) -> String {
+        if self.drawn == 0 { String::new() } else { format!("\u{1b}[{}A\u{1b}[J", self.drawn) }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "── {} · attempt {} of {} · stage {} · {}",
+            self.title,
+            self.attempt,
+            self.max_iterations,
+            self.stage,
+            clock(self.began.elapsed())
+        )];
+        if !self.trail.is_empty() {
+            let skipped = self.trail.len().saturating_sub(TRAIL);
+            let trail: Vec<String> = self.trail.iter().skip(skipped).map(ToString::to_string).collect();
+            let last = self.progress.map(ProgressKind::name).unwrap_or_default();
+            lines.push(format!(
+                "   failures {} ({last}) · {} known · {} flaky",
+                trail.join(" → "),
+                self.seen.known.len(),
+                self.seen.flaky.len() + self.seen.newly_flaky.len()
+            ));
+        }
+        lines.push(format!("   {} · {}", self.doing, clock(self.doing_since.elapsed())));
+        if !self.last_line.is_empty() {
+            lines.push(format!("   > {}", self.last_line));
+        }
+        lines
+    }
+}
+
+/// A time as minutes and seconds, or with hours before them.
+pub(crate) fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// What others print must not move the cursor.
+fn printable(line: &str) -> String {
+    let mut text = String::new();
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\u{1b}' {
+            // A colour or a movement ends with a letter.
+            letters.by_ref().find(char::is_ascii_alphabetic);
+        } else if !letter.is_control() {
+            text.push(letter);
+        }
+    }
+    text
+}
+
+/// As much of a line as fits, counting wide letters twice.
+fn fitted(line: &str, width: usize) -> String {
+    let mut used = 0;
+    let wide = |letter: char| {
+        if letter >= '\u{1100}' && !('\u{2000}'..='\u{2e7f}').contains(&letter) { 2 } else { 1 }
+    };
+    let fits = |letter: &char| {
+        used += wide(*letter);
+        used <= width
+    };
+    line.chars().take_while(fits).collect()
+}
+
+/// If standard error is gone, nobody watches.
+fn write(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_lines_fit() {
+        assert_eq!(clock(Duration::from_secs(59)), "0:59");
+        assert_eq!(clock(Duration::from_secs(3661)), "1:01:01");
+        assert_eq!(fitted("日本語", 4), "日本");
+        assert_eq!(fitted("abc → d", 5), "abc →");
+        assert_eq!(printable("\u{1b}[31mred\u{1b}[0m\u{7}\u{8}!"), "red!");
+    }
+}

@@ -1,0 +1,223 @@
+//! One run under way: everything it needs put together, driven to its end, and told.
+//!
+//! The only place that names the concrete adapters. Invariant: when this returns, nothing that was started is running.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded};
+use fixpoint_execute::{Duty, LocalExecutor, Places, Tools};
+use fixpoint_journal::{Cut, FileJournal, OpenMode};
+use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
+use fixpoint_processes::SupervisedProcesses;
+use fixpoint_runs::{RunDirectory, RunId, Story, write_artifacts};
+use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::work::Allowance;
+
+use crate::display::Display;
+use crate::environment;
+use crate::failure::Failure;
+use crate::repository::Repository;
+use crate::signals::Listening;
+use crate::surroundings::{Screen, Surroundings};
+
+/// The argument by which this program is started again to supervise.
+pub(crate) const SUPERVISE: &str = "__supervise";
+
+/// The clock on the wall.
+#[derive(Debug)]
+pub(crate) struct WallClock;
+
+impl Clock for WallClock {
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Where a run is recorded, beside its journal.
+pub(crate) struct Around<'a> {
+    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) repository: &'a Repository,
+    pub(crate) screen: Screen,
+}
+
+/// What a run came to.
+pub(crate) struct Driven {
+    pub(crate) recorded: Recorded,
+    pub(crate) ending: Ending,
+}
+
+impl Around<'_> {
+    /// Begins a run with a name of its own and drives it to its end.
+    pub(crate) fn begin(&self, order: TaskOrder, brief: Brief) -> Result<(RunDirectory, Driven), Failure> {
+        let now = WallClock.now_ms();
+        let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
+        let run = self.repository.home.run(&RunId::new(now, entropy.as_bytes()));
+        let _lock = run.lock()?;
+        let journal = FileJournal::create(&run.path)
+            .map_err(|source| fixpoint_runs::RunError::Journal { run: run.id.clone(), source })?;
+        let opening = Opening { format: FORMAT, at: now, order, brief: Some(brief) };
+        let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
+        let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
+        let seat = Seat { run: Some(&run), blobs: Arc::clone(&blobs) };
+        let driven = self.drive(&seat, recorded, |executor| {
+            let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
+            Engine::begin(desk, executor, opening)
+        })?;
+        Ok((run.clone(), driven))
+    }
+
+    /// Takes a run up and drives it to its end.
+    pub(crate) fn resume(
+        &self,
+        run: &RunDirectory,
+        mode: OpenMode,
+        more: Allowance,
+    ) -> Result<Driven, Failure> {
+        let _lock = run.lock()?;
+        let opened = FileJournal::open(&run.path, mode)
+            .map_err(|source| fixpoint_runs::RunError::Journal { run: run.id.clone(), source })?;
+        if let Some(cut) = &opened.cut {
+            self.surroundings.notices.say(&cut_words(cut));
+        }
+        let payloads = opened.records.iter().map(|record| record.payload.as_slice());
+        let recorded = run.recorded(payloads)?;
+        let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
+        let seat = Seat { run: Some(run), blobs: Arc::clone(&blobs) };
+        self.drive(&seat, recorded.clone(), |executor| {
+            let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
+            Ok(Engine::resume(desk, executor, &recorded, more))
+        })
+    }
+
+    /// Drives an engine to its end. `recorded` is what is on record so far.
+    pub(crate) fn drive<J: Journal>(
+        &self,
+        seat: &Seat<'_>,
+        mut recorded: Recorded,
+        make: impl FnOnce(LocalExecutor) -> Result<Engine<J, LocalExecutor>, EngineError>,
+    ) -> Result<Driven, Failure> {
+        let name = seat.name();
+        let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
+        let max_iterations = recorded.opening.order.limits.convergence.max_iterations;
+        let display = Display::new(self.screen, &name, max_iterations);
+        let (outbox, inbox) = mailbox();
+        let listening = Listening::begin(outbox.clone())
+            .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
+        let duty = self.duty(seat, &recorded, &display)?;
+        let mut engine = make(LocalExecutor::new(duty, outbox)).map_err(interrupted)?;
+        let mut story = Story::of(&recorded);
+        let mut watch = |record: &Record, _: &fixpoint_decide::task_run::TaskRun| {
+            story.add(record);
+            recorded.records.push(record.clone());
+            display.record(record, &story);
+            self.keep_artifacts(seat, record, &recorded, &display);
+        };
+        let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
+        if listening.is_asked() {
+            display.line("waiting for what was started to end");
+        }
+        let (_, mut executor) = engine.into_parts();
+        executor.finish();
+        Ok(Driven { ending: ending?, recorded })
+    }
+
+    fn duty(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Duty, Failure> {
+        let Some(brief) = recorded.opening.brief.clone() else {
+            return Err(Failure::Internal("the run does not say what was asked for".into()));
+        };
+        let environment = self.surroundings.environment();
+        let agent = brief.agent.first().map(|program| program_name(program)).unwrap_or_default();
+        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
+            Failure::Unavailable(format!("this program cannot be started again: {error}"))
+        })?;
+        let named = &brief.settings.workspace.env;
+        Ok(Duty {
+            run: seat.name(),
+            task: recorded.opening.order.task.clone(),
+            agent_environment: environment::of_agent(environment, named, &agent),
+            check_environment: environment::of_checks(environment, named),
+            places: seat.places(self.repository)?,
+            tools: Tools {
+                workspaces: Arc::new(self.repository.workspaces.clone()),
+                processes: Arc::new(processes),
+                blobs: Arc::clone(&seat.blobs),
+                redactor: environment::redactor(environment),
+                watcher: display.watcher(),
+            },
+            brief,
+        })
+    }
+
+    /// Artifacts can be made again from the journal, so that they cannot be written ends nothing.
+    fn keep_artifacts(&self, seat: &Seat<'_>, record: &Record, recorded: &Recorded, display: &Display) {
+        let is_worth = record.decision.judged.is_some() || record.decision.command.is_none();
+        let Some(run) = seat.run.filter(|_| is_worth) else { return };
+        if let Err(error) = write_artifacts(run, recorded, self.surroundings.lang) {
+            display.line(&format!("the artifacts could not be written: {error}"));
+        }
+    }
+}
+
+/// Where a run keeps its things.
+pub(crate) struct Seat<'a> {
+    /// Its directory; a comparison that nobody will look at again has none.
+    pub(crate) run: Option<&'a RunDirectory>,
+    /// Its large payloads.
+    pub(crate) blobs: Arc<dyn Blobs>,
+}
+
+impl Seat<'_> {
+    /// Removes what a run without a directory left.
+    pub(crate) fn forget(&self, repository: &Repository) {
+        if self.run.is_none() {
+            // It is found by nobody, and the next process of this number overwrites it.
+            drop(std::fs::remove_dir_all(scratch(repository)));
+        }
+    }
+
+    fn name(&self) -> String {
+        self.run.map_or_else(|| format!("check-{}", std::process::id()), |run| run.id.to_string())
+    }
+
+    fn places(&self, repository: &Repository) -> Result<Places, Failure> {
+        let (outputs, prompts) = match self.run {
+            Some(run) => (run.outputs(), run.prompts()),
+            None => (scratch(repository).join("output"), scratch(repository).join("prompts")),
+        };
+        for directory in [&outputs, &prompts] {
+            std::fs::create_dir_all(directory)
+                .map_err(|source| Failure::Unwritable { path: directory.clone(), source })?;
+        }
+        Ok(Places {
+            outputs,
+            prompts,
+            baselines: repository.home.baselines(),
+            locks: repository.home.locks(),
+        })
+    }
+}
+
+/// Where a run without a directory keeps its output.
+fn scratch(repository: &Repository) -> std::path::PathBuf {
+    repository.home.runs().join(".check").join(std::process::id().to_string())
+}
+
+fn cut_words(cut: &Cut) -> String {
+    match cut {
+        Cut::Torn(_) => {
+            "the last record was unfinished when the power or the process went; it was cut off".to_string()
+        }
+        Cut::Damaged { damage, kept } => {
+            format!("the journal was {damage}; what was cut off is in {}", kept.display())
+        }
+    }
+}
+
+/// The name of a program without its directory.
+pub(crate) fn program_name(program: &str) -> String {
+    Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,165 @@
+//! Which files decide whether a goal passes: its tests, and what its command runs.
+//!
+//! A goal whose tests were edited must also pass with those files as they were. That works for files that hold tests
+//! and nothing else; a file that holds both tests and what is tested is never put back, because the fix is in it. There
+//! the names of the tests are the proof: they must be seen passing.
+
+use fixpoint_ports::ChangeKind;
+
+/// What a changed file has to do with a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Definition {
+    /// Nothing that is known.
+    None,
+    /// Its `scripts` say what the goal runs.
+    Scripts,
+    /// It is a test, or what the goal runs.
+    Whole,
+}
+
+/// Directories that hold tests in one language or another.
+const TEST_DIRECTORIES: [&str; 7] =
+    ["tests", "test", "__tests__", "spec", "specs", "testdata", "__snapshots__"];
+/// Endings of names, without the extension, that say test.
+const TEST_ENDINGS: [&str; 10] =
+    ["_test", ".test", ".spec", "_spec", "Test", "Tests", "Spec", "IT", "-test", ".cy"];
+/// Files that steer a test runner: even a new one can make everything pass.
+const STEERING: [&str; 12] = [
+    "conftest.py",
+    "pytest.ini",
+    "tox.ini",
+    "noxfile.py",
+    ".mocharc.json",
+    ".mocharc.js",
+    ".mocharc.yml",
+    "jest.config",
+    "vitest.config",
+    "playwright.config",
+    "nextest.toml",
+    ".rspec",
+];
+/// What a command reads to know what to do.
+const READS: [(&str, &[&str]); 6] = [
+    ("make", &["Makefile", "makefile", "GNUmakefile"]),
+    ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
+    ("just", &["justfile", "Justfile", ".justfile"]),
+    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
+    ("rake", &["Rakefile"]),
+    ("tox", &["tox.ini"]),
+];
+const PACKAGE_RUNNERS: [&str; 5] = ["npm", "yarn", "pnpm", "bun", "npx"];
+
+/// What a changed path has to do with a goal that runs `command` in `directory`.
+pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &str) -> Definition {
+    let Ok(path) = std::str::from_utf8(path) else { return Definition::None };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if is_steering(name) || is_run_by(path, name, command, directory) {
+        return Definition::Whole;
+    }
+    if name == "package.json" && words(command).any(|word| PACKAGE_RUNNERS.contains(&word)) {
+        return Definition::Scripts;
+    }
+    match kind {
+        // A new test weakens nothing, and it may be just what was asked for.
+        ChangeKind::Added => Definition::None,
+        ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged if is_test(path, name) => {
+            Definition::Whole
+        }
+        ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged => Definition::None,
+    }
+}
+
+fn is_steering(name: &str) -> bool {
+    STEERING.iter().any(|known| match name.strip_prefix(known) {
+        Some(rest) => rest.is_empty() || rest.starts_with('.'),
+        None => false,
+    })
+}
+
+fn is_test(path: &str, name: &str) -> bool {
+    let mut directories = path.split('/').rev().skip(1);
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    let without_extension = name.rsplit_once('.').map_or(name, |(before, _)| before);
+    directories.any(|directory| TEST_DIRECTORIES.contains(&directory))
+        || stem.starts_with("test_")
+        || TEST_ENDINGS
+            .iter()
+            .any(|ending| without_extension.ends_with(ending) && without_extension != *ending)
+}
+
+/// Whether the command names the file, or runs a program that reads it.
+fn is_run_by(path: &str, name: &str, command: &str, directory: &str) -> bool {
+    let named = words(command).any(|word| {
+        let word = word.trim_start_matches("./");
+        let from_root = if directory.is_empty() { word.to_string() } else { format!("{directory}/{word}") };
+        !word.is_empty() && resolved(&from_root).is_some_and(|target| target == path)
+    });
+    let program_of = |word: &str| word.rsplit('/').next().unwrap_or(word).to_string();
+    let read = READS.iter().any(|(program, files)| {
+        files.contains(&name) && words(command).any(|word| program_of(word) == *program)
+    });
+    named || read
+}
+
+/// A path without `.` and `..`; `None` if it leaves the root.
+fn resolved(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The words of a command line, quotes and operators taken for blanks.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    command
+        .split(|letter: char| {
+            letter.is_whitespace() || matches!(letter, '"' | '\'' | ';' | '&' | '|' | '(' | ')' | '=' | ':')
+        })
+        .filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_whether_a_goal_passes() {
+        use ChangeKind::{Added, Deleted, Modified};
+        use Definition::{None, Scripts, Whole};
+        for (path, kind, command, directory, expected) in [
+            ("src/lib.rs", Modified, "cargo test", "", None),
+            ("tests/it.rs", Modified, "cargo test", "", Whole),
+            ("tests/it.rs", Deleted, "cargo test", "", Whole),
+            ("tests/new.rs", Added, "cargo test", "", None),
+            ("calc/test_calc.py", Modified, "pytest", "", Whole),
+            ("calc/calc_test.go", Modified, "go test ./...", "", Whole),
+            ("web/a.test.tsx", Modified, "npm test", "", Whole),
+            ("src/main/java/Latest.java", Modified, "mvn test", "", None),
+            ("src/AppTest.java", Modified, "mvn test", "", Whole),
+            ("conftest.py", Added, "pytest", "", Whole),
+            ("vitest.config.ts", Added, "npx vitest", "", Whole),
+            ("package.json", Modified, "npm test", "", Scripts),
+            ("package.json", Modified, "cargo test", "", None),
+            ("check.sh", Modified, "sh ./check.sh --all", "", Whole),
+            ("check.sh", Modified, "sh ../check.sh", "sub", Whole),
+            ("check.sh", Modified, "./check.sh", "sub", None),
+            ("sub/check.sh", Modified, "./check.sh", "sub", Whole),
+            ("scripts/run.py", Modified, "cd x && python3 scripts/run.py", "", Whole),
+            ("Makefile", Modified, "make -s test", "", Whole),
+            ("Makefile", Modified, "cargo test", "", None),
+            ("latest.py", Modified, "pytest", "", None),
+        ] {
+            assert_eq!(
+                defines(path.as_bytes(), kind, command, directory),
+                expected,
+                "{path} {kind:?} {command}"
+            );
+        }
+        assert_eq!(defines(b"tests/\xff", Modified, "pytest", ""), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! What an executor has to do its work with, and which part of it performs which command.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fixpoint_ports::{BlobError, Blobs, Cancel, ProcessError, Processes, WorkspaceError, Workspaces};
+use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, GraftOrder};
+use fixpoint_vocabulary::{Redactor, TaskId};
+
+use crate::path_text::path_bytes;
+use crate::progress::Watcher;
+
+/// Where an executor keeps what is not a commit.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Output of agents and checks, of this run.
+    pub outputs: PathBuf,
+    /// Prompts, of this run.
+    pub prompts: PathBuf,
+    /// Baselines that outlive a run, of this repository.
+    pub baselines: PathBuf,
+    /// Locks that checks name, of this user.
+    pub locks: PathBuf,
+}
+
+/// What an executor works with.
+#[derive(Clone)]
+pub struct Tools {
+    /// The user's repository and its slots.
+    pub workspaces: Arc<dyn Workspaces>,
+    /// Programs under supervision.
+    pub processes: Arc<dyn Processes>,
+    /// Sets of tests.
+    pub blobs: Arc<dyn Blobs>,
+    /// Takes credentials out of what others said.
+    pub redactor: Redactor,
+    /// Who is shown what happens.
+    pub watcher: Arc<dyn Watcher>,
+}
+
+impl std::fmt::Debug for Tools {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Tools").field("redactor", &self.redactor).finish_non_exhaustive()
+    }
+}
+
+/// Everything that is fixed about the commands of one run.
+#[derive(Debug)]
+pub struct Duty {
+    /// The name of the run, part of the names of its references.
+    pub run: String,
+    /// The task.
+    pub task: TaskId,
+    /// What was asked for.
+    pub brief: Brief,
+    /// What there is to work with.
+    pub tools: Tools,
+    /// Where files are kept.
+    pub places: Places,
+    /// What the agent sees of the environment.
+    pub agent_environment: Vec<(OsString, OsString)>,
+    /// What checks and set-up commands see of it.
+    pub check_environment: Vec<(OsString, OsString)>,
+}
+
+/// Why a command could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Obstacle {
+    #[error("stopped")]
+    Cancelled,
+    #[error("{0}")]
+    Workspace(WorkspaceError),
+    #[error("{0}")]
+    Process(#[from] ProcessError),
+    #[error("{0}")]
+    Blob(#[from] BlobError),
+    #[error("{}: {source}", .path.display())]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("the set-up command `{command}` {why}; its output is in {}", .log.display())]
+    SetUp { command: String, why: String, log: PathBuf },
+    #[error("check {0} does not exist")]
+    NoSuchCheck(u32),
+}
+
+impl From<WorkspaceError> for Obstacle {
+    fn from(error: WorkspaceError) -> Self {
+        if matches!(error, WorkspaceError::Cancelled) { Self::Cancelled } else { Self::Workspace(error) }
+    }
+}
+
+impl Obstacle {
+    /// Names the file an error is about.
+    pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::File { path: path.into(), source }
+    }
+}
+
+impl Duty {
+    /// Performs a command to its end.
+    pub fn perform(&self, id: CommandId, command: &Command, cancel: &Cancel) -> CommandEnd {
+        let result = match command {
+            Command::TakeBase => self.take_base(),
+            Command::RunChecks(run) => self.run_checks(id, run, cancel),
+            Command::RunAttempt(order) => self.attempt(id, order, cancel),
+            Command::Graft(order) => self.graft(id, order),
+        };
+        match result {
+            Ok(result) => CommandEnd::Completed(result),
+            Err(Obstacle::Cancelled) => CommandEnd::Cancelled,
+            Err(obstacle) => {
+                CommandEnd::Failed { message: self.tools.redactor.redact(&obstacle.to_string()) }
+            }
+        }
+    }
+
+    fn graft(&self, id: CommandId, order: &GraftOrder) -> Result<CommandResult, Obstacle> {
+        let paths: Vec<Vec<u8>> = order.paths.iter().map(|path| path_bytes(path)).collect();
+        let reference = self.reference(&format!("graft-{id}"));
+        let made = self.tools.workspaces.graft(&order.onto, &order.from, &paths, &reference)?;
+        Ok(CommandResult::Grafted { commit: made.commit, tree: made.tree })
+    }
+
+    /// The name of something this task leaves, below `refs/fixpoint/`.
+    pub(crate) fn reference(&self, what: &str) -> String {
+        format!("{}/{}/{what}", self.run, self.task)
+    }
+}

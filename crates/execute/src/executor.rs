@@ -1,0 +1,68 @@
+//! Commands under way: a thread each, with a way to call it off.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use fixpoint_ports::{Cancel, Executor, Outbox};
+use fixpoint_vocabulary::Redacted;
+use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId};
+
+use crate::Duty;
+
+/// Performs commands on this machine.
+#[derive(Debug)]
+pub struct LocalExecutor {
+    duty: Arc<Duty>,
+    outbox: Outbox,
+    under_way: BTreeMap<CommandId, (Cancel, JoinHandle<()>)>,
+}
+
+impl LocalExecutor {
+    /// An executor that reports to an inbox.
+    pub fn new(duty: Duty, outbox: Outbox) -> Self {
+        Self { duty: Arc::new(duty), outbox, under_way: BTreeMap::new() }
+    }
+
+    /// Waits until everything that was started has ended, so that no process and no unfinished work is left.
+    pub fn finish(&mut self) {
+        for (_, thread) in std::mem::take(&mut self.under_way).into_values() {
+            // A command that panicked has reported its end already.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Executor for LocalExecutor {
+    fn start(&mut self, id: CommandId, command: &Command) {
+        self.under_way.retain(|_, (_, thread)| !thread.is_finished());
+        let cancel = Cancel::default();
+        let (duty, outbox, command, asked) =
+            (Arc::clone(&self.duty), self.outbox.clone(), command.clone(), cancel.clone());
+        let thread = std::thread::spawn(move || {
+            let began = Instant::now();
+            // Even a defect of ours must not leave the engine waiting for an end that never comes.
+            let end = catch_unwind(AssertUnwindSafe(|| duty.perform(id, &command, &asked)))
+                .unwrap_or_else(|_| CommandEnd::Failed { message: Redacted::ours("the executor panicked") });
+            outbox.report(id, end, began.elapsed());
+        });
+        self.under_way.insert(id, (cancel, thread));
+    }
+
+    fn cancel(&mut self, id: CommandId) {
+        if let Some((cancel, _)) = self.under_way.get(&id) {
+            cancel.ask();
+        }
+    }
+}
+
+impl Drop for LocalExecutor {
+    fn drop(&mut self) {
+        for (cancel, _) in self.under_way.values() {
+            cancel.ask();
+        }
+        self.finish();
+    }
+}

@@ -1,0 +1,37 @@
+//! The executor: performs commands in private workspaces, with processes that leave nothing behind.
+//!
+//! Owns how an attempt is made, how a check is run and read, and what of it is reported. Refuses decisions: what a
+//! report leads to is not its affair, and where something ran is nobody else's. Invariant: every command that was
+//! started has exactly one end, whatever happens to the agent, the check or the disk.
+//!
+//! ```text
+//! LocalExecutor ── one thread a command ──► Duty::perform
+//!                                             ├─ base.rs      the state all attempts are compared with
+//!                                             ├─ attempt.rs   an agent works in a slot; its tree is taken
+//!                                             ├─ checking.rs  checks run on a commit, each in a clean slot
+//!                                             └─ Workspaces::graft
+//! ```
+
+mod attempt;
+mod base;
+mod baselines;
+mod check_report;
+mod checking;
+mod definition;
+mod duty;
+mod executor;
+mod log;
+mod named_lock;
+mod path_text;
+mod preparing;
+mod progress;
+mod prompt;
+mod report_files;
+mod scope_check;
+
+pub use duty::{Duty, Places, Tools};
+pub use executor::LocalExecutor;
+pub use log::{agent_log, check_log};
+pub use path_text::{path_bytes, path_text};
+pub use progress::{Progress, Watcher};
+pub use prompt::{Prompt, prompt};

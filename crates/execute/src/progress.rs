@@ -1,0 +1,100 @@
+//! What can be seen while a command is under way. It is shown and forgotten, never recorded.
+
+/// Something worth showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// The base holds work that is not committed.
+    UncommittedWork,
+    /// A workspace is being prepared with this command.
+    SettingUp(&'a str),
+    /// A check begins.
+    Checking(&'a str),
+    /// What a check showed at this base was known from an earlier run.
+    KnownFromEarlier(&'a str),
+    /// The agent begins.
+    AgentStarts,
+    /// The last line somebody printed.
+    Line(&'a str),
+    /// Something went otherwise than a person would expect, and work goes on.
+    Notice(&'a str),
+}
+
+/// Shows progress.
+pub trait Watcher: std::fmt::Debug + Send + Sync {
+    /// Something worth showing happened.
+    fn see(&self, progress: Progress<'_>);
+}
+
+/// Nobody watches.
+impl Watcher for () {
+    fn see(&self, _: Progress<'_>) {}
+}
+
+/// Cuts output into lines for a watcher, in bounded memory.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    watcher: &'a dyn Watcher,
+    line: Vec<u8>,
+}
+
+/// No terminal shows more of a line than this.
+const LONGEST: usize = 400;
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(watcher: &'a dyn Watcher) -> Self {
+        Self { watcher, line: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (content, ends) = match piece.split_last() {
+                Some((b'\n' | b'\r', content)) => (content, true),
+                Some(_) | None => (piece, false),
+            };
+            let room = LONGEST.saturating_sub(self.line.len());
+            self.line.extend(content.iter().take(room));
+            if ends {
+                self.flush();
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let text = String::from_utf8_lossy(&self.line);
+        if !text.trim().is_empty() {
+            self.watcher.see(Progress::Line(text.trim_end()));
+        }
+        self.line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Debug, Default)]
+    struct Seen(Mutex<Vec<String>>);
+
+    impl Watcher for Seen {
+        fn see(&self, progress: Progress<'_>) {
+            if let Progress::Line(line) = progress {
+                self.0.lock().unwrap().push(line.to_string());
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_whole_bounded_and_never_empty() {
+        let seen = Seen::default();
+        let mut lines = Lines::new(&seen);
+        lines.push(b"one\ntw");
+        lines.push(b"o\r\n\n  \nthree\r");
+        lines.push(&[b'x'; 10_000]);
+        lines.push(b"\nunfinished");
+        let seen = seen.0.lock().unwrap();
+        assert_eq!(seen.iter().map(String::len).collect::<Vec<_>>(), [3, 3, 5, LONGEST]);
+        assert_eq!(seen[..3], ["one", "two", "three"]);
+    }
+}

@@ -1,0 +1,119 @@
+//! What an attempt changed, held against what it may change.
+//!
+//! Owns the comparison of trees with the scope, and of ignored files with what is denied: an agent that edits a file
+//! git does not look at is seen all the same.
+
+use std::collections::BTreeSet;
+
+use fixpoint_decide::scope::{Rule, ScopeGuard};
+use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot};
+use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
+use fixpoint_vocabulary::work::AttemptOrder;
+
+use crate::Duty;
+use crate::definition::{Definition, defines};
+use crate::duty::Obstacle;
+use crate::path_text::path_text;
+
+/// What was found about an attempt.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Findings {
+    pub(crate) violations: Vec<String>,
+    pub(crate) revertible: Vec<String>,
+    pub(crate) edited_tests: Vec<String>,
+}
+
+impl Duty {
+    /// The files git does not look at that must not change, as they are now.
+    pub(crate) fn guarded_files(&self, slot: &dyn Slot) -> Result<Vec<IgnoredFile>, Obstacle> {
+        let scope = &self.brief.settings.scope;
+        if scope.denied_paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let denied = ScopeGuard::new(&ScopeSettings {
+            denied_paths: scope.denied_paths.clone(),
+            ..ScopeSettings::default()
+        });
+        let is_denied =
+            |path: &[u8]| denied.check([(path, None)]).iter().any(|breach| breach.rule == Rule::DeniedPaths);
+        Ok(slot.ignored(&is_denied)?)
+    }
+
+    /// Which of the guarded files are others now, new or gone.
+    pub(crate) fn touched(&self, before: &[IgnoredFile], slot: &dyn Slot) -> Result<Vec<Vec<u8>>, Obstacle> {
+        let after = self.guarded_files(slot)?;
+        let gone_or_other = before.iter().filter(|file| !after.contains(file));
+        let new_or_other = after.iter().filter(|file| !before.contains(file));
+        let touched: BTreeSet<Vec<u8>> =
+            gone_or_other.chain(new_or_other).map(|file| file.path.clone()).collect();
+        Ok(touched.into_iter().collect())
+    }
+
+    pub(crate) fn measure(
+        &self,
+        order: &AttemptOrder,
+        commit: &CommitId,
+        changed: &[Change],
+        touched: &[Vec<u8>],
+    ) -> Result<Findings, Obstacle> {
+        let guard = ScopeGuard::new(&self.brief.settings.scope);
+        let mut findings = Findings::default();
+        for breach in guard.check(changed.iter().map(|change| (change.path.as_slice(), change.lines))) {
+            match breach.path {
+                Some(path) => {
+                    findings.violations.push(path_text(path));
+                    findings.revertible.push(path_text(path));
+                }
+                None => findings.violations.push(budget_name(breach.rule).to_string()),
+            }
+        }
+        for path in touched.iter().filter(|path| !changed.iter().any(|change| change.path == **path)) {
+            // What no commit holds cannot be taken back.
+            findings.violations.push(path_text(path));
+        }
+        for change in changed {
+            if self.is_edited_test(order, commit, change)? {
+                findings.edited_tests.push(path_text(&change.path));
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Whether a changed file is part of what decides whether a goal passes.
+    fn is_edited_test(
+        &self,
+        order: &AttemptOrder,
+        commit: &CommitId,
+        change: &Change,
+    ) -> Result<bool, Obstacle> {
+        let goals = self.brief.checks.iter().filter(|placed| placed.check.kind == CheckKind::Goal);
+        let of_goals =
+            goals.map(|goal| defines(&change.path, change.kind, &goal.check.command, &goal.directory));
+        let definition = of_goals.max().unwrap_or(Definition::None);
+        match definition {
+            Definition::None => Ok(false),
+            Definition::Whole => Ok(true),
+            Definition::Scripts => {
+                let scripts = |at: &CommitId| -> Result<Option<serde_json::Value>, Obstacle> {
+                    let content = self.tools.workspaces.read_file(at, &change.path, MANIFEST_LIMIT)?;
+                    Ok(content.and_then(|content| {
+                        let manifest: serde_json::Value = serde_json::from_slice(&content).ok()?;
+                        manifest.get("scripts").cloned()
+                    }))
+                };
+                Ok(scripts(&order.origin)? != scripts(commit)?)
+            }
+        }
+    }
+}
+
+/// A package manifest larger than this is no manifest.
+const MANIFEST_LIMIT: u64 = 4 << 20;
+
+fn budget_name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::MaxChangedFiles => "max_changed_files",
+        Rule::MaxChangedLines => "max_changed_lines",
+        Rule::OwnConfiguration | Rule::NotATreePath | Rule::DeniedPaths | Rule::AllowedPaths => "scope",
+    }
+}

@@ -1,0 +1,76 @@
+//! `go test`: all of it, with names; and some of it.
+//!
+//! Owns Go's options and the pattern that selects tests. Go takes an option given twice by its last value, but stops
+//! reading options at places that are hard to tell, so that what is added stands at the front or right behind what it
+//! outweighs.
+
+use std::collections::BTreeSet;
+
+use super::change::Change;
+use super::shell::quoted;
+
+/// What makes `go test` run everything and name it; nothing where no test is run at all.
+pub(super) fn telling(arguments: &[&str]) -> Option<Vec<Change>> {
+    let own = own(arguments);
+    if ["c", "n", "list", "h", "help"].iter().any(|name| given(own, name).is_some()) {
+        return None;
+    }
+    let mut changes = Vec::new();
+    if given(own, "json").is_none() && given(own, "v").is_none() {
+        changes.push(Change::Begin("-json".into()));
+    }
+    if let Some(at) = given(own, "failfast") {
+        changes.push(Change::Behind(at, "-failfast=false".into()));
+    }
+    Some(changes)
+}
+
+/// What makes `go test` run only these. Tests of the same name in other packages run as well, and so do other parts
+/// of a test where some are named by their parts and some as a whole.
+pub(super) fn only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+    let own = own(arguments);
+    let names = tests.iter().map(|identity| identity.rsplit(' ').next().unwrap_or(identity));
+    let names: Vec<Vec<&str>> = names.map(|name| name.split('/').collect()).collect();
+    let is_test = |name: &&str| ["Test", "Example", "Fuzz"].iter().any(|start| name.starts_with(start));
+    if !names.iter().all(|levels| levels.first().is_some_and(is_test)) {
+        return None;
+    }
+    // Every level is matched by itself. One that some test does not have would take its parts away.
+    let depth = names.iter().map(Vec::len).min()?;
+    let levels: Vec<String> = (0..depth)
+        .map(|level| {
+            let parts: BTreeSet<String> =
+                names.iter().filter_map(|name| name.get(level)).map(|part| escaped(part)).collect();
+            format!("^({})$", parts.into_iter().collect::<Vec<_>>().join("|"))
+        })
+        .collect();
+    let run = format!("-run {}", quoted(&levels.join("/")));
+    let Some(at) = given(own, "run") else { return Some(vec![Change::Begin(run)]) };
+    let has_value = own.get(at).is_some_and(|word| word.contains('='));
+    Some(vec![Change::Behind(if has_value { at } else { at + 1 }, run)])
+}
+
+/// The arguments that are Go's own.
+fn own<'a, 'b>(arguments: &'a [&'b str]) -> &'a [&'b str] {
+    let at = arguments.iter().position(|word| matches!(*word, "-args" | "--args"));
+    arguments.get(..at.unwrap_or(arguments.len())).unwrap_or_default()
+}
+
+/// Where an option was last given, with one dash or two, with or without a value behind an equals sign.
+fn given(arguments: &[&str], name: &str) -> Option<usize> {
+    arguments.iter().rposition(|word| {
+        let option = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+        option.is_some_and(|option| option.split('=').next() == Some(name))
+    })
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if "\\.+*?()|[]{}^$".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

@@ -1,0 +1,113 @@
+//! Which program installs the packages of a `package.json` and runs its scripts.
+//!
+//! Invariant: installing never writes a lock file where the program can be told so, since a new file in a workspace
+//! would look like a change of the agent's.
+
+use serde_json::Value;
+
+use crate::gathering::Gathering;
+use crate::place::Place;
+
+/// A package manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PackageManager {
+    Npm,
+    Pnpm,
+    /// Yarn 1.
+    YarnClassic,
+    /// Yarn 2 and later.
+    YarnBerry,
+    Bun,
+}
+
+/// The one `packageManager` names, else the one whose lock file is there, else npm.
+pub(super) fn of(place: &Place<'_>, manifest: &Value, gathering: &mut Gathering) -> PackageManager {
+    let named = manifest.get("packageManager").and_then(Value::as_str).unwrap_or_default();
+    let (name, version) = named.split_once('@').unwrap_or((named, ""));
+    match name {
+        "npm" => PackageManager::Npm,
+        "pnpm" => PackageManager::Pnpm,
+        "bun" => PackageManager::Bun,
+        "yarn" if version.starts_with("1.") || version == "1" => PackageManager::YarnClassic,
+        "yarn" => PackageManager::YarnBerry,
+        _ => by_lock_file(place, gathering),
+    }
+}
+
+fn by_lock_file(place: &Place<'_>, gathering: &mut Gathering) -> PackageManager {
+    if place.exists("pnpm-lock.yaml") {
+        PackageManager::Pnpm
+    } else if place.first(&BUN_LOCKS).is_some() {
+        PackageManager::Bun
+    } else if !place.exists("yarn.lock") || place.first(&NPM_LOCKS).is_some() {
+        PackageManager::Npm
+    } else if place.exists(".yarnrc.yml") || is_berry_lock(place, gathering) {
+        PackageManager::YarnBerry
+    } else {
+        PackageManager::YarnClassic
+    }
+}
+
+/// Only Yarn 2 and later write this into the lock file.
+fn is_berry_lock(place: &Place<'_>, gathering: &mut Gathering) -> bool {
+    let lock = place.text("yarn.lock", gathering);
+    lock.is_some_and(|lock| lock.lines().any(|line| line.starts_with("__metadata:")))
+}
+
+const NPM_LOCKS: [&str; 2] = ["package-lock.json", "npm-shrinkwrap.json"];
+const BUN_LOCKS: [&str; 2] = ["bun.lock", "bun.lockb"];
+
+impl PackageManager {
+    /// Its lock file, if it is there.
+    pub(super) fn lock_file(self, place: &Place<'_>) -> Option<&'static str> {
+        place.first(match self {
+            Self::Npm => &NPM_LOCKS,
+            Self::Pnpm => &["pnpm-lock.yaml"],
+            Self::YarnClassic | Self::YarnBerry => &["yarn.lock"],
+            Self::Bun => &BUN_LOCKS,
+        })
+    }
+
+    /// The command that installs the packages; none where there is nothing to install.
+    pub(super) fn install(self, place: &Place<'_>, manifest: &Value) -> Option<&'static str> {
+        if self.lock_file(place).is_some() {
+            return Some(match self {
+                Self::Npm => "npm ci",
+                Self::Pnpm => "pnpm install --frozen-lockfile",
+                Self::YarnClassic => "yarn install --frozen-lockfile",
+                Self::YarnBerry => "yarn install --immutable",
+                Self::Bun => "bun install --frozen-lockfile",
+            });
+        }
+        let has_packages = ["dependencies", "devDependencies", "optionalDependencies", "workspaces"];
+        has_packages.iter().any(|section| manifest.get(section).is_some_and(is_filled)).then_some(
+            match self {
+                Self::Npm => "npm install --no-package-lock",
+                Self::Pnpm => "pnpm install --no-lockfile",
+                Self::YarnClassic => "yarn install --no-lockfile",
+                // It has no option to leave the lock file alone.
+                Self::YarnBerry => "yarn install",
+                Self::Bun => "bun install --no-save",
+            },
+        )
+    }
+
+    /// The command that runs a script.
+    pub(super) fn run(self, script: &str) -> String {
+        match (self, script) {
+            (Self::Npm, "test") => "npm test".to_string(),
+            (Self::Pnpm, "test") => "pnpm test".to_string(),
+            (Self::YarnClassic | Self::YarnBerry, "test") => "yarn test".to_string(),
+            (Self::Npm, script) => format!("npm run {script}"),
+            (Self::Pnpm, script) => format!("pnpm run {script}"),
+            (Self::YarnClassic | Self::YarnBerry, script) => format!("yarn run {script}"),
+            // `bun test` would be Bun's own test runner instead of the script.
+            (Self::Bun, script) => format!("bun run {script}"),
+        }
+    }
+}
+
+fn is_filled(section: &Value) -> bool {
+    section.as_object().is_some_and(|map| !map.is_empty())
+        || section.as_array().is_some_and(|list| !list.is_empty())
+}

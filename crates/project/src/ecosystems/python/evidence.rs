@@ -1,0 +1,193 @@
+//! Which test runner a Python project uses, by its configuration, its dependencies, and its test files.
+
+use toml::{Table, Value};
+
+use crate::gathering::Gathering;
+use crate::place::Place;
+
+/// How many test files are read to find out what they use.
+const MAX_TEST_FILES: usize = 20;
+
+/// Where tests usually lie; the empty name is the place itself.
+const TEST_DIRECTORIES: [&str; 3] = ["", "tests", "test"];
+
+/// A test runner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Runner {
+    Pytest,
+    Unittest {
+        /// The directory to begin at, where tests cannot be found from the place itself.
+        start: Option<&'static str>,
+    },
+}
+
+/// Why a test runner is believed to be the one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Evidence {
+    pub(super) runner: Runner,
+    /// The file that says so, by its name in the place.
+    pub(super) because: String,
+    /// Where pytest is named; nowhere if only the tests look like it, or are no tests for pytest.
+    pub(super) named: Vec<Named>,
+}
+
+/// A place that names pytest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A configuration of pytest, or a dependency that is always installed.
+    Plainly,
+    /// A requirement file.
+    InRequirements,
+    /// Dependencies that are installed only on request.
+    InExtras,
+    /// A group of dependencies other than `dev`.
+    InGroup,
+}
+
+/// The test files of a place, each with its directory's name before it.
+pub(super) fn test_files(place: &Place<'_>) -> Vec<(&'static str, String)> {
+    let in_directory = |directory: &'static str| {
+        let names = if directory.is_empty() { place.names() } else { place.names_in(directory) };
+        names.into_iter().filter(|name| is_test_file(name)).map(move |name| {
+            (directory, if directory.is_empty() { name } else { format!("{directory}/{name}") })
+        })
+    };
+    TEST_DIRECTORIES.into_iter().flat_map(in_directory).take(MAX_TEST_FILES).collect()
+}
+
+fn is_test_file(name: &str) -> bool {
+    let is_module =
+        name.strip_suffix(".py").is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"));
+    is_module && !name.chars().any(char::is_control)
+}
+
+/// What the files say; nothing if they speak of no tests.
+pub(super) fn collect(
+    place: &Place<'_>,
+    requirements: &[String],
+    test_files: &[(&'static str, String)],
+    gathering: &mut Gathering,
+) -> Option<Evidence> {
+    let project = place.exists("pyproject.toml").then(|| place.toml("pyproject.toml", gathering)).flatten();
+    let required = requirements
+        .iter()
+        .find(|name| place.text(name, gathering).is_some_and(|text| text.lines().any(is_pytest)));
+    let by_project =
+        project.as_ref().filter(|project| speaks_of_pytest(project)).map(|_| "pyproject.toml".to_string());
+    let named_by = configured(place, gathering).or(by_project).or_else(|| required.cloned());
+    let Some(because) = named_by else {
+        let (runner, because) = from_tests(place, test_files, gathering)?;
+        return Some(Evidence { runner, because, named: vec![] });
+    };
+    let mut named: Vec<Named> = project.iter().flat_map(named_in).collect();
+    named.extend(required.map(|_| Named::InRequirements));
+    if named.is_empty() {
+        named.push(Named::Plainly);
+    }
+    Some(Evidence { runner: Runner::Pytest, because, named })
+}
+
+/// Where `pyproject.toml` lists pytest so that it is not installed unless asked for.
+fn named_in(project: &Table) -> Vec<Named> {
+    let extras = project.get("project").and_then(|project| project.get("optional-dependencies"));
+    let groups = project.get("dependency-groups").and_then(Value::as_table);
+    let in_group = groups.is_some_and(|groups| {
+        let is_in = |name: &str| groups.get(name).is_some_and(lists_pytest);
+        !is_in("dev") && groups.keys().any(|name| is_in(name))
+    });
+    let in_extras = extras.is_some_and(lists_pytest).then_some(Named::InExtras);
+    in_extras.into_iter().chain(in_group.then_some(Named::InGroup)).collect()
+}
+
+/// The file that configures pytest. These are INI files, whose sections can be told by their lines.
+fn configured(place: &Place<'_>, gathering: &mut Gathering) -> Option<String> {
+    let mut has_section = |name: &str, section: &str| {
+        place.exists(name)
+            && place.text(name, gathering).is_some_and(|text| text.lines().any(|line| line.trim() == section))
+    };
+    if has_section("setup.cfg", "[tool:pytest]") {
+        return Some("setup.cfg".to_string());
+    }
+    if has_section("tox.ini", "[pytest]") {
+        return Some("tox.ini".to_string());
+    }
+    place.first(&["pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"]).map(str::to_string)
+}
+
+/// Whether `pyproject.toml` configures pytest or depends on it, in whichever of the many ways.
+fn speaks_of_pytest(table: &Table) -> bool {
+    table.iter().any(|(key, value)| is_pytest(key) || lists_pytest(value))
+}
+
+fn lists_pytest(value: &Value) -> bool {
+    match value {
+        Value::Table(table) => speaks_of_pytest(table),
+        Value::Array(items) => {
+            items.iter().any(|item| item.as_str().is_some_and(is_pytest) || lists_pytest(item))
+        }
+        Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) => {
+            false
+        }
+    }
+}
+
+/// Whether a requirement such as `pytest>=8` is pytest or one of its plugins.
+fn is_pytest(requirement: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name = requirement.trim().split(|c| !is_name(c)).next().unwrap_or_default().to_ascii_lowercase();
+    name == "pytest" || name.starts_with("pytest-") || name.starts_with("pytest_")
+}
+
+/// What the test files themselves use.
+fn from_tests(
+    place: &Place<'_>,
+    test_files: &[(&'static str, String)],
+    gathering: &mut Gathering,
+) -> Option<(Runner, String)> {
+    let mut functions = None;
+    for (directory, name) in test_files {
+        let Some(text) = place.text(name, gathering) else { continue };
+        if imports(&text, "pytest") {
+            return Some((Runner::Pytest, name.clone()));
+        }
+        if imports(&text, "unittest") && text.contains("TestCase") {
+            return Some((Runner::Unittest { start: start(place, directory) }, name.clone()));
+        }
+        if functions.is_none() && text.lines().any(|line| line.starts_with("def test_")) {
+            functions = Some(name);
+        }
+    }
+    // Bare functions are collected by pytest alone.
+    functions.map(|name| (Runner::Pytest, name.clone()))
+}
+
+/// Discovery enters only packages, and finds modules only in the directory it begins at.
+fn start(place: &Place<'_>, directory: &'static str) -> Option<&'static str> {
+    let is_found = directory.is_empty() || place.exists(&format!("{directory}/__init__.py"));
+    (!is_found).then_some(directory)
+}
+
+fn imports(text: &str, module: &str) -> bool {
+    text.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        matches!(words.next(), Some("import" | "from"))
+            && words.next().is_some_and(|name| name.split(['.', ',']).next() == Some(module))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_told_by_their_name() {
+        for requirement in
+            ["pytest", " PyTest>=8 # why", "pytest-cov==1", "pytest[toml]; python_version > '3'"]
+        {
+            assert!(is_pytest(requirement), "{requirement}");
+        }
+        for requirement in ["# pytest", "nopytest", "pytestify", "", "-r pytest.txt"] {
+            assert!(!is_pytest(requirement), "{requirement}");
+        }
+    }
+}

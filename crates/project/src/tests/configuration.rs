@@ -1,0 +1,174 @@
+//! The configuration that is written: read back by the product's own loader, it says exactly what was found.
+
+use std::fs;
+
+use fixpoint_config::{Sources, load};
+use fixpoint_failures::Runner;
+use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, Settings};
+use fixpoint_vocabulary::{Lang, Text};
+use proptest::prelude::*;
+
+use super::{found, found_with};
+use crate::{Found, FoundCheck, config_yaml};
+
+/// What the loader makes of a text in `.fixpoint/config.yaml`.
+fn loaded(text: &str) -> Settings {
+    let root = tempfile::tempdir().expect("a directory");
+    fs::create_dir(root.path().join(".fixpoint")).expect("made");
+    fs::write(root.path().join(".fixpoint/config.yaml"), text).expect("written");
+    let sources = Sources {
+        user_dir: None,
+        working_dir: root.path().to_path_buf(),
+        environment: vec![],
+        remote: None,
+        sets: vec![],
+    };
+    match load(&sources) {
+        Ok(loaded) => {
+            assert_eq!(loaded.warnings, [], "\n{text}");
+            assert!(loaded.project_root.is_some(), "the file was not looked at");
+            loaded.settings
+        }
+        Err(errors) => panic!("{errors}\n{text}"),
+    }
+}
+
+/// The settings are the defaults, but for what was found.
+pub(super) fn assert_says_exactly(found: &Found, text: &str) {
+    let mut expected = Settings {
+        checks: found.checks.iter().map(|found| found.check.clone()).collect(),
+        ..Settings::default()
+    };
+    expected.workspace.setup = found.setup.clone();
+    expected.workspace.copy = found.copy.clone();
+    assert_eq!(loaded(text), expected, "\n{text}");
+}
+
+#[test]
+fn it_reads_as_a_person_would_write_it() {
+    let found = found_with(
+        &[
+            ("package.json", r#"{"scripts": {"test": "vitest run", "test:e2e": "playwright test"}}"#),
+            ("package-lock.json", "{}"),
+            ("my app.sln", ""),
+            (".env", ""),
+        ],
+        &[".env"],
+    );
+    let text = config_yaml(&found, "./config.schema.json", Lang::En);
+    let expected = "\
+# yaml-language-server: $schema=./config.schema.json
+
+# Commands whose outcome is evidence, run by `sh -c`. A `guard` must show nothing that was not
+# failing before; a `goal` must pass.
+checks:
+  # because of package.json, package-lock.json
+  - name: test-node
+    command: npm test
+    kind: guard
+    runner: vitest
+  # because of my app.sln
+  - name: test-dotnet
+    command: \"dotnet test 'my app.sln'\"
+    kind: guard
+
+# How a private workspace is prepared.
+workspace:
+  # Run once in a new workspace.
+  setup:
+    - npm ci
+  # Files git ignores that the project needs; agents can read them.
+  copy:
+    - .env
+
+# Scripts of package.json that look slow or need a browser or a server are no checks: `test:e2e`.
+";
+    assert_eq!(text, expected);
+    assert_says_exactly(&found, &text);
+}
+
+#[test]
+fn without_checks_it_shows_how_to_write_one() {
+    let found = found(&[]);
+    let text = config_yaml(&found, "./config.schema.json", Lang::Ja);
+    assert!(text.contains("\nchecks: []\n# - name: test\n"), "{text}");
+    assert!(text.contains("# チェックが見つかりませんでした"), "{text}");
+    assert_says_exactly(&found, &text);
+}
+
+#[test]
+fn every_runner_that_is_told_is_one_that_is_known() {
+    let known: Vec<&str> = [
+        Runner::CargoTest,
+        Runner::Nextest,
+        Runner::GoTest,
+        Runner::Pytest,
+        Runner::Unittest,
+        Runner::Jest,
+        Runner::Vitest,
+        Runner::Mocha,
+        Runner::NodeTest,
+        Runner::Eslint,
+        Runner::Tsc,
+    ]
+    .map(Runner::name)
+    .to_vec();
+    let told = |files: &[(&str, &str)]| -> Vec<String> {
+        found(files).checks.into_iter().map(|found| found.check.runner).collect()
+    };
+    let script =
+        |line: &str| format!(r#"{{"scripts": {{"test": "{line}", "lint": "eslint .", "tsc": "tsc"}}}}"#);
+    let manifests = ["jest", "vitest run", "mocha", "node --test"].map(script);
+    let mut runners = told(&[("Cargo.toml", ""), ("go.mod", ""), ("pytest.ini", "")]);
+    runners.extend(told(&[("Cargo.toml", ""), (".config/nextest.toml", "")]));
+    runners.extend(told(&[("test_a.py", "import unittest\nclass A(unittest.TestCase): pass")]));
+    runners.extend(manifests.iter().flat_map(|manifest| told(&[("package.json", manifest)])));
+    for runner in &runners {
+        assert!(known.contains(&runner.as_str()), "{runner}");
+    }
+    for runner in known {
+        assert!(runners.iter().any(|told| told == runner), "{runner} is never told");
+    }
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[ -~]{0,12}",
+        "[.0-9eE+-]{0,5}",
+        "(true|No|null|~|- a|a: b|a #b|'|\"|\\.inf|0x1|2001-01-01| a|a |%a|@a|`|---|\\.\\.\\.)",
+        "[a\u{85}\u{2028}\u{feff}\u{0}\u{7f}\r\n\t ]{0,6}",
+    ]
+}
+
+fn any_check() -> impl Strategy<Value = FoundCheck> {
+    let name = any_text().prop_filter("a name", |name| !name.is_empty());
+    let command = any_text().prop_filter("a command", |command| !command.is_empty());
+    let kind = prop_oneof![Just(CheckKind::Goal), Just(CheckKind::Guard)];
+    let verdict = prop_oneof![Just(CheckVerdict::Auto), Just(CheckVerdict::Text)];
+    let lock = proptest::option::of(any_text());
+    (name, command, kind, verdict, lock, 1u32..=86400, any_text()).prop_map(
+        |(name, command, kind, verdict, lock, timeout, because)| FoundCheck {
+            check: Check { name, command, kind, verdict, lock, timeout, runner: "auto".to_string() },
+            because,
+        },
+    )
+}
+
+proptest! {
+    /// Catches writing a text without quotes where YAML reads it as a number, a word or the end of a comment.
+    #[test]
+    fn whatever_was_found_is_read_back(
+        checks in proptest::collection::vec(any_check(), 0..4),
+        setup in proptest::collection::vec(any_text(), 0..3),
+        copy in proptest::collection::vec(any_text(), 0..3),
+        notes in proptest::collection::vec(any_text(), 0..3),
+        schema in any_text(),
+    ) {
+        let notes = notes.into_iter().map(Text::verbatim).collect();
+        let found = Found { checks, setup, copy, notes };
+        let text = config_yaml(&found, &schema, Lang::En);
+        prop_assert!(text.starts_with("# yaml-language-server: $schema="));
+        assert_says_exactly(&found, &text);
+    }
+}

@@ -1,0 +1,182 @@
+//! Every ecosystem with a manifest or two, as a table.
+
+use super::{Case, found, notes};
+
+fn one<'a>(files: &'a [(&'a str, &'a str)], check: &'a [&'a str], setup: &'a [&'a str]) -> Case<'a> {
+    Case { files, checks: check, setup, notes: &[] }
+}
+
+#[test]
+fn rust() {
+    one(&[("Cargo.toml", "[package]\nname = 'a'")], &["test: cargo test (cargo_test) Cargo.toml"], &[])
+        .hold();
+    one(
+        &[("Cargo.toml", "[workspace]\nmembers = ['a']"), ("a/Cargo.toml", "[package]")],
+        &["test: cargo test --workspace (cargo_test) Cargo.toml"],
+        &[],
+    )
+    .hold();
+    one(
+        &[("Cargo.toml", "[workspace]"), (".config/nextest.toml", "")],
+        &["test: cargo nextest run --workspace (nextest) Cargo.toml, .config/nextest.toml"],
+        &[],
+    )
+    .hold();
+    // The word in a comment or a text is no section.
+    one(
+        &[("Cargo.toml", "# [workspace]\n[package]\ndescription = '''\n[workspace]\n'''")],
+        &["test: cargo test (cargo_test) Cargo.toml"],
+        &[],
+    )
+    .hold();
+}
+
+#[test]
+fn go_and_elixir() {
+    one(&[("go.mod", "module a")], &["test: go test ./... (go_test) go.mod"], &[]).hold();
+    one(&[("mix.exs", "defmodule A do end")], &["test: mix test (auto) mix.exs"], &["mix deps.get"]).hold();
+}
+
+#[test]
+fn maven_and_gradle() {
+    one(&[("pom.xml", "<project/>")], &["test: mvn -B -q test (auto) pom.xml"], &[]).hold();
+    one(
+        &[("pom.xml", "<project/>"), ("mvnw", "#!/bin/sh")],
+        &["test: ./mvnw -B -q test (auto) pom.xml, mvnw"],
+        &[],
+    )
+    .hold();
+    one(&[("build.gradle", "")], &["test: gradle test (auto) build.gradle"], &[]).hold();
+    one(
+        &[("build.gradle.kts", ""), ("gradlew", "#!/bin/sh")],
+        &["test: ./gradlew test (auto) build.gradle.kts, gradlew"],
+        &[],
+    )
+    .hold();
+}
+
+#[test]
+fn dotnet() {
+    one(
+        &[("My App.sln", ""), ("App.csproj", "<Project/>")],
+        &["test: dotnet test 'My App.sln' (auto) My App.sln"],
+        &[],
+    )
+    .hold();
+    Case {
+        files: &[("A.csproj", ""), ("B.csproj", "")],
+        checks: &["test: dotnet test A.csproj (auto) A.csproj"],
+        setup: &[],
+        notes: &["A.csproj was chosen among several solutions or projects; 1 beside it"],
+    }
+    .hold();
+}
+
+#[test]
+fn ruby() {
+    one(
+        &[("Gemfile", "source 'x'\n  gem 'rspec-rails'\n"), ("Gemfile.lock", "")],
+        &["test: bundle exec rspec (auto) Gemfile"],
+        &["BUNDLE_FROZEN=true bundle install"],
+    )
+    .hold();
+    one(
+        &[("Gemfile", "gem(\"rake\")"), ("Rakefile", "Rake::TestTask.new(:test)")],
+        &["test: bundle exec rake test (auto) Rakefile"],
+        &["bundle install"],
+    )
+    .hold();
+    one(&[("Rakefile", "task :test do\nend")], &["test: rake test (auto) Rakefile"], &[]).hold();
+    one(
+        &[("Gemfile", "gem 'rails'"), ("bin/rails", ""), ("test/a_test.rb", "")],
+        &["test: bin/rails test (auto) bin/rails"],
+        &["bundle install"],
+    )
+    .hold();
+    Case {
+        files: &[("Rakefile", "# task :test\ntask :test_all do\nend")],
+        checks: &[],
+        setup: &[],
+        notes: &["Rakefile is there, but neither RSpec", "No check was found."],
+    }
+    .hold();
+}
+
+#[test]
+fn php() {
+    let install = &["composer install --no-interaction"];
+    one(
+        &[(
+            "composer.json",
+            r#"{"scripts": {"test": ["@phpunit"]}, "require-dev": {"phpunit/phpunit": "^11"}}"#,
+        )],
+        &["test: composer test (auto) composer.json"],
+        install,
+    )
+    .hold();
+    one(
+        &[("composer.json", r#"{"require-dev": {"phpunit/phpunit": "^11"}}"#), ("phpunit.xml.dist", "")],
+        &["test: vendor/bin/phpunit (auto) phpunit.xml.dist"],
+        install,
+    )
+    .hold();
+    one(&[("phpunit.xml", "")], &["test: phpunit (auto) phpunit.xml"], &[]).hold();
+    Case {
+        files: &[("composer.json", "{}")],
+        checks: &[],
+        setup: install,
+        notes: &["composer.json has neither a script `test` nor PHPUnit", "No check was found."],
+    }
+    .hold();
+}
+
+#[test]
+fn deno() {
+    one(&[("deno.json", "{}")], &["test: deno test (auto) deno.json"], &[]).hold();
+    one(
+        &[("deno.json", r#"{"tasks": {"test": "deno test -A"}}"#)],
+        &["test: deno task test (auto) deno.json"],
+        &[],
+    )
+    .hold();
+    one(&[("deno.jsonc", "// a comment\n{}")], &["test: deno test (auto) deno.jsonc"], &[]).hold();
+}
+
+#[test]
+fn make_is_the_last_resort() {
+    let makefile = ("Makefile", "test: build\n\t./run");
+    one(&[makefile], &["test: make test (auto) Makefile"], &[]).hold();
+    Case {
+        files: &[makefile, ("go.mod", "module a")],
+        checks: &["test: go test ./... (go_test) go.mod"],
+        setup: &[],
+        notes: &["Makefile has a target `test`, which is no check beside the others"],
+    }
+    .hold();
+    Case {
+        files: &[("Makefile", "all:\n\tcc a.c")],
+        checks: &[],
+        setup: &[],
+        notes: &["No check was found."],
+    }
+    .hold();
+}
+
+#[test]
+fn cmake_is_noted() {
+    Case {
+        files: &[("CMakeLists.txt", "project(a)\nenable_testing()\n")],
+        checks: &[],
+        setup: &[],
+        notes: &["CMakeLists.txt defines tests.", "No check was found."],
+    }
+    .hold();
+}
+
+#[test]
+fn nothing_known_says_what_to_do() {
+    let found = found(&[("README.md", "# A project")]);
+    assert!(found.checks.is_empty() && found.setup.is_empty() && found.copy.is_empty());
+    assert_eq!(notes(&found).len(), 1);
+    assert!(notes(&found)[0].contains(".fixpoint/config.yaml"), "{:?}", found.notes);
+}

@@ -1,0 +1,152 @@
+//! JavaScript: package managers, scripts, runners, and what is no check.
+
+use super::Case;
+
+const JEST: &str = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "^29"}}"#;
+
+fn case<'a>(files: &'a [(&'a str, &'a str)], checks: &'a [&'a str], setup: &'a [&'a str]) -> Case<'a> {
+    Case { files, checks, setup, notes: &[] }
+}
+
+#[test]
+fn the_lock_file_tells_the_package_manager() {
+    let because = |lock: &str| format!("(jest) package.json, {lock}");
+    let table = [
+        ("package-lock.json", "", "npm test", "npm ci"),
+        ("npm-shrinkwrap.json", "", "npm test", "npm ci"),
+        ("pnpm-lock.yaml", "", "pnpm test", "pnpm install --frozen-lockfile"),
+        ("yarn.lock", "# yarn lockfile v1", "yarn test", "yarn install --frozen-lockfile"),
+        ("yarn.lock", "__metadata:\n  version: 8", "yarn test", "yarn install --immutable"),
+        ("bun.lock", "", "bun run test", "bun install --frozen-lockfile"),
+        ("bun.lockb", "", "bun run test", "bun install --frozen-lockfile"),
+    ];
+    for (lock, text, command, setup) in table {
+        let check = format!("test: {command} {}", because(lock));
+        case(&[("package.json", JEST), (lock, text)], &[&check], &[setup]).hold();
+    }
+    case(
+        &[("package.json", JEST)],
+        &["test: npm test (jest) package.json"],
+        &["npm install --no-package-lock"],
+    )
+    .hold();
+    case(
+        &[("package.json", JEST), ("yarn.lock", ""), (".yarnrc.yml", "")],
+        &["test: yarn test (jest) package.json, yarn.lock"],
+        &["yarn install --immutable"],
+    )
+    .hold();
+}
+
+#[test]
+fn what_package_manager_names_is_believed_first() {
+    let table = [
+        ("pnpm@9.1.0", "pnpm test", "pnpm install --no-lockfile"),
+        ("yarn@1.22.22", "yarn test", "yarn install --no-lockfile"),
+        ("yarn@4.1.0+sha224.abc", "yarn test", "yarn install"),
+        ("bun@1.2.0", "bun run test", "bun install --no-save"),
+        ("npm@10.0.0", "npm test", "npm ci"),
+        ("somethingelse@1", "npm test", "npm ci"),
+    ];
+    for (named, command, setup) in table {
+        let manifest = format!(
+            r#"{{"packageManager": "{named}", "scripts": {{"test": "vitest run"}}, "dependencies": {{"a": "1"}}}}"#
+        );
+        let lock = if command.starts_with("npm") { ", package-lock.json" } else { "" };
+        let check = format!("test: {command} (vitest) package.json{lock}");
+        case(&[("package.json", &manifest), ("package-lock.json", "{}")], &[&check], &[setup]).hold();
+    }
+}
+
+#[test]
+fn nothing_is_installed_where_there_is_nothing_to_install() {
+    case(
+        &[("package.json", r#"{"scripts": {"test": "node --test"}, "dependencies": {}}"#)],
+        &["test: npm test (node_test) package.json"],
+        &[],
+    )
+    .hold();
+}
+
+#[test]
+fn cheap_scripts_are_further_checks_and_heavy_ones_are_noted() {
+    let manifest = r#"{"scripts": {
+        "test": "turbo run test", "lint": "eslint .", "typecheck": "tsc --noEmit", "tsc": "tsc",
+        "test:e2e": "playwright test", "cypress:run": "cypress run", "build": "vite build"
+    }, "devDependencies": {"vitest": "1"}}"#;
+    Case {
+        files: &[("package.json", manifest), ("pnpm-lock.yaml", "")],
+        checks: &[
+            "test: pnpm test (vitest) package.json, pnpm-lock.yaml",
+            "lint: pnpm run lint (eslint) package.json, pnpm-lock.yaml",
+            "typecheck: pnpm run typecheck (tsc) package.json, pnpm-lock.yaml",
+        ],
+        setup: &["pnpm install --frozen-lockfile"],
+        notes: &["Scripts of package.json that look slow or need a browser or a server are no checks: \
+             `cypress:run`, `test:e2e`."],
+    }
+    .hold();
+}
+
+#[test]
+fn two_runners_among_the_packages_are_no_hint() {
+    case(
+        &[(
+            "package.json",
+            r#"{"scripts": {"test": "turbo test"}, "devDependencies": {"jest": "1", "mocha": "1"}}"#,
+        )],
+        &["test: npm test (auto) package.json"],
+        &["npm install --no-package-lock"],
+    )
+    .hold();
+}
+
+#[test]
+fn the_test_that_npm_writes_is_none() {
+    let manifest = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+    Case {
+        files: &[("package.json", manifest)],
+        checks: &[],
+        setup: &[],
+        notes: &["package.json has no script `test`", "No check was found."],
+    }
+    .hold();
+}
+
+#[test]
+fn scripts_that_never_end_or_rewrite_are_noted() {
+    let manifest = r#"{"scripts": {"test": "jest --watch", "lint": "eslint --fix .", "type-check": "tsc"}}"#;
+    Case {
+        files: &[("package.json", manifest)],
+        checks: &["typecheck: npm run type-check (tsc) package.json"],
+        setup: &[],
+        notes: &[
+            "The script `test` of package.json watches for changes",
+            "The script `lint` of package.json rewrites files",
+        ],
+    }
+    .hold();
+}
+
+#[test]
+fn a_script_that_watches_unless_told_is_told() {
+    case(
+        &[("package.json", r#"{"scripts": {"test": "react-scripts test"}}"#)],
+        &["test: CI=true npm test (jest) package.json"],
+        &[],
+    )
+    .hold();
+}
+
+#[test]
+fn what_is_not_as_npm_wants_it_is_passed_over() {
+    for manifest in ["[]", "null", r#"{"scripts": []}"#, r#"{"scripts": {"test": 1}, "packageManager": 2}"#] {
+        Case {
+            files: &[("package.json", manifest)],
+            checks: &[],
+            setup: &[],
+            notes: &["package.json has no script `test`", "No check was found."],
+        }
+        .hold();
+    }
+}

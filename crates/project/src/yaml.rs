@@ -1,0 +1,152 @@
+//! What was found, as a configuration a person can read and change.
+//!
+//! Invariant: whatever was found, the text is valid YAML that says exactly it, and nothing but `checks` and
+//! `workspace`. Refuses to state defaults: what is not written follows the product's own.
+
+use fixpoint_vocabulary::Lang;
+use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
+
+use crate::found::Found;
+
+/// Where a comment is broken, in characters.
+const COMMENT_WIDTH: usize = 100;
+
+/// The text of `.fixpoint/config.yaml`. `schema` is where editors find the JSON Schema, a path from the file or an
+/// address; `lang` is the language of the notes.
+pub fn config_yaml(found: &Found, schema: &str, lang: Lang) -> String {
+    let mut lines = vec![format!("# yaml-language-server: $schema={}", one_line(schema)), String::new()];
+    write_checks(found, &mut lines);
+    write_workspace(found, &mut lines);
+    if !found.notes.is_empty() {
+        lines.push(String::new());
+    }
+    for note in &found.notes {
+        lines.extend(comment(note.in_lang(lang)));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn write_checks(found: &Found, lines: &mut Vec<String>) {
+    lines.extend(comment(
+        "Commands whose outcome is evidence, run by `sh -c`. A `guard` must show nothing that was not failing before; \
+         a `goal` must pass.",
+    ));
+    if found.checks.is_empty() {
+        lines.push("checks: []".to_string());
+        lines.extend(["# - name: test", "#   command: ./run-tests.sh"].map(str::to_string));
+        return;
+    }
+    lines.push("checks:".to_string());
+    for found in &found.checks {
+        lines.push(format!("  # because of {}", one_line(&found.because)));
+        write_check(&found.check, lines);
+    }
+}
+
+fn write_check(check: &Check, lines: &mut Vec<String>) {
+    lines.push(format!("  - name: {}", scalar(&check.name)));
+    lines.push(format!("    command: {}", scalar(&check.command)));
+    let kind = match check.kind {
+        CheckKind::Goal => "goal",
+        CheckKind::Guard => "guard",
+    };
+    lines.push(format!("    kind: {kind}"));
+    if check.runner != "auto" {
+        lines.push(format!("    runner: {}", scalar(&check.runner)));
+    }
+    if let Some(lock) = &check.lock {
+        lines.push(format!("    lock: {}", scalar(lock)));
+    }
+    match check.verdict {
+        CheckVerdict::Auto => {}
+        CheckVerdict::Text => lines.push("    verdict: text".to_string()),
+    }
+    if check.timeout != crate::gathering::DEFAULT_TIMEOUT {
+        lines.push(format!("    timeout: {}", check.timeout));
+    }
+}
+
+fn write_workspace(found: &Found, lines: &mut Vec<String>) {
+    if found.setup.is_empty() && found.copy.is_empty() {
+        return;
+    }
+    lines.push(String::new());
+    lines.extend(comment("How a private workspace is prepared."));
+    lines.push("workspace:".to_string());
+    write_list("setup", "Run once in a new workspace.", &found.setup, lines);
+    write_list("copy", "Files git ignores that the project needs; agents can read them.", &found.copy, lines);
+}
+
+fn write_list(key: &str, meaning: &str, items: &[String], lines: &mut Vec<String>) {
+    if items.is_empty() {
+        return;
+    }
+    lines.push(format!("  # {meaning}"));
+    lines.push(format!("  {key}:"));
+    lines.extend(items.iter().map(|item| format!("    - {}", scalar(item))));
+}
+
+/// A text as YAML: plain where it can be read as nothing else, in double quotes otherwise.
+fn scalar(text: &str) -> String {
+    // A dot before a digit would begin a number.
+    let after_dot = text.strip_prefix('.').unwrap_or(text);
+    let begins_plainly = after_dot.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | '/' | '+' | '=' | '&');
+    let lower = text.to_ascii_lowercase();
+    let is_word =
+        matches!(lower.as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "null" | "y" | "n")
+            || matches!(lower.as_str(), ".inf" | ".nan");
+    if begins_plainly && !is_word && text.chars().all(is_plain) && !text.ends_with(' ') {
+        return text.to_string();
+    }
+    let quoted: String = text.chars().map(escaped).collect();
+    format!("\"{quoted}\"")
+}
+
+/// A character within double quotes. Line breaks would be folded, and some characters are not allowed as they are.
+fn escaped(c: char) -> String {
+    match c {
+        '"' => "\\\"".to_string(),
+        '\\' => "\\\\".to_string(),
+        '\n' => "\\n".to_string(),
+        '\t' => "\\t".to_string(),
+        ' '..='~' => c.to_string(),
+        _ if is_shown(c) => c.to_string(),
+        _ => format!("\\U{:08X}", u32::from(c)),
+    }
+}
+
+/// Whether a character beyond ASCII can stand in YAML and in a comment as it is.
+fn is_shown(c: char) -> bool {
+    // Line ends, byte order marks, and marks that change the direction in which a reader sees a line.
+    let is_treacherous = matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..
+    );
+    // What lies beyond the first plane is escaped as well: it is rare, and not every font shows it.
+    c >= '\u{a1}' && !is_treacherous
+}
+
+/// A comment of several lines, broken between words.
+fn comment(text: &str) -> Vec<String> {
+    let text = one_line(text);
+    let mut lines = Vec::new();
+    let mut line = "#".to_string();
+    for word in text.split_whitespace() {
+        if line.len() > 1 && line.chars().count() + word.chars().count() >= COMMENT_WIDTH {
+            lines.push(std::mem::replace(&mut line, "#".to_string()));
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+/// A text that cannot end the comment it stands in.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if matches!(c, ' '..='~') || is_shown(c) { c } else { ' ' }).collect()
+}

@@ -1,0 +1,186 @@
+//! Why a run did not get there: cause, what would not go away, what was tried, and what to do next.
+
+use std::collections::BTreeMap;
+
+use fixpoint_decide::progress::ProgressKind;
+use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::{Cause, Lang};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::explanation::explain;
+use crate::story::Story;
+
+/// A failure that would not go away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Persistent {
+    /// What makes it the same from attempt to attempt.
+    pub fingerprint: String,
+    /// The test, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// In how many attempts it was seen.
+    pub seen: u32,
+    /// In how many attempts in a row, up to the last.
+    pub in_a_row: u32,
+    /// What it said last.
+    pub message: String,
+    /// Where, as `file:line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+/// One attempt, as far as the diagnosis needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tried {
+    /// Its number.
+    pub n: u32,
+    /// The stage it was made at.
+    pub stage: u32,
+    /// What it came to.
+    pub progress: ProgressKind,
+    /// How many failures it left.
+    pub failures: usize,
+    /// How many files it changed.
+    pub changed_files: u64,
+    /// What the controller made of it.
+    pub verdict: String,
+}
+
+/// Why a run did not get there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Diagnosis {
+    /// The cause.
+    pub cause: Cause,
+    /// The cause in words.
+    pub what: String,
+    /// The failures that would not go away, the most stubborn first.
+    pub fingerprints: Vec<Persistent>,
+    /// What was changed outside the scope in the last attempt.
+    pub scope_violations: Vec<String>,
+    /// What was tried.
+    pub tried: Vec<Tried>,
+    /// What speaks for the cause.
+    pub evidence: Vec<String>,
+    /// What a person can do.
+    pub next: Vec<String>,
+}
+
+impl Diagnosis {
+    /// The diagnosis of a run that ended or waits.
+    pub fn of(recorded: &Recorded, story: &Story, lang: Lang) -> Self {
+        let explanation = explain(recorded, story, lang);
+        let last = story.iterations.last();
+        Self {
+            cause: story.cause().unwrap_or(Cause::Stopped),
+            what: explanation.what,
+            fingerprints: persistent(story),
+            scope_violations: last.map(|last| last.judged.outside.clone()).unwrap_or_default(),
+            tried: story
+                .iterations
+                .iter()
+                .map(|iteration| Tried {
+                    n: iteration.number,
+                    stage: iteration.judged.stage,
+                    progress: iteration.judged.verdict.progress,
+                    failures: iteration.judged.failures.len(),
+                    changed_files: iteration.attempt.as_ref().map_or(0, |made| made.result.changed_files),
+                    verdict: iteration.judged.verdict.reason.text.in_lang(lang).to_string(),
+                })
+                .collect(),
+            evidence: explanation.evidence,
+            next: explanation.next,
+        }
+    }
+}
+
+/// Failures of the attempts, with how often they were seen; those of the last attempt first.
+pub(crate) fn persistent(story: &Story) -> Vec<Persistent> {
+    let mut all: BTreeMap<&str, Persistent> = BTreeMap::new();
+    for iteration in &story.iterations {
+        for failure in &iteration.judged.failures {
+            let entry = all.entry(&failure.fingerprint).or_insert_with(|| Persistent {
+                fingerprint: failure.fingerprint.clone(),
+                test: None,
+                seen: 0,
+                in_a_row: 0,
+                message: String::new(),
+                place: None,
+            });
+            entry.seen += 1;
+            entry.in_a_row += 1;
+            entry.test = failure.test().map(ToString::to_string);
+            entry.message = failure.message.to_string();
+            entry.place.clone_from(&failure.place);
+        }
+        for (fingerprint, entry) in &mut all {
+            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint == *fingerprint) {
+                entry.in_a_row = 0;
+            }
+        }
+    }
+    let mut persistent: Vec<Persistent> = all.into_values().collect();
+    persistent.sort_by(|a, b| {
+        (b.in_a_row, b.seen).cmp(&(a.in_a_row, a.seen)).then_with(|| a.fingerprint.cmp(&b.fingerprint))
+    });
+    persistent
+}
+
+/// The diagnosis as a document.
+pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str) -> String {
+    let mut text = format!("# {} — {}\n\n{}\n", run, cause_name(diagnosis.cause), diagnosis.what);
+    let mut section = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            text.push_str(&format!("\n## {title}\n\n{}\n", lines.join("\n")));
+        }
+    };
+    let stubborn = diagnosis.fingerprints.iter().map(|failure| {
+        let name = failure.test.as_deref().unwrap_or("(no test)");
+        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        format!(
+            "- `{}` {name}{place}: in {} attempts, the last {} in a row\n\n{}\n",
+            failure.fingerprint,
+            failure.seen,
+            failure.in_a_row,
+            indented(&failure.message)
+        )
+    });
+    section("Failures that would not go away", stubborn.collect());
+    section(
+        "Changed outside the scope",
+        diagnosis.scope_violations.iter().map(|path| format!("- `{path}`")).collect(),
+    );
+    let tried = diagnosis.tried.iter().map(|tried| {
+        format!(
+            "| {} | {} | {} | {} | {} | {} |",
+            tried.n,
+            tried.stage,
+            tried.progress.name(),
+            tried.failures,
+            tried.changed_files,
+            tried.verdict
+        )
+    });
+    let head = [
+        "| attempt | stage | came to | failures | files changed | verdict |".to_string(),
+        "|---|---|---|---|---|---|".to_string(),
+    ];
+    let table: Vec<String> = head.into_iter().chain(tried).collect();
+    section("What was tried", if diagnosis.tried.is_empty() { Vec::new() } else { table });
+    section("Evidence", diagnosis.evidence.iter().map(|line| format!("- {line}")).collect());
+    section("What to do", diagnosis.next.iter().map(|line| format!("- {line}")).collect());
+    text
+}
+
+/// The name of a cause, as in JSON.
+pub(crate) fn cause_name(cause: Cause) -> String {
+    serde_json::to_value(cause)
+        .ok()
+        .and_then(|name| name.as_str().map(ToString::to_string))
+        .unwrap_or_default()
+}
+
+/// Text of others as a block that cannot end itself.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
+}

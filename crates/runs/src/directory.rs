@@ -1,0 +1,277 @@
+//! Where runs are, and how one is named, found and opened.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fixpoint_engine::{RecordError, Recorded};
+use fixpoint_journal::{FileBlobs, FileJournal, LockError, OpenError, RunLock};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// How many runs the message about an unclear name lists.
+const MOST_NAMED: usize = 5;
+
+/// A run's name: when it began, and four letters that tell apart what began in the same second.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId(pub String);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl RunId {
+    /// A name for a run that begins now.
+    pub fn new(now_ms: u64, entropy: &[u8]) -> Self {
+        let at = Timestamp::from_millisecond(i64::try_from(now_ms).unwrap_or(0)).unwrap_or_default();
+        let letters = blake3::hash(&[&now_ms.to_le_bytes(), entropy].concat());
+        let letter = |byte: &u8| char::from(b'a' + byte % 26);
+        let suffix: String = letters.as_bytes().iter().take(4).map(letter).collect();
+        Self(format!("{}-{suffix}", at.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S")))
+    }
+}
+
+/// Why a run cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// There is none of that name: `fixpoint list` shows what there is.
+    #[error("no run is called `{0}`; `fixpoint list` shows those of this repository")]
+    NoSuchRun(String),
+    /// There is none at all.
+    #[error("this repository has no runs yet; `fixpoint loop --help` says how to begin one")]
+    NoRuns,
+    /// Several begin so: name more of it.
+    #[error("`{name}` may be any of {}", .candidates.join(", "))]
+    Unclear {
+        /// What was named.
+        name: String,
+        /// Some of those that begin so.
+        candidates: Vec<String>,
+    },
+    /// Its journal cannot be opened.
+    #[error("run {run}: {source}")]
+    Journal {
+        /// The run.
+        run: RunId,
+        /// Why not.
+        source: OpenError,
+    },
+    /// Its journal holds what cannot be read.
+    #[error("run {run}: {source}")]
+    Record {
+        /// The run.
+        run: RunId,
+        /// Why not.
+        source: RecordError,
+    },
+    /// Its large payloads cannot be opened.
+    #[error("run {run}: {source}")]
+    Blobs {
+        /// The run.
+        run: RunId,
+        /// Why not.
+        source: fixpoint_ports::BlobError,
+    },
+    /// Another process has it.
+    #[error("run {run}: {source}")]
+    Locked {
+        /// The run.
+        run: RunId,
+        /// Who has it.
+        source: LockError,
+    },
+    /// The disk refuses.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Where everything about one repository is.
+#[derive(Debug, Clone)]
+pub struct Home {
+    state: PathBuf,
+    repository: String,
+}
+
+impl Home {
+    /// The place of a repository, by its name among the others, below the directory for state.
+    pub fn new(state: &Path, repository: &str) -> Self {
+        Self { state: state.to_path_buf(), repository: repository.to_string() }
+    }
+
+    /// The directory of all runs.
+    pub fn runs(&self) -> PathBuf {
+        self.state.join(&self.repository).join("runs")
+    }
+
+    /// What checks showed at a base, beyond one run.
+    pub fn baselines(&self) -> PathBuf {
+        self.state.join(&self.repository).join("baselines")
+    }
+
+    /// Locks that checks name, shared by all repositories.
+    pub fn locks(&self) -> PathBuf {
+        self.state.join("locks")
+    }
+
+    /// The directory of a run, whether it exists or not.
+    pub fn run(&self, id: &RunId) -> RunDirectory {
+        RunDirectory { id: id.clone(), path: self.runs().join(&id.0) }
+    }
+
+    /// All runs, the youngest first.
+    pub fn list(&self) -> Result<Vec<RunDirectory>, RunError> {
+        let runs = self.runs();
+        let entries = match fs::read_dir(&runs) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(RunError::Io { path: runs, source }),
+        };
+        let is_run = |entry: &fs::DirEntry| entry.path().join(fixpoint_journal::JOURNAL_FILE).is_file();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().ok();
+        let mut ids: Vec<String> = entries.flatten().filter(is_run).filter_map(name).collect();
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(ids.into_iter().map(|id| self.run(&RunId(id))).collect())
+    }
+
+    /// The run of a name, of a unique beginning or ending of one, or the youngest for `latest`.
+    pub fn find(&self, name: &str) -> Result<RunDirectory, RunError> {
+        let all = self.list()?;
+        if name == "latest" || name == "@" {
+            return all.into_iter().next().ok_or(RunError::NoRuns);
+        }
+        let is_named = |run: &&RunDirectory| {
+            !name.is_empty() && (run.id.0.starts_with(name) || run.id.0.ends_with(&format!("-{name}")))
+        };
+        let candidates: Vec<&RunDirectory> = all.iter().filter(is_named).collect();
+        match candidates.as_slice() {
+            [] if all.is_empty() => Err(RunError::NoRuns),
+            [] => Err(RunError::NoSuchRun(name.to_string())),
+            [one] => Ok((*one).clone()),
+            several => match several.iter().find(|run| run.id.0 == name) {
+                Some(exact) => Ok((*exact).clone()),
+                None => Err(RunError::Unclear {
+                    name: name.to_string(),
+                    candidates: several.iter().take(MOST_NAMED).map(|run| run.id.0.clone()).collect(),
+                }),
+            },
+        }
+    }
+}
+
+/// One run's directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDirectory {
+    /// The run.
+    pub id: RunId,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// A run as it is on the disk.
+#[derive(Debug)]
+pub struct OpenedRun {
+    /// Everything its journal holds.
+    pub recorded: Recorded,
+    /// Who works on it now.
+    pub holder: Option<u32>,
+}
+
+impl RunDirectory {
+    /// Output of agents and checks.
+    pub fn outputs(&self) -> PathBuf {
+        self.path.join("output")
+    }
+
+    /// What agents were told.
+    pub fn prompts(&self) -> PathBuf {
+        self.path.join("prompts")
+    }
+
+    /// What is written about a task.
+    pub fn context(&self, task: &str) -> PathBuf {
+        self.path.join("context").join(task)
+    }
+
+    /// Its large payloads.
+    pub fn blobs(&self) -> Result<FileBlobs, RunError> {
+        let opened = FileBlobs::open(&self.path.join("blobs"));
+        opened.map_err(|source| RunError::Blobs { run: self.id.clone(), source })
+    }
+
+    /// Takes the run for this process.
+    pub fn lock(&self) -> Result<RunLock, RunError> {
+        RunLock::acquire(&self.path).map_err(|source| RunError::Locked { run: self.id.clone(), source })
+    }
+
+    /// Who works on it now. A lock that cannot be looked at is held by nobody.
+    pub fn holder(&self) -> Option<u32> {
+        match RunLock::acquire(&self.path) {
+            Err(LockError::Held { pid, .. }) => Some(pid.unwrap_or(0)),
+            Ok(_) | Err(LockError::Unavailable(_)) => None,
+        }
+    }
+
+    /// Reads it without changing it, also while it goes on.
+    pub fn read(&self) -> Result<OpenedRun, RunError> {
+        let inspection = FileJournal::inspect(&self.path)
+            .map_err(|source| RunError::Journal { run: self.id.clone(), source })?;
+        let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
+        let recorded = self.recorded(payloads)?;
+        Ok(OpenedRun { recorded, holder: self.holder() })
+    }
+
+    /// What records say.
+    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Recorded, RunError> {
+        Recorded::read(payloads, &self.blobs()?)
+            .map_err(|source| RunError::Record { run: self.id.clone(), source })
+    }
+
+    /// Removes everything about it.
+    pub fn remove(&self) -> Result<(), RunError> {
+        fs::remove_dir_all(&self.path).map_err(|source| RunError::Io { path: self.path.clone(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home_with(ids: &[&str]) -> (tempfile::TempDir, Home) {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path(), "r");
+        for id in ids {
+            let run = home.run(&RunId((*id).to_string()));
+            drop(FileJournal::create(&run.path).unwrap());
+        }
+        (directory, home)
+    }
+
+    #[test]
+    fn names_are_sorted_by_time_and_differ() {
+        let first = RunId::new(1_763_267_000_000, b"a");
+        assert!(first.0.starts_with("20251116-042320-"), "{first}");
+        assert!(first < RunId::new(1_763_267_001_000, b"a"));
+        assert_ne!(first, RunId::new(1_763_267_000_000, b"b"));
+    }
+
+    #[test]
+    fn a_run_is_found_by_what_is_clear() {
+        let (_directory, home) =
+            home_with(&["20260101-000000-aaaa", "20260101-000001-bbbb", "20260202-000000-cccc"]);
+        let found = |name: &str| home.find(name).map(|run| run.id.0).map_err(|error| error.to_string());
+        assert_eq!(found("latest").unwrap(), "20260202-000000-cccc");
+        assert_eq!(found("202602").unwrap(), "20260202-000000-cccc");
+        assert_eq!(found("bbbb").unwrap(), "20260101-000001-bbbb");
+        assert!(found("202601").unwrap_err().contains("20260101-000000-aaaa"));
+        assert!(found("nothing").unwrap_err().contains("fixpoint list"));
+        assert!(found("").unwrap_err().contains("no run"));
+        let (_directory, empty) = home_with(&[]);
+        assert!(empty.find("latest").unwrap_err().to_string().contains("no runs yet"));
+    }
+}

@@ -1,0 +1,376 @@
+//! How a run stands, in words: the cause, what speaks for it, and what to do next. It fits on one screen.
+
+use fixpoint_decide::task_run::{Step, Work};
+use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::work::{AgentEnd, CheckEnd, CheckReport};
+use fixpoint_vocabulary::{Cause, Lang, Text};
+
+use crate::diagnosis::{Persistent, persistent};
+use crate::story::Story;
+
+/// Failures that are shown.
+const MOST_FAILURES: usize = 3;
+/// Attempts of the trail that are shown.
+const MOST_ATTEMPTS: usize = 12;
+/// Characters of a foreign message that are shown.
+const LONGEST: usize = 200;
+
+/// How a run stands, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// What happened, in a sentence or two.
+    pub what: String,
+    /// What speaks for it.
+    pub evidence: Vec<String>,
+    /// What a person can do.
+    pub next: Vec<String>,
+}
+
+/// Explains how a run stands.
+pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
+    let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
+    let teller = Teller { recorded, story, lang };
+    let what = match story.cause() {
+        Some(cause) => teller.what(cause),
+        None => match story.task.step() {
+            Step::Working { work } => teller.working(work),
+            Step::New | Step::Paused { .. } | Step::Ended { .. } => {
+                speak("It has not begun.", "まだ始まっていません。")
+            }
+        },
+    };
+    let mut evidence = Vec::new();
+    evidence.extend(teller.obstacle());
+    evidence.extend(teller.unusable_checks());
+    evidence.extend(teller.trail());
+    evidence.extend(teller.failures());
+    evidence.extend(teller.tolerated());
+    Explanation { what, evidence, next: teller.next() }
+}
+
+struct Teller<'a> {
+    recorded: &'a Recorded,
+    story: &'a Story,
+    lang: Lang,
+}
+
+impl Teller<'_> {
+    fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
+        Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
+    }
+
+    fn what(&self, cause: Cause) -> String {
+        let attempts = self.story.iterations.len();
+        match cause {
+            Cause::Done => self.say(
+                format!("Done after {attempts} attempts: {}.", self.proof_words()),
+                format!("{attempts}回の試行で完了: {}。", self.proof_words()),
+            ),
+            Cause::AlreadySatisfied => self.say(
+                "The goals pass already. Nothing was run.",
+                "目標はすでに満たされています。何も実行していません。",
+            ),
+            Cause::NotConverging => self.say(
+                format!("Stopped after {attempts} attempts: they go in circles."),
+                format!("{attempts}回の試行で停止: 同じところを回っています。"),
+            ),
+            Cause::MaxIterations => self.say(
+                format!("Stopped after {attempts} attempts, which is all that were allowed."),
+                format!("許された{attempts}回の試行を使い切って停止しました。"),
+            ),
+            Cause::ScopeViolation => self.say(
+                "Stopped: files outside the scope were changed, and the configuration says to block.",
+                "停止: 範囲外のファイルが変更されました(on_violation: block)。",
+            ),
+            Cause::Waiting => self.say(
+                "A check waits for a person or an outside thing.",
+                "チェックが外部または人を待っています。",
+            ),
+            Cause::Budget => self.say(
+                "Paused: the budget does not allow another attempt.",
+                "一時停止: 予算が次の試行を許しません。",
+            ),
+            Cause::AgentUnavailable => {
+                self.say("The agent could not be started.", "エージェントを起動できませんでした。")
+            }
+            Cause::Infrastructure => self.say(
+                "Something needed could not be used, through no fault of the attempts.",
+                "必要なものが使えませんでした(試行のせいではありません)。",
+            ),
+            Cause::BaselineUnusable => self.say(
+                "Nothing can be proved: a check does not work on the tree as it was before any attempt.",
+                "何も証明できません: 試行前のツリーでチェックが機能しません。",
+            ),
+            Cause::Stopped => {
+                self.say("Stopped by a person. The state is kept.", "人が停止しました。状態は残っています。")
+            }
+            Cause::MaxReplans
+            | Cause::JudgeGaveUp
+            | Cause::ReplanningDisabled
+            | Cause::PlanRejected
+            | Cause::PlanRefused
+            | Cause::NeedsClarification
+            | Cause::RequiresHumanIntervention
+            | Cause::ApprovalRefused
+            | Cause::ApprovalTimeout
+            | Cause::Conflict
+            | Cause::ModelUnavailable
+            | Cause::JudgeUnavailable
+            | Cause::Dependency
+            | Cause::Partial => {
+                let name = crate::diagnosis::cause_name(cause);
+                self.say(format!("Ended: {name}."), format!("終了: {name}。"))
+            }
+        }
+    }
+
+    fn working(&self, work: Work) -> String {
+        let attempt = self.story.iterations.len() + 1;
+        match work {
+            Work::TakingBase => self.say("The base is being taken.", "基点を取得中です。"),
+            Work::Baseline => self.say("The checks run at the base.", "基点でチェックを実行中です。"),
+            Work::Attempting => self.say(
+                format!("Attempt {attempt}: the agent works."),
+                format!("試行{attempt}: エージェント作業中。"),
+            ),
+            Work::Reverting
+            | Work::Goals
+            | Work::RestoringTests
+            | Work::GoalsWithBaseTests
+            | Work::Guards
+            | Work::SuspectsAtBase
+            | Work::Confirming => {
+                self.say(format!("Attempt {attempt} is being checked."), format!("試行{attempt}を検査中。"))
+            }
+        }
+    }
+
+    fn proof_words(&self) -> String {
+        use fixpoint_decide::goals::Proof;
+        match self.story.task.proof() {
+            Proof::Goals => self.say(
+                "what failed before was seen passing, and nothing new fails",
+                "失敗していたテストの成功を確認、新たな失敗なし",
+            ),
+            Proof::GuardsOnly => self.say(
+                "there was no goal; something changed and the guards show nothing new",
+                "目標なし; 変更があり、ガードに新たな失敗なし",
+            ),
+            Proof::ExitCodeOnly => self.say(
+                "the commands succeed; none of them names the tests it runs",
+                "コマンドは成功(テスト名は示されていません)",
+            ),
+            Proof::JudgeOnly => self.say("the judge agreed twice", "判定者が二度同意"),
+        }
+    }
+
+    fn obstacle(&self) -> Option<String> {
+        let is_relevant = matches!(self.story.cause(), Some(Cause::Infrastructure));
+        self.story.obstacle.as_ref().filter(|_| is_relevant).map(|said| short(said))
+    }
+
+    fn check_name(&self, number: u32) -> String {
+        let brief = self.recorded.opening.brief.as_ref();
+        let placed = brief.and_then(|brief| brief.checks.get(number as usize));
+        placed.map_or_else(|| number.to_string(), |placed| placed.check.command.clone())
+    }
+
+    /// Which checks made the baseline useless, and how.
+    fn unusable_checks(&self) -> Vec<String> {
+        if self.story.cause() != Some(Cause::BaselineUnusable) {
+            return Vec::new();
+        }
+        let reports = self.story.baseline.first().into_iter().flat_map(|made| &made.reports);
+        let guards = &self.recorded.opening.order.guards;
+        let is_useless = |report: &&CheckReport| match report.end {
+            CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
+            CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
+                report.counted == 0 && guards.contains(&report.check)
+            }
+            CheckEnd::Passed | CheckEnd::Waiting => false,
+        };
+        let describe = |report: &CheckReport| {
+            let command = self.check_name(report.check);
+            let said =
+                report.failures.first().map(|failure| short(failure.message.as_str())).unwrap_or_default();
+            match report.end {
+                CheckEnd::NotFound => self.say(
+                    format!("`{command}`: a command in it was not found. It said: {said}"),
+                    format!("`{command}`: コマンドが見つかりません: {said}"),
+                ),
+                CheckEnd::CouldNotRun => {
+                    let why: Vec<&str> =
+                        report.reasons.iter().map(fixpoint_vocabulary::Redacted::as_str).collect();
+                    self.say(
+                        format!("`{command}` could not run: {}", why.join("; ")),
+                        format!("`{command}` を実行できません: {}", why.join("; ")),
+                    )
+                }
+                CheckEnd::Failed
+                | CheckEnd::TimedOut
+                | CheckEnd::Crashed
+                | CheckEnd::Passed
+                | CheckEnd::Waiting => self.say(
+                    format!("`{command}` fails and shows nothing that passes. It said: {said}"),
+                    format!("`{command}` は失敗し、成功するものを何も示しません: {said}"),
+                ),
+            }
+        };
+        reports.filter(is_useless).map(describe).collect()
+    }
+
+    /// What each attempt came to, on a line.
+    fn trail(&self) -> Option<String> {
+        let iterations = &self.story.iterations;
+        if iterations.is_empty() {
+            return None;
+        }
+        let word = |iteration: &crate::story::Iteration| {
+            let judged = &iteration.judged;
+            let stage = if judged.stage > 1 { format!(" (stage {})", judged.stage) } else { String::new() };
+            format!("{} {}{stage}", iteration.number, judged.verdict.progress.name())
+        };
+        let skipped = iterations.len().saturating_sub(MOST_ATTEMPTS);
+        let words: Vec<String> = iterations.iter().skip(skipped).map(word).collect();
+        let dots = if skipped > 0 { "… " } else { "" };
+        Some(self.say(
+            format!("Attempts: {dots}{}", words.join(", ")),
+            format!("試行: {dots}{}", words.join(", ")),
+        ))
+    }
+
+    fn failures(&self) -> Vec<String> {
+        let Some(last) = self.story.iterations.last() else { return Vec::new() };
+        let all = persistent(self.story);
+        let current: Vec<&Persistent> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
+        let mut lines: Vec<String> =
+            current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure)).collect();
+        if current.len() > MOST_FAILURES {
+            let more = current.len() - MOST_FAILURES;
+            lines.push(self.say(format!("… and {more} more failures"), format!("… 他{more}件の失敗")));
+        }
+        if !last.judged.outside.is_empty() {
+            let paths: Vec<&str> = last.judged.outside.iter().take(5).map(String::as_str).collect();
+            let paths = paths.join(", ");
+            lines.push(
+                self.say(format!("Changed outside the scope: {paths}"), format!("範囲外の変更: {paths}")),
+            );
+        }
+        let agent = last.attempt.as_ref().map(|made| (made.result.end, made.result.exit_code));
+        match agent {
+            Some((AgentEnd::TimedOut, _)) => lines.push(self.say(
+                "The agent was ended by its time limit.",
+                "エージェントは制限時間で終了させられました。",
+            )),
+            Some((AgentEnd::Exited, Some(code))) if code != 0 => lines.push(self.say(
+                format!("The agent ended with code {code}."),
+                format!("エージェントは終了コード{code}で終わりました。"),
+            )),
+            Some((AgentEnd::Exited | AgentEnd::CouldNotStart, _)) | None => {}
+        }
+        lines
+    }
+
+    fn failure(&self, failure: &Persistent) -> String {
+        let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
+        let print =
+            if failure.test.is_some() { format!(" [{}]", failure.fingerprint) } else { String::new() };
+        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        let said = short(&failure.message);
+        self.say(
+            format!("{name}{print}{place}, {} times in a row: {said}", failure.in_a_row),
+            format!("{name}{print}{place} 連続{}回: {said}", failure.in_a_row),
+        )
+    }
+
+    fn tolerated(&self) -> Option<String> {
+        let seen = &self.story.iterations.last()?.judged.seen;
+        let list = |names: &std::collections::BTreeSet<String>| {
+            let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
+            let dots = if names.len() > 5 { ", …" } else { "" };
+            format!("{} ({}{dots})", names.len(), shown.join(", "))
+        };
+        let mut parts = Vec::new();
+        for (names, en, ja) in [
+            (&seen.known, "known", "既知"),
+            (&seen.flaky, "flaky", "不安定"),
+            (&seen.newly_flaky, "newly flaky", "新たに不安定"),
+            (&seen.vanished, "vanished", "消失"),
+        ] {
+            if !names.is_empty() {
+                parts.push(format!("{} {}", self.say(en, ja), list(names)));
+            }
+        }
+        (!parts.is_empty()).then(|| self.say(format!("Beside that: {}", parts.join("; ")), parts.join("; ")))
+    }
+
+    fn next(&self) -> Vec<String> {
+        let Some(cause) = self.story.cause() else { return Vec::new() };
+        match cause {
+            Cause::Done => vec![self.say(
+                "`fixpoint diff` shows the result, `fixpoint apply` brings it into the working tree.",
+                "`fixpoint diff` で結果を表示、`fixpoint apply` で作業ツリーに反映します。",
+            )],
+            Cause::AlreadySatisfied => vec![self.say(
+                "If something is left to do, name a check that fails because of it with --until.",
+                "残る仕事があれば、それで失敗するチェックを --until で指定してください。",
+            )],
+            Cause::BaselineUnusable => vec![
+                self.say(
+                    "Try the command in a fresh clone. Packages may be missing in the private workspace: \
+                     `workspace.setup` installs them, `workspace.copy` brings ignored files such as .env; \
+                     `fixpoint init` finds both.",
+                    "新しいクローンで試してください。作業場所にパッケージがないなら `workspace.setup` で導入、\
+                     無視ファイルは `workspace.copy`。`fixpoint init` が両方を見つけます。",
+                ),
+                self.say("`fixpoint logs` shows what the check printed.", "`fixpoint logs` でチェックの出力を表示。"),
+            ],
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => vec![
+                self.say(
+                    "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
+                    "診断 (`fixpoint show`) と最良の試行 (`fixpoint diff`) を見てください。",
+                ),
+                self.say(
+                    "Then say more in the prompt, split the goal, or widen --allow, and begin again.",
+                    "その上でプロンプトを詳しくする、目標を分ける、--allow を広げるなどして再開してください。",
+                ),
+            ],
+            Cause::AgentUnavailable => vec![self.say(
+                "Check that the agent is installed and on the PATH: `fixpoint doctor`.",
+                "エージェントがPATHにあるか確認してください: `fixpoint doctor`。",
+            )],
+            Cause::Budget => vec![self.say(
+                "`fixpoint resume --budget attempts=+3` goes on; so does `--budget time=+30m`.",
+                "`fixpoint resume --budget attempts=+3` または `--budget time=+30m` で続行します。",
+            )],
+            Cause::Waiting | Cause::Infrastructure | Cause::Stopped => vec![self.say(
+                "`fixpoint resume` goes on where it was, once the reason is gone.",
+                "原因がなくなったら `fixpoint resume` で続行します。",
+            )],
+            Cause::MaxReplans
+            | Cause::JudgeGaveUp
+            | Cause::ReplanningDisabled
+            | Cause::PlanRejected
+            | Cause::PlanRefused
+            | Cause::NeedsClarification
+            | Cause::RequiresHumanIntervention
+            | Cause::ApprovalRefused
+            | Cause::ApprovalTimeout
+            | Cause::Conflict
+            | Cause::ModelUnavailable
+            | Cause::JudgeUnavailable
+            | Cause::Dependency
+            | Cause::Partial => Vec::new(),
+        }
+    }
+}
+
+/// The beginning of what somebody said, on one line.
+fn short(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    format!("{cut}…")
+}

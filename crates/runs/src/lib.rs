@@ -1,0 +1,32 @@
+//! Runs on disk: where they are, what they came to, and what is written about them for people and programs.
+//!
+//! Owns the layout of a run's directory, the story told out of its journal, the artifacts beside it and the diagnosis.
+//! Refuses to decide and to perform: everything here is read out of what was recorded.
+//!
+//! ```text
+//! <state>/<repository>/runs/<run>/
+//!   journal, lock, blobs/     the record; the rest can be made again from it
+//!   context/<task>/           baseline_failures.json, current_failures.json, failure_fingerprint_history.json,
+//!                             completion_reasons.json, and on a stop diagnosis.md and diagnosis.json;
+//!                             of each iteration a copy under iterations/<n>/
+//!   output/, prompts/         what agents and checks printed, what agents were told
+//! <state>/<repository>/baselines/   what checks showed at a base, beyond one run
+//! <state>/locks/                    locks that checks name
+//! ```
+
+mod artifacts;
+mod diagnosis;
+mod directory;
+mod explanation;
+mod story;
+mod summary;
+
+pub use artifacts::{
+    BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
+    write_artifacts,
+};
+pub use diagnosis::{Diagnosis, Persistent, Tried, diagnosis_markdown};
+pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
+pub use explanation::{Explanation, explain};
+pub use story::{AttemptMade, CheckMade, Iteration, Story};
+pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};

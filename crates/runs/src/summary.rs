@@ -1,0 +1,254 @@
+//! A run in one object: what `--json` prints and what people are shown.
+
+use std::collections::BTreeSet;
+
+use fixpoint_decide::goals::Proof;
+use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::task_run::Step;
+use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
+use fixpoint_vocabulary::{Cause, Lang};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnosis::Diagnosis;
+use crate::directory::RunId;
+use crate::story::{Iteration, Story};
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// A process works on it.
+    Running,
+    /// It waits for somebody; `resume` goes on.
+    Paused,
+    /// Its process is gone in the middle of the work; `resume` goes on.
+    Interrupted,
+    /// Everything asked for was done and shown.
+    Done,
+    /// It ended without that.
+    Failed,
+}
+
+impl Status {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Interrupted => "interrupted",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// How a run stands, by where its task stands and whether somebody works on it.
+    pub const fn of(step: Step, holder: Option<u32>) -> Self {
+        match (step, holder) {
+            (Step::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
+            (Step::Ended { .. }, _) => Self::Failed,
+            (Step::Paused { .. }, None) => Self::Paused,
+            (Step::New | Step::Working { .. }, None) => Self::Interrupted,
+            (Step::Paused { .. } | Step::New | Step::Working { .. }, Some(_)) => Self::Running,
+        }
+    }
+}
+
+/// A failure, for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailureLine {
+    /// What makes it the same from attempt to attempt.
+    pub fingerprint: String,
+    /// The test, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// What it said.
+    pub message: String,
+    /// Where, as `file:line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+impl From<&ReportedFailure> for FailureLine {
+    fn from(failure: &ReportedFailure) -> Self {
+        Self {
+            fingerprint: failure.fingerprint.clone(),
+            test: failure.test().map(ToString::to_string),
+            message: failure.message.to_string(),
+            place: failure.place.clone(),
+        }
+    }
+}
+
+/// A path or a limit outside the scope.
+pub type Violation = String;
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct IterationLine {
+    /// Its number, from 1.
+    pub n: u32,
+    /// The stage it was made at.
+    pub stage: u32,
+    /// What it came to.
+    pub progress: ProgressKind,
+    /// Why that, in words.
+    pub reason: String,
+    /// What still stands in the way.
+    pub new_failures: Vec<FailureLine>,
+    /// What it changed outside the scope.
+    pub scope_violations: Vec<Violation>,
+    /// Failed before and fails now: tolerated.
+    pub known: BTreeSet<String>,
+    /// Known to fail sometimes: tolerated.
+    pub flaky: BTreeSet<String>,
+    /// Fails sometimes and never did before.
+    pub newly_flaky: BTreeSet<String>,
+    /// Passed before and is no longer run.
+    pub vanished: BTreeSet<String>,
+    /// The commit it came to.
+    pub commit: String,
+    /// Its tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// Files that differ from the base.
+    pub changed_files: u64,
+    /// Lines that differ from the base.
+    pub changed_lines: u64,
+    /// How the agent ended: `exited`, `timed_out`, `could_not_start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_end: Option<String>,
+    /// The agent's exit code, if it ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Milliseconds the agent took.
+    pub agent_ms: u64,
+    /// Milliseconds the checks took.
+    pub checks_ms: u64,
+}
+
+impl IterationLine {
+    fn of(iteration: &Iteration, lang: Lang) -> Self {
+        let judged = &iteration.judged;
+        let attempt = iteration.attempt.as_ref();
+        let end = |end: AgentEnd| match end {
+            AgentEnd::Exited => "exited",
+            AgentEnd::TimedOut => "timed_out",
+            AgentEnd::CouldNotStart => "could_not_start",
+        };
+        Self {
+            n: iteration.number,
+            stage: judged.stage,
+            progress: judged.verdict.progress,
+            reason: judged.verdict.reason.text.in_lang(lang).to_string(),
+            new_failures: judged.failures.iter().map(FailureLine::from).collect(),
+            scope_violations: judged.outside.clone(),
+            known: judged.seen.known.clone(),
+            flaky: judged.seen.flaky.clone(),
+            newly_flaky: judged.seen.newly_flaky.clone(),
+            vanished: judged.seen.vanished.clone(),
+            commit: judged.commit.to_string(),
+            tree: judged.attempt.tree.clone(),
+            changed_files: attempt.map_or(0, |made| made.result.changed_files),
+            changed_lines: attempt.map_or(0, |made| made.result.changed_lines),
+            agent_end: attempt.map(|made| end(made.result.end).to_string()),
+            exit_code: attempt.and_then(|made| made.result.exit_code),
+            agent_ms: attempt.map_or(0, |made| made.took_ms),
+            checks_ms: iteration.checks.iter().map(|made| made.took_ms).sum(),
+        }
+    }
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// Attempts begun, those cut short included.
+    pub attempts: u64,
+    /// Commands that were cut short.
+    pub interruptions: u32,
+    /// Checks that ran, whole or in part.
+    pub check_runs: u64,
+    /// Seconds of work.
+    pub seconds: u64,
+}
+
+/// A run in one object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Its name.
+    pub run: String,
+    /// How it stands.
+    pub status: Status,
+    /// Why it ended or waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The process that works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: u64,
+    /// When something was recorded last.
+    pub latest_ms: u64,
+    /// What a result rests on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// The commit all attempts are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The commit that is the result, or the best attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// The branch that holds the result; only where it is done.
+    pub branch: Option<String>,
+    /// Failed at the base every time.
+    pub known_at_base: BTreeSet<String>,
+    /// Failed at the base sometimes.
+    pub flaky_at_base: BTreeSet<String>,
+    /// The attempts.
+    pub iterations: Vec<IterationLine>,
+    /// What stood in the way of a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
+    /// Why it did not get there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<Diagnosis>,
+    /// What it cost.
+    pub cost: Cost,
+    /// Where its files are.
+    pub directory: String,
+}
+
+impl Summary {
+    /// Sums a run up.
+    pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
+        let story = Story::of(recorded);
+        let (known_at_base, flaky_at_base) = story.known_at_base();
+        let (attempts, seconds) = story.task.spent();
+        let status = Status::of(story.task.step(), holder);
+        Self {
+            run: run.to_string(),
+            status,
+            cause: story.cause(),
+            pid: holder,
+            began_ms: story.began,
+            latest_ms: story.latest,
+            proof: story.proof(),
+            base: story.base.as_ref().map(|base| base.commit.to_string()),
+            result: story.result().map(ToString::to_string),
+            branch: (story.cause() == Some(Cause::Done)).then(|| format!("fixpoint/{run}")),
+            known_at_base,
+            flaky_at_base,
+            iterations: story.iterations.iter().map(|iteration| IterationLine::of(iteration, lang)).collect(),
+            obstacle: story.obstacle.clone(),
+            diagnosis: (status == Status::Failed).then(|| Diagnosis::of(recorded, &story, lang)),
+            cost: Cost {
+                attempts,
+                interruptions: story.interruptions,
+                check_runs: story.check_runs,
+                seconds,
+            },
+            directory: directory.to_string(),
+        }
+    }
+}
