@@ -59,6 +59,7 @@ impl Display {
             drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
             let line = iteration_line(iteration, drawing.paint());
             drawing.line(&line);
+            failure_lines(iteration).iter().for_each(|line| drawing.line(line));
         }
         match &record.decision.command {
             Some(Command::TakeBase) => drawing.doing("taking the base"),
@@ -75,7 +76,7 @@ impl Display {
                     drawing.line(&line);
                 }
                 drawing.attempt(order.number, order.stage);
-                drawing.line(&format!("attempt {} begins (stage {})", order.number, order.stage));
+                drawing.plain_line(&format!("attempt {} begins (stage {})", order.number, order.stage));
             }
             Some(Command::Graft(_)) => drawing.doing("putting files back"),
             None => {}
@@ -129,6 +130,24 @@ fn baseline_line(story: &Story) -> String {
     format!("at the base: {} failing, {} flaky, {passed} passing", known.len(), flaky.len())
 }
 
+/// Failures that are named after an attempt.
+const MOST_NAMED: usize = 3;
+
+fn failure_lines(iteration: &Iteration) -> Vec<String> {
+    let judged = &iteration.judged;
+    let named = judged.failures.iter().take(MOST_NAMED).map(|failure| {
+        let said = failure.message.as_str().lines().next().unwrap_or_default();
+        let said: String = said.chars().filter(|letter| !letter.is_control()).take(90).collect();
+        format!("  ✗ {}: {said}", failure.identity)
+    });
+    let mut lines: Vec<String> = named.collect();
+    if judged.failures.len() > MOST_NAMED {
+        lines.push(format!("  … and {} more", judged.failures.len() - MOST_NAMED));
+    }
+    lines.extend(judged.outside.iter().take(MOST_NAMED).map(|path| format!("  ✗ outside the scope: {path}")));
+    lines
+}
+
 fn iteration_line(iteration: &Iteration, paint: Paint) -> String {
     let judged = &iteration.judged;
     let mut parts = Vec::new();
@@ -150,7 +169,10 @@ fn iteration_line(iteration: &Iteration, paint: Paint) -> String {
         parts.push(format!("{} outside the scope", judged.outside.len()));
     }
     if let Some(made) = &iteration.attempt {
-        parts.push(format!("{} files changed", made.result.changed_files));
+        parts.push(match made.result.changed_files {
+            1 => "1 file changed".to_string(),
+            many => format!("{many} files changed"),
+        });
         parts.push(format!("agent {}", clock(Duration::from_millis(made.took_ms))));
     }
     let checks: u64 = iteration.checks.iter().map(|made| made.took_ms).sum();

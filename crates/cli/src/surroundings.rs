@@ -58,6 +58,24 @@ impl Surroundings {
         }
     }
 
+    /// The same, away from whatever this person has configured: at another place, with a home of its own.
+    pub(crate) fn alone_in(&self, working_dir: &Path, home: &Path) -> Self {
+        let is_kept = |name: &OsStr| {
+            let name = name.to_string_lossy();
+            !name.starts_with("XDG_") && !name.starts_with("FIXPOINT_") && name != "HOME"
+        };
+        let mut environment: Vec<(OsString, OsString)> =
+            self.environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+        environment.push(("HOME".into(), home.as_os_str().to_os_string()));
+        Self {
+            environment,
+            working_dir: Ok(working_dir.to_path_buf()),
+            lang: self.lang,
+            notices: self.notices,
+            screen: self.screen,
+        }
+    }
+
     /// The environment of this process.
     pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment

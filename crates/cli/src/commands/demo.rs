@@ -3,6 +3,7 @@
 //! Every scene asks the real decision the question that `fixpoint decide KIND --example` prints, and shows the
 //! answer. Nothing is scripted but the questions; nothing is read or written.
 
+mod looping;
 mod scenes;
 
 use fixpoint_vocabulary::Text;
@@ -13,10 +14,21 @@ use super::decide;
 use crate::arguments::DemoArguments;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::surroundings::Surroundings;
 
-pub(crate) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<(), Failure> {
+/// The name of the demo that runs a loop.
+const LOOP: &str = "loop";
+
+pub(crate) fn run(
+    arguments: &DemoArguments,
+    surroundings: &Surroundings,
+    output: &mut Output,
+) -> Result<(), Failure> {
     if arguments.list {
         return list(output);
+    }
+    if arguments.scene.as_deref() == Some(LOOP) {
+        return looping::run(surroundings, output);
     }
     for scene in chosen(arguments.scene.as_deref())? {
         let question = scene.kind.example();
@@ -37,6 +49,9 @@ pub(crate) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<(), 
 
 fn list(output: &mut Output) -> Result<(), Failure> {
     let lang = output.lang();
+    let looped =
+        Text::new("two loops with scripted agents, live", "台本どおりのエージェントによるループ、実演");
+    output.line(&format!("{LOOP:10}  {}", looped.in_lang(lang)))?;
     for scene in &SCENES {
         output.line(&format!("{:10}  {}", scene.name, (scene.title)().in_lang(lang)))?;
     }
@@ -48,7 +63,8 @@ fn chosen(name: Option<&str>) -> Result<Vec<&'static Scene>, Failure> {
     match SCENES.iter().find(|scene| scene.name == name) {
         Some(scene) => Ok(vec![scene]),
         None => {
-            let names: Vec<&str> = SCENES.iter().map(|scene| scene.name).collect();
+            let names: Vec<&str> =
+                std::iter::once(LOOP).chain(SCENES.iter().map(|scene| scene.name)).collect();
             Err(Failure::BadInput(format!("there is no scene `{name}`; there are: {}", names.join(", "))))
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn run(
         Command::History(run) => looking::history(run, surroundings, output)?,
         Command::Explain(run) => looking::explain(run, surroundings, output)?,
         Command::Gc(gc) => gc::run(gc, surroundings, output)?,
-        Command::Demo(demo) => demo::run(demo, output)?,
+        Command::Demo(demo) => demo::run(demo, surroundings, output)?,
         Command::Decide(decide) => decide::run(decide, output)?,
         Command::Config(config) => config::run(config, surroundings, output)?,
         Command::Schema(schema) => schema::run(schema.name, output)?,

@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use fixpoint_config::Shape;
+use fixpoint_runs::{
+    BaselineFailures, CompletionReasons, CurrentFailures, Diagnosis, FingerprintHistory, Summary,
+};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Value, json};
 
@@ -19,13 +22,67 @@ pub(crate) enum SchemaName {
     Config,
     /// A decision's question and answer.
     Decision(Kind),
+    /// What is written or printed about a run.
+    Document(Document),
+}
+
+/// What is written or printed about a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Document {
+    /// The result of `loop --json` and `show --json`.
+    Run,
+    /// `baseline_failures.json`.
+    BaselineFailures,
+    /// `current_failures.json`.
+    CurrentFailures,
+    /// `failure_fingerprint_history.json`.
+    FingerprintHistory,
+    /// `completion_reasons.json`.
+    CompletionReasons,
+    /// `diagnosis.json`.
+    Diagnosis,
+}
+
+impl Document {
+    const ALL: [Self; 6] = [
+        Self::Run,
+        Self::BaselineFailures,
+        Self::CurrentFailures,
+        Self::FingerprintHistory,
+        Self::CompletionReasons,
+        Self::Diagnosis,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::BaselineFailures => "baseline_failures",
+            Self::CurrentFailures => "current_failures",
+            Self::FingerprintHistory => "failure_fingerprint_history",
+            Self::CompletionReasons => "completion_reasons",
+            Self::Diagnosis => "diagnosis",
+        }
+    }
+
+    fn schema(self) -> Value {
+        let schema = match self {
+            Self::Run => schemars::schema_for!(Summary),
+            Self::BaselineFailures => schemars::schema_for!(BaselineFailures),
+            Self::CurrentFailures => schemars::schema_for!(CurrentFailures),
+            Self::FingerprintHistory => schemars::schema_for!(FingerprintHistory),
+            Self::CompletionReasons => schemars::schema_for!(CompletionReasons),
+            Self::Diagnosis => schemars::schema_for!(Diagnosis),
+        };
+        schema.to_value()
+    }
 }
 
 impl ValueEnum for SchemaName {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<SchemaName>> = LazyLock::new(|| {
             let decisions = Kind::value_variants().iter().map(|kind| SchemaName::Decision(*kind));
-            std::iter::once(SchemaName::Config).chain(decisions).collect()
+            let documents = Document::ALL.iter().map(|document| SchemaName::Document(*document));
+            std::iter::once(SchemaName::Config).chain(documents).chain(decisions).collect()
         });
         &ALL
     }
@@ -34,6 +91,9 @@ impl ValueEnum for SchemaName {
         match self {
             Self::Config => Some(PossibleValue::new("config").help("The configuration files")),
             Self::Decision(kind) => kind.to_possible_value(),
+            Self::Document(document) => {
+                Some(PossibleValue::new(document.name()).help("Written or printed about a run"))
+            }
         }
     }
 }
@@ -49,12 +109,23 @@ fn schema(name: SchemaName) -> Value {
             let decider = kind.decider();
             json!({ "question": decider.question_schema, "answer": decider.answer_schema })
         }
+        SchemaName::Document(document) => document.schema(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Catches a document whose schema is that of another, or none.
+    #[test]
+    fn every_document_has_a_schema_of_its_own() {
+        let schemas: Vec<Value> = Document::ALL.iter().map(|document| document.schema()).collect();
+        for (n, schema) in schemas.iter().enumerate() {
+            assert!(schema["properties"].is_object(), "{n}");
+            assert_eq!(schemas.iter().position(|other| other == schema), Some(n));
+        }
+    }
 
     /// Catches a decision that was added without its schema.
     #[test]

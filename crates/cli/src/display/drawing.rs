@@ -73,6 +73,14 @@ impl Drawing {
         }
     }
 
+    /// A line that stays, where nothing is drawn that says it already.
+    pub(super) fn plain_line(&mut self, line: &str) {
+        match self.screen {
+            Screen::Lines(_) => self.line(line),
+            Screen::Silent | Screen::Live(_) => {}
+        }
+    }
+
     pub(super) fn doing(&mut self, what: &str) {
         if self.doing != what {
             what.clone_into(&mut self.doing);

@@ -24,10 +24,13 @@ fn first_commands(text: &str) -> Vec<&str> {
 
 #[test]
 fn both_readmes_begin_with_the_two_commands_that_ci_runs() {
-    let commands = ["cargo run --locked -- demo", "cargo test --workspace --locked"];
+    let commands = ["cargo run --locked -- demo loop", "cargo test --workspace --locked"];
     assert_eq!(first_commands(&document("README.md")), commands);
     assert_eq!(first_commands(&document("README.ja.md")), commands);
     assert!(document(".ci/run").lines().any(|line| line == commands[1]));
+    assert!(
+        document(".ci/run").lines().any(|line| line.starts_with("cargo run") && line.ends_with("demo loop"))
+    );
 }
 
 #[test]

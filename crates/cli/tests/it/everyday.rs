@@ -47,9 +47,32 @@ fn the_demo_tells_every_scene() {
     {
         assert!(told.stdout.contains(word), "{word}");
     }
-    let scenes = run_anywhere(&["demo", "--list"], b"").stdout.lines().count();
+    let listed = run_anywhere(&["demo", "--list"], b"").stdout;
+    let scenes = listed.lines().filter(|line| !line.starts_with("loop ")).count();
     let lines = run_anywhere(&["demo", "--json"], b"").stdout;
     assert_eq!(lines.lines().map(json).filter(|line| line["answer"].is_object()).count(), scenes);
+}
+
+#[test]
+fn the_demo_of_the_loop_ends_as_it_says() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let demo = |arguments: &[&str]| run(fixpoint(directory.path()).env("PATH", &path).args(arguments), b"");
+    let results = demo(&["demo", "loop", "--json", "--quiet"]);
+    assert_eq!((results.code, results.stderr.as_str()), (0, ""));
+    let results: Vec<Value> = results.stdout.lines().map(json).collect();
+    let causes: Vec<&Value> = results.iter().map(|result| &result["cause"]).collect();
+    assert_eq!(causes, ["not_converging", "done"]);
+    let attempts: Vec<usize> =
+        results.iter().map(|result| result["iterations"].as_array().expect("a list").len()).collect();
+    assert_eq!(attempts, [4, 3]);
+    assert_eq!(results[1]["iterations"][1]["vanished"][0], "total adds prices");
+    assert_eq!(results[1]["proof"], "goals");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).expect("it is there").count(),
+        0,
+        "nothing is left behind"
+    );
 }
 
 #[test]
