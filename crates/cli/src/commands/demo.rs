@@ -28,7 +28,7 @@ pub(crate) fn run(
         return list(output);
     }
     if arguments.scene.as_deref() == Some(LOOP) {
-        return looping::run(surroundings, output);
+        return looping::run(arguments.json.into(), surroundings, output);
     }
     for scene in chosen(arguments.scene.as_deref())? {
         let question = scene.kind.example();

@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::Parser;
 use fixpoint_vocabulary::Text;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, LoopArguments};
 use crate::commands::looping;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Form, Output};
 use crate::surroundings::Surroundings;
 
 /// The sample repository, and the agents beside it.
@@ -33,8 +33,9 @@ struct Scene {
     afterwards: Text,
 }
 
-pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<(), Failure> {
-    output.say(&Text::new(
+pub(crate) fn run(form: Form, surroundings: &Surroundings, output: &mut Output) -> Result<(), Failure> {
+    let mut stage = Stage { form, surroundings, output };
+    stage.say(&Text::new(
         "Two loops on a small sample repository. The agents are scripted: shell scripts that play a part. Everything \
          else is real: git, processes, checks, the journal, the verdicts. Nothing of yours is touched.",
         "小さなサンプルリポジトリでループを二つ実行します。エージェントは台本どおりのシェルスクリプトです。git、プロセス、\
@@ -43,10 +44,10 @@ pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<()
     for scene in scenes() {
         let directory = tempfile::tempdir()
             .map_err(|source| Failure::Unwritable { path: std::env::temp_dir(), source })?;
-        play(&scene, directory.path(), surroundings, output)?;
+        stage.play(&scene, directory.path())?;
     }
-    output.line("")?;
-    output.say(&Text::new(
+    stage.line("")?;
+    stage.say(&Text::new(
         "Your turn, in a repository of yours: fixpoint loop --until 'COMMAND THAT FAILS NOW' -- YOUR AGENT",
         "次はあなたのリポジトリで: fixpoint loop --until '今失敗するコマンド' -- エージェント",
     ))
@@ -81,62 +82,85 @@ fn scenes() -> [Scene; 2] {
     ]
 }
 
-fn play(
-    scene: &Scene,
-    place: &Path,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    fs::create_dir_all(place.join("till/.git/objects"))
-        .map_err(|source| Failure::Unwritable { path: place.to_path_buf(), source })?;
+/// Where the scenes are told, unless only their results are wanted.
+struct Stage<'a> {
+    form: Form,
+    surroundings: &'a Surroundings,
+    output: &'a mut Output,
+}
+
+impl Stage<'_> {
+    fn line(&mut self, line: &str) -> Result<(), Failure> {
+        match self.form {
+            Form::Text => self.output.line(line),
+            Form::Json => Ok(()),
+        }
+    }
+
+    fn say(&mut self, text: &Text) -> Result<(), Failure> {
+        let lang = self.output.lang();
+        self.line(text.in_lang(lang))
+    }
+
+    fn play(&mut self, scene: &Scene, place: &Path) -> Result<(), Failure> {
+        set_up(place)?;
+        self.line("")?;
+        self.line(&format!("── {}", scene.title.in_lang(self.output.lang())))?;
+        self.line(&format!(
+            "$ fixpoint loop --until 'sh tests/run.sh discount' --check 'sh tests/run.sh' -- sh {}",
+            scene.agent
+        ))?;
+        self.output.finish()?;
+        let surroundings = self.surroundings.alone_in(&place.join("till"), place);
+        looping::run(&typed(scene, place, self.form)?, &surroundings, self.output)?;
+        self.show_diagnosis(place)?;
+        self.line("")?;
+        self.say(&scene.afterwards)
+    }
+
+    /// The diagnosis as it was written, if one was.
+    fn show_diagnosis(&mut self, place: &Path) -> Result<(), Failure> {
+        let Some(file) = find(&place.join(".local/state"), "diagnosis.md") else { return Ok(()) };
+        let text = fs::read_to_string(&file).map_err(|source| Failure::Unreadable { path: file, source })?;
+        self.line("")?;
+        self.line("$ head context/loop/diagnosis.md")?;
+        text.lines().take(DIAGNOSIS_LINES).try_for_each(|line| self.line(&format!("  {line}")))
+    }
+}
+
+/// Makes the sample repository and the agents.
+fn set_up(place: &Path) -> Result<(), Failure> {
+    let objects = place.join("till/.git/objects");
+    fs::create_dir_all(&objects).map_err(|source| Failure::Unwritable { path: objects, source })?;
     for (name, content) in FILES.iter().chain(&REPOSITORY) {
         let path = place.join(name);
         let written =
             fs::create_dir_all(path.parent().unwrap_or(place)).and_then(|()| fs::write(&path, content));
         written.map_err(|source| Failure::Unwritable { path, source })?;
     }
-    output.line("")?;
-    output.line(&format!("── {}", scene.title.in_lang(output.lang())))?;
+    Ok(())
+}
+
+/// What a person would have typed.
+fn typed(scene: &Scene, place: &Path, form: Form) -> Result<LoopArguments, Failure> {
     let agent = place.join(scene.agent).to_string_lossy().into_owned();
-    let typed = [
-        "fixpoint",
-        "loop",
-        "--until",
-        "sh tests/run.sh discount",
-        "--check",
-        "sh tests/run.sh",
-        "--prompt",
-        "The discount is wrong.",
-        "--",
-        "sh",
-        &agent,
-    ];
-    output.line(&format!(
-        "$ fixpoint loop --until 'sh tests/run.sh discount' --check 'sh tests/run.sh' -- sh {}",
-        scene.agent
-    ))?;
-    output.finish()?;
-    let arguments = Arguments::try_parse_from(typed).map_err(|error| Failure::Internal(error.to_string()))?;
-    let Command::Loop(arguments) = &arguments.command else {
-        return Err(Failure::Internal("the demo does not type a loop".into()));
-    };
-    looping::run(arguments, &surroundings.alone_in(&place.join("till"), place), output)?;
-    show_diagnosis(place, output)?;
-    output.line("")?;
-    output.say(&scene.afterwards)
+    let mut words =
+        vec!["fixpoint", "loop", "--until", "sh tests/run.sh discount", "--check", "sh tests/run.sh"];
+    words.extend(["--prompt", "The discount is wrong."]);
+    if form == Form::Json {
+        words.push("--json");
+    }
+    words.extend(["--", "sh", &agent]);
+    let arguments = Arguments::try_parse_from(words).map_err(|error| Failure::Internal(error.to_string()))?;
+    if let Command::Loop(arguments) = arguments.command {
+        Ok(*arguments)
+    } else {
+        Err(Failure::Internal("the demo does not type a loop".into()))
+    }
 }
 
 /// Lines of the diagnosis that are shown.
 const DIAGNOSIS_LINES: usize = 24;
-
-/// The diagnosis as it was written, if one was.
-fn show_diagnosis(place: &Path, output: &mut Output) -> Result<(), Failure> {
-    let Some(file) = find(&place.join(".local/state"), "diagnosis.md") else { return Ok(()) };
-    let text = fs::read_to_string(&file).map_err(|source| Failure::Unreadable { path: file, source })?;
-    output.line("")?;
-    output.line("$ head context/loop/diagnosis.md")?;
-    text.lines().take(DIAGNOSIS_LINES).try_for_each(|line| output.line(&format!("  {line}")))
-}
 
 /// The first file of a name in a tree that this program made.
 fn find(directory: &Path, name: &str) -> Option<std::path::PathBuf> {

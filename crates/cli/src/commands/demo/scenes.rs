@@ -19,7 +19,7 @@ pub(super) struct Scene {
 /// The scenes, in the order in which they are told.
 pub(super) const SCENES: [Scene; 6] = [
     Scene {
-        name: "loop",
+        name: "circles",
         kind: Kind::Convergence,
         title: || Text::new("An agent goes round in circles", "同じ所を回り続けるエージェント"),
         story: || {
