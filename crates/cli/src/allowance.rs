@@ -7,6 +7,9 @@ use crate::failure::Failure;
 /// Reads limits. A `+` before a number is accepted and means nothing else: the command says whether it adds.
 pub(crate) fn read(text: &str) -> Result<Allowance, Failure> {
     let mut allowance = Allowance::default();
+    if text.split(',').all(|part| part.trim().is_empty()) {
+        return Err(wrong(text, "it names no limit"));
+    }
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (name, value) = part.split_once('=').unwrap_or(("", part));
         let value = value.trim().trim_start_matches('+');
@@ -63,7 +66,6 @@ mod tests {
             ("+3attempts", Some(3), None),
             ("90", None, Some(90)),
             ("1d", None, Some(86_400)),
-            ("", None, None),
         ] {
             assert_eq!(read(text).unwrap(), Allowance { attempts, seconds }, "{text}");
         }
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_is_no_limit_says_what_one_is() {
-        for text in ["attempts=many", "time=2y", "apples=3", "+2usd", "tokens=5"] {
+        for text in ["attempts=many", "time=2y", "apples=3", "+2usd", "tokens=5", "", " , "] {
             let message = read(text).unwrap_err().to_string();
             assert!(message.contains(text) && message.contains("attempts=5,time=2h"), "{message}");
         }

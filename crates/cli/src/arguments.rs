@@ -10,6 +10,7 @@ use clap_complete::Shell;
 
 use crate::commands::decide::kinds::Kind;
 use crate::commands::schema::SchemaName;
+use crate::commands::simulate::SimulateArguments;
 use crate::language::LangArgument;
 
 pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
@@ -212,32 +213,4 @@ pub(crate) struct SchemaArguments {
     /// `config`, or a decision, whose schemas of question and answer are printed
     #[arg(value_enum)]
     pub(crate) name: SchemaName,
-}
-
-/// `fixpoint simulate`.
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArguments {
-    /// Settings for this call
-    #[command(flatten)]
-    pub(crate) set: SetArguments,
-    /// What is simulated
-    #[command(subcommand)]
-    pub(crate) command: SimulateCommand,
-}
-
-/// The commands of `fixpoint simulate`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SimulateCommand {
-    /// How often plans are judged wrongly: a fixed threshold beside calibrated judging
-    Judging {
-        /// The same seed gives the same table
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// Comparisons for each cell of the table
-        #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-        runs: u32,
-        /// As one JSON object
-        #[arg(long)]
-        json: bool,
-    },
 }

@@ -14,13 +14,14 @@ mod next_attempt;
 mod proof;
 mod trial;
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
 use fixpoint_vocabulary::work::{
-    Allowance, Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure,
+    Allowance, AttemptOrder, Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure,
 };
 use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
@@ -250,8 +251,22 @@ pub struct OutOfPlace {
 struct Made {
     commit: CommitId,
     tree: String,
-    failing: usize,
+}
+
+/// What an attempt left to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Left {
+    commit: CommitId,
     masked: bool,
+    failures: Vec<ReportedFailure>,
+    outside: Vec<String>,
+}
+
+impl Left {
+    /// How far from done: to be cut short is worse than any number of failures.
+    fn distance(&self) -> (bool, usize) {
+        (self.masked, self.failures.len() + self.outside.len())
+    }
 }
 
 /// One task, between two events.
@@ -266,8 +281,10 @@ pub struct TaskRun {
     controller: Option<Controller>,
     trial: Option<Trial>,
     made: Vec<Made>,
-    failures: Vec<ReportedFailure>,
-    outside: Vec<String>,
+    /// What the last attempt left.
+    last: Option<Left>,
+    /// What the best one left; the later of two that are as good.
+    best: Option<Left>,
     /// The checks that ever named tests that pass.
     naming: BTreeSet<u32>,
 }
@@ -285,8 +302,8 @@ impl TaskRun {
             controller: None,
             trial: None,
             made: Vec::new(),
-            failures: Vec::new(),
-            outside: Vec::new(),
+            last: None,
+            best: None,
             naming: BTreeSet::new(),
         }
     }
@@ -309,6 +326,30 @@ impl TaskRun {
     /// What was there before the first attempt.
     pub const fn ground(&self) -> &Ground {
         &self.ground
+    }
+
+    /// A command with what an agent must be told, which stands elsewhere on record.
+    pub fn told(&self, command: &Command) -> Command {
+        match command {
+            Command::RunAttempt(order) => {
+                let (failures, outside) = self.left_at(&order.base);
+                Command::RunAttempt(AttemptOrder { failures, outside, ..order.clone() })
+            }
+            Command::TakeBase | Command::RunChecks(_) | Command::Graft(_) => command.clone(),
+        }
+    }
+
+    /// What is left to do at a commit that an attempt begins with.
+    fn left_at(&self, commit: &CommitId) -> (Vec<ReportedFailure>, Vec<String>) {
+        let known = self.last.iter().chain(&self.best).find(|left| left.commit == *commit);
+        match known.or(self.last.as_ref()) {
+            Some(left) => (left.failures.clone(), left.outside.clone()),
+            None => {
+                let goals = self.goals(&self.ground);
+                let failing = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
+                (failing.flat_map(|goal| goal.failures.iter().cloned()).collect(), Vec::new())
+            }
+        }
     }
 
     /// Says what follows from an event.
@@ -408,7 +449,7 @@ impl TaskRun {
     }
 
     fn conclude(&mut self, judged: &Judged) {
-        let mut controller = self.controller();
+        let mut controller = self.controller.take().unwrap_or_else(|| self.new_controller());
         controller.record(&judged.attempt, judged.counts);
         self.controller = Some(controller);
         if judged.attempt.outcome == Outcome::Infra {
@@ -418,21 +459,29 @@ impl TaskRun {
         self.made.push(Made {
             commit: judged.commit.clone(),
             tree: judged.attempt.tree.clone().unwrap_or_default(),
-            failing: judged.failures.len() + judged.outside.len(),
-            masked: judged.attempt.masked,
         });
-        self.failures.clone_from(&judged.failures);
-        self.outside.clone_from(&judged.outside);
+        let left = Left {
+            commit: judged.commit.clone(),
+            masked: judged.attempt.masked,
+            failures: judged.failures.clone(),
+            outside: judged.outside.clone(),
+        };
+        if self.best.as_ref().is_none_or(|best| left.distance() <= best.distance()) {
+            self.best = Some(left.clone());
+        }
+        self.last = Some(left);
         self.trial = None;
     }
 
-    /// The controller as it stands, made on first use: only the baseline knows what failed before.
-    fn controller(&self) -> Controller {
-        let new = || {
-            let before = self.ground.goal_failures(&self.goals(&self.ground));
-            Controller::new(self.order.limits.clone(), before, self.ground.base_tree())
-        };
-        self.controller.clone().unwrap_or_else(new)
+    /// The controller as it stands, made on first use: only the baseline knows what failed before. It remembers every
+    /// attempt, so it is borrowed, not copied.
+    fn controller(&self) -> Cow<'_, Controller> {
+        self.controller.as_ref().map_or_else(|| Cow::Owned(self.new_controller()), Cow::Borrowed)
+    }
+
+    fn new_controller(&self) -> Controller {
+        let before = self.ground.goal_failures(&self.goals(&self.ground));
+        Controller::new(self.order.limits.clone(), before, self.ground.base_tree())
     }
 }
 

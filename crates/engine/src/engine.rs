@@ -116,7 +116,7 @@ impl<J: Journal, X: Executor> Engine<J, X> {
             }
             let decision = self.run.decide(&event)?;
             let record = Record { at: self.clock.now_ms(), event, decision };
-            let seq = self.recorder.write(&record)?;
+            let seq = self.recorder.write_record(&record)?;
             self.run.apply(&record.event, &record.decision);
             watch(&record, &self.run);
             self.perform(seq, &record.decision);
@@ -149,7 +149,7 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         if let Some(command) = &decision.command {
             let id = command_id(at);
             self.under_way = Some(id);
-            self.executor.start(id, command);
+            self.executor.start(id, &self.run.told(command));
         }
     }
 }

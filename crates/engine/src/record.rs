@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use fixpoint_decide::task_run::{Decision, TaskOrder};
 use fixpoint_ports::{BlobError, Blobs, Journal, Seq};
+use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::Brief;
-use fixpoint_vocabulary::work::{BlobId, Event};
+use fixpoint_vocabulary::work::{BlobId, Event, ReportedFailure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,35 @@ pub struct Record {
     pub event: Event,
     /// What follows.
     pub decision: Decision,
+}
+
+impl Record {
+    /// As it is written: a failure that the event reports is not told twice.
+    fn slim(mut self) -> Self {
+        let reported = self.event.failures();
+        for failure in self.decision.judged.iter_mut().flat_map(|judged| &mut judged.failures) {
+            if reported.iter().any(|known| known == failure) {
+                failure.message = Redacted::default();
+                failure.place = None;
+            }
+        }
+        self
+    }
+
+    /// As it was before it was written.
+    fn whole(mut self) -> Self {
+        let reported = self.event.failures();
+        for failure in self.decision.judged.iter_mut().flat_map(|judged| &mut judged.failures) {
+            let is_same = |known: &&ReportedFailure| {
+                known.identity == failure.identity && known.fingerprint == failure.fingerprint
+            };
+            let is_slim = failure.message.as_str().is_empty() && failure.place.is_none();
+            if let Some(known) = reported.iter().find(is_same).filter(|_| is_slim) {
+                failure.clone_from(known);
+            }
+        }
+        self
+    }
 }
 
 /// Stands in the journal for a record that is kept as a blob.
@@ -91,7 +121,12 @@ pub(crate) struct Recorder<J> {
 }
 
 impl<J: Journal> Recorder<J> {
-    /// Writes a record and answers the number it got.
+    /// Writes an event with its decision and answers the number they got.
+    pub(crate) fn write_record(&mut self, record: &Record) -> Result<Seq, EngineError> {
+        self.write(&record.clone().slim())
+    }
+
+    /// Writes anything and answers the number it got.
     pub(crate) fn write(&mut self, record: &impl Serialize) -> Result<Seq, EngineError> {
         let mut payload = serde_json::to_vec(record).map_err(EngineError::Encoding)?;
         if payload.len() > LARGEST_INLINE {
@@ -121,7 +156,8 @@ impl Recorded {
     ) -> Result<Self, RecordError> {
         let mut payloads = payloads.into_iter();
         let opening = opening(payloads.next().ok_or(RecordError::Empty)?, blobs)?;
-        let records = (1u64..).zip(payloads).map(|(number, payload)| read(number, payload, blobs));
+        let records =
+            (1u64..).zip(payloads).map(|(number, payload)| read(number, payload, blobs).map(Record::whole));
         Ok(Self { opening, records: records.collect::<Result<Vec<Record>, RecordError>>()? })
     }
 }

@@ -34,8 +34,8 @@ pub(crate) struct Ran {
 
 impl Ran {
     /// Whether single tests were asked for and none of them was seen in any way.
-    pub(crate) fn says_nothing_about(&self, only: &BTreeSet<String>) -> bool {
-        let failing = self.report.failures.iter().map(Failure::identity);
+    pub(crate) fn says_nothing_about(&self, only: &BTreeSet<String>, check: &Check) -> bool {
+        let failing = self.report.failures.iter().map(|failure| identity(failure, check));
         let passing = self.report.passed.iter().map(ToString::to_string);
         !only.is_empty() && !failing.chain(passing).any(|test| only.contains(&test)) && !self.report.masked
     }
@@ -92,7 +92,7 @@ pub(crate) fn told(
     let clean = |name: &str| redactor.redact(name).to_string();
     let passed: BTreeSet<String> = ran.report.passed.iter().map(|test| clean(&test.to_string())).collect();
     let mut failures: Vec<ReportedFailure> =
-        ran.report.failures.iter().map(|failure| reported(failure, redactor)).collect();
+        ran.report.failures.iter().map(|failure| reported(failure, check, redactor)).collect();
     let failing: BTreeSet<String> = failures.iter().map(|failure| failure.identity.clone()).collect();
     if !call.only.is_empty() {
         // Where the runner cannot run single tests, the others ran too and were not asked about.
@@ -227,15 +227,34 @@ fn named(name: &str, redactor: &Redactor) -> ReportedFailure {
     ReportedFailure { identity: name.to_string(), fingerprint: name.to_string(), message: name, place: None }
 }
 
-fn reported(failure: &Failure, redactor: &Redactor) -> ReportedFailure {
+/// Whether an identity names a test, which a runner can be asked to run. The others are of our making.
+pub(crate) fn is_test(identity: &str, check: &Check) -> bool {
+    let ends_in_name = |rest: &str| rest.split_once(':').is_some_and(|(_, name)| name == check.name);
+    let begins_with_name =
+        |rest: &str| rest.strip_prefix(&check.name).is_some_and(|rest| rest.starts_with(':'));
+    !ends_in_name(identity) && !begins_with_name(identity)
+}
+
+/// What a failure is compared by. A command that merely fails is told apart from another that does so in the same
+/// words, or without any.
+fn identity(failure: &Failure, check: &Check) -> String {
+    match (failure.runner, &failure.test) {
+        (Runner::Generic, None) => format!("{}:{}", check.name, failure.fingerprint),
+        (_, _) => failure.identity(),
+    }
+}
+
+fn reported(failure: &Failure, check: &Check, redactor: &Redactor) -> ReportedFailure {
     let place = failure.file.as_ref().map(|file| match failure.line {
         Some(line) => format!("{file}:{line}"),
         None => file.clone(),
     });
     let shortened: String = failure.message.chars().take(LONGEST_MESSAGE).collect();
+    let identity = redactor.redact(&identity(failure, check)).to_string();
+    let fingerprint = if failure.test.is_some() { failure.fingerprint.clone() } else { identity.clone() };
     ReportedFailure {
-        identity: redactor.redact(&failure.identity()).to_string(),
-        fingerprint: failure.fingerprint.clone(),
+        identity,
+        fingerprint,
         message: redactor.redact(&shortened),
         place: place.map(|place| redactor.redact(&place).to_string()),
     }

@@ -16,7 +16,7 @@ use fixpoint_vocabulary::settings::FingerprintValues;
 use fixpoint_vocabulary::work::{CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId};
 
 use crate::Duty;
-use crate::check_report::{Ran, could_not_run, told};
+use crate::check_report::{Ran, could_not_run, is_test, told};
 use crate::duty::Obstacle;
 use crate::log::{check_log, redact};
 use crate::named_lock::{Asked, ask};
@@ -106,7 +106,7 @@ impl Duty {
         let whole = CheckCall { only: BTreeSet::new(), ..call.clone() };
         let ran = self.run_once(turn, placed, call, cancel)?;
         // Asking for single tests that then do not run at all proves nothing about them.
-        let ran = if ran.says_nothing_about(&call.only) {
+        let ran = if ran.says_nothing_about(&call.only, &placed.check) {
             self.run_once(turn, placed, &whole, cancel)?
         } else {
             ran
@@ -140,7 +140,8 @@ impl Duty {
         let directory = slot.directory().join(&placed.directory);
         fs::create_dir_all(&directory).map_err(Obstacle::at(&directory))?;
         let line = command_line(placed, &directory);
-        let only = if call.only.is_empty() { None } else { line.only(&call.only) };
+        let are_tests = !call.only.is_empty() && call.only.iter().all(|id| is_test(id, &placed.check));
+        let only = if are_tests { line.only(&call.only) } else { None };
         let command = only.unwrap_or_else(|| line.telling_everything());
         let decision = Decision::fresh(self, turn);
         decision.clear();

@@ -47,6 +47,54 @@ const READS: [(&str, &[&str]); 6] = [
     ("rake", &["Rakefile"]),
     ("tox", &["tox.ini"]),
 ];
+/// Words that stand before the program a command really runs.
+const BEFORE: [&str; 22] = [
+    "!", "if", "then", "else", "elif", "while", "until", "do", "{", "exec", "command", "env", "time", "nice",
+    "timeout", "sudo", "npx", "bunx", "uv", "poetry", "pnpm", "run",
+];
+/// Programs that run what they are given.
+const RUNS_WHAT_IT_IS_GIVEN: [&str; 40] = [
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "busybox",
+    ".",
+    "source",
+    "eval",
+    "python",
+    "pypy",
+    "node",
+    "deno",
+    "bun",
+    "tsx",
+    "ts-node",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "Rscript",
+    "julia",
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "rake",
+    "tox",
+    "pytest",
+    "py.test",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "bats",
+    "rspec",
+    "prove",
+    "phpunit",
+    "playwright",
+];
 const PACKAGE_RUNNERS: [&str; 5] = ["npm", "yarn", "pnpm", "bun", "npx"];
 
 /// What a changed path has to do with a goal that runs `command` in `directory`.
@@ -89,16 +137,45 @@ fn is_test(path: &str, name: &str) -> bool {
 
 /// Whether the command names the file, or runs a program that reads it.
 fn is_run_by(path: &str, name: &str, command: &str, directory: &str) -> bool {
-    let named = words(command).any(|word| {
+    let is_this = |word: &&str| {
         let word = word.trim_start_matches("./");
         let from_root = if directory.is_empty() { word.to_string() } else { format!("{directory}/{word}") };
         !word.is_empty() && resolved(&from_root).is_some_and(|target| target == path)
-    });
+    };
+    let named = calls(command).any(|call| run_by(&call).any(|word| is_this(&word)));
     let program_of = |word: &str| word.rsplit('/').next().unwrap_or(word).to_string();
     let read = READS.iter().any(|(program, files)| {
         files.contains(&name) && words(command).any(|word| program_of(word) == *program)
     });
     named || read
+}
+
+/// The words of a simple command that name what it runs: its program, and whatever an interpreter or a test runner is
+/// given. What other programs are given is what they look at, and may be just what is to be changed.
+fn run_by<'a>(call: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    let is_before = |word: &&&str| BEFORE.contains(*word) || word.starts_with('-') || is_number(word);
+    let skipped = call.iter().take_while(is_before).count();
+    let program = call.get(skipped).map(|word| word.rsplit('/').next().unwrap_or(word)).unwrap_or_default();
+    let stem = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let all = if RUNS_WHAT_IT_IS_GIVEN.contains(&stem) { usize::MAX } else { 1 };
+    let words: Vec<&str> = call.iter().skip(skipped).take(all).copied().collect();
+    words.into_iter().flat_map(|word| word.split(['=', ':']))
+}
+
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+/// The simple commands of a command line, as words. Quotes are not looked into: a script in them is read as commands.
+fn calls(command: &str) -> impl Iterator<Item = Vec<&str>> {
+    let ends = |letter: char| matches!(letter, ';' | '&' | '|' | '(' | ')' | '\n' | '`');
+    command.split(ends).map(|call| {
+        let is_variable = |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.contains('/'));
+        call.split(|letter: char| letter.is_whitespace() || matches!(letter, '"' | '\''))
+            .filter(|word| !word.is_empty())
+            .skip_while(is_variable)
+            .collect()
+    })
 }
 
 /// A path without `.` and `..`; `None` if it leaves the root.
@@ -153,6 +230,15 @@ mod tests {
             ("Makefile", Modified, "make -s test", "", Whole),
             ("Makefile", Modified, "cargo test", "", None),
             ("latest.py", Modified, "pytest", "", None),
+            ("verify.py", Modified, "python3.11 -m pytest verify.py::test_x", "", Whole),
+            ("verify.js", Modified, "CI=1 npx jest ./verify.js", "", Whole),
+            ("check.sh", Modified, "cd x && timeout 60 ./check.sh", "", Whole),
+            ("check.sh", Modified, "sh -c \"./check.sh --all\"", "", Whole),
+            ("answer", Modified, "grep -qx 42 answer", "", None),
+            ("answer", Modified, "test \"$(cat answer)\" = 42", "", None),
+            ("app.py", Modified, "mypy app.py && pytest tests", "", None),
+            ("src/main.c", Modified, "gcc -o main src/main.c && ./main", "", None),
+            ("out.txt", Added, "test -f out.txt", "", None),
         ] {
             assert_eq!(
                 defines(path.as_bytes(), kind, command, directory),

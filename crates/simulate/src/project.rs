@@ -1,170 +1,122 @@
-//! A made-up project and agents of known character.
+//! A made-up project: an agent in a world, both by a seed.
 //!
-//! A commit's name is the state of the project, so a command has the same result however often it is repeated: what
-//! an agent does depends on the seed and on what it begins with, never on what was drawn before.
-
-use std::collections::BTreeSet;
+//! Invariant: a command comes to the same however often it is cut short and repeated. Chance is drawn by the command
+//! and by how often it has come to an end before, never from one stream.
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptOrder, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, Command,
-    CommandResult, CommitId, GraftOrder, ReportedFailure, TreeId,
+    AttemptOrder, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
 };
-use serde::{Deserialize, Serialize};
 
+use crate::agent::Agent;
 use crate::random::Random;
+use crate::state::{State, Truth, is_of_goal};
+use crate::world::{Words, World};
 
-/// The check that must pass, and the check that must show nothing new.
-pub(crate) const GOAL: u32 = 0;
-pub(crate) const GUARD: u32 = 1;
+/// The file that holds the tests of the goal.
+const TESTS: &str = "tests/goal.rs";
 
-/// How an agent behaves.
+/// An agent at work in a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Agent {
-    /// Fixes something nearly every time.
-    Fixes,
-    /// Changes files and fixes nothing.
-    Stalls,
-    /// Trades one failure for another and back.
-    Oscillates,
-    /// Fails at something else each time.
-    Churns,
-    /// Fixes, and breaks other tests on the way.
-    Breaks,
-    /// Fixes, and edits files that are none of its business.
-    Wanders,
-    /// Changes nothing at all.
-    Idles,
-}
-
-impl Agent {
-    /// Every character.
-    pub const ALL: [Self; 7] =
-        [Self::Fixes, Self::Stalls, Self::Oscillates, Self::Churns, Self::Breaks, Self::Wanders, Self::Idles];
-}
-
-/// The state of a project; the name of a commit is this, written down.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct State {
-    goal: BTreeSet<String>,
-    guard: BTreeSet<String>,
-    outside: BTreeSet<String>,
-    edits: u32,
-}
-
-impl State {
-    fn of(commit: &CommitId) -> Self {
-        serde_json::from_str(&commit.0).unwrap_or_default()
-    }
-
-    fn name(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-}
-
-/// A made-up project with an agent working on it.
-#[derive(Debug, Clone)]
 pub struct Project {
-    seed: u64,
-    agent: Agent,
-    failing_tests: u32,
+    pub(crate) seed: u64,
+    pub(crate) agent: Agent,
+    pub(crate) world: World,
 }
 
 impl Project {
-    /// A project in which so many tests of the goal fail.
-    pub fn new(seed: u64, agent: Agent, failing_tests: u32) -> Self {
-        Self { seed, agent, failing_tests }
+    /// The project of that seed. The seed also says how many tests of the goal fail, one to six.
+    pub const fn new(seed: u64, agent: Agent, world: World) -> Self {
+        Self { seed, agent, world }
     }
 
-    /// Performs a command, always with the same result.
-    pub fn perform(&self, command: &Command) -> CommandResult {
-        match command {
+    /// The tree before anybody did anything.
+    pub(crate) fn base(&self) -> State {
+        let failing = 1 + Random::keyed(self.seed, "failing tests").next_u64() % 6;
+        let goal = (0..failing).map(|n| format!("g{n}")).collect();
+        State { goal, build: self.world.build_at_base(), ..State::default() }
+    }
+
+    /// The truth about a commit.
+    pub(crate) fn truth(&self, commit: &CommitId) -> Truth {
+        State::of(commit).truth(self.world.build_at_base())
+    }
+
+    /// Performs a command that came to an end `before` times.
+    pub(crate) fn perform(&self, command: &Command, before: u32) -> CommandEnd {
+        let mut random = self.random("command", &command_key(command), before);
+        if random.unit() < self.world.failing_commands() {
+            return CommandEnd::Failed { message: Redacted::ours("the machine is out of order") };
+        }
+        CommandEnd::Completed(match command {
             Command::TakeBase => {
-                let goal = (0..self.failing_tests).map(|n| format!("goal_{n}")).collect();
-                let guard = BTreeSet::from(["known_failure".to_string()]);
-                let name = State { goal, guard, ..State::default() }.name();
-                CommandResult::Base(Base { commit: CommitId(name.clone()), tree: TreeId(name) })
+                let (commit, tree) = self.base().ids();
+                CommandResult::Base(Base { commit, tree })
             }
-            Command::RunChecks(run) => CommandResult::Checks { reports: Self::check(run) },
+            Command::RunChecks(run) => self.check(run, before),
             Command::RunAttempt(order) => CommandResult::Attempt(self.attempt(order)),
-            Command::Graft(order) => Self::graft(order),
-        }
+            Command::Graft(order) => graft(order),
+        })
     }
 
-    fn check(run: &CheckRun) -> Vec<CheckReport> {
+    fn check(&self, run: &CheckRun, before: u32) -> CommandResult {
         let state = State::of(&run.commit);
-        run.calls.iter().map(|call| report(&state, call)).collect()
+        let words = if self.agent == Agent::Rewords { Words::Other } else { Words::Same };
+        let reports = run.calls.iter().map(|call| {
+            let random = self.random(&format!("check {} {:?}", call.check, call.only), &run.commit.0, before);
+            self.world.report(&state, call, words, random)
+        });
+        CommandResult::Checks { reports: reports.collect() }
     }
 
-    fn attempt(&self, order: &AttemptOrder) -> AttemptResult {
-        let mut random = Random::keyed(self.seed, &format!("attempt {} {}", order.number, order.base));
+    /// An attempt that could not be made has done nothing, so that how often that was does not matter.
+    pub(crate) fn attempt(&self, order: &AttemptOrder) -> AttemptResult {
+        let mut random = self.random("attempt", &order.base.0, order.number);
         let mut state = State::of(&order.base);
-        if self.agent != Agent::Idles {
-            state.edits += 1;
-        }
-        let fixes = random.unit() < 0.8;
-        match self.agent {
-            Agent::Stalls | Agent::Idles => {}
-            Agent::Fixes | Agent::Breaks | Agent::Wanders if fixes => drop(state.goal.pop_first()),
-            Agent::Fixes | Agent::Breaks | Agent::Wanders => {}
-            Agent::Oscillates => {
-                let side = if order.number.is_multiple_of(2) { "even" } else { "odd" };
-                state.goal = BTreeSet::from([format!("goal_{side}")]);
-            }
-            Agent::Churns => state.goal = BTreeSet::from([format!("goal_of_{}", order.number)]),
-        }
-        if self.agent == Agent::Breaks {
-            state.guard.retain(|test| test == "known_failure");
-            if random.unit() < 0.5 {
-                state.guard.insert("broken_on_the_way".to_string());
-            }
-        }
-        if self.agent == Agent::Wanders && random.unit() < 0.7 {
-            state.outside.insert("ci.yml".to_string());
+        let leaving = self.agent.work(order.number, &mut state, &mut random);
+        let (commit, _) = state.ids();
+        if commit != order.base {
+            self.world.leaves(&mut state, &mut random);
         }
         let violations: Vec<String> = state.outside.iter().cloned().collect();
+        let has_edited_tests =
+            !state.softened.is_empty() || state.removed.iter().any(|test| is_of_goal(test));
+        let (commit, tree) = state.ids();
         AttemptResult {
-            end: AgentEnd::Exited,
-            commit: CommitId(state.name()),
-            tree: TreeId(state.name()),
+            end: leaving.end,
+            commit,
+            tree,
             revertible: violations.clone(),
             violations,
-            edited_tests: Vec::new(),
-            exit_code: Some(0),
+            edited_tests: if has_edited_tests { vec![TESTS.to_string()] } else { Vec::new() },
+            exit_code: leaving.exit_code,
             changed_files: 1,
-            changed_lines: 1,
+            changed_lines: u64::from(state.edits),
         }
     }
 
-    fn graft(order: &GraftOrder) -> CommandResult {
-        let mut state = State::of(&order.onto);
-        state.outside.retain(|path| !order.paths.contains(path));
-        let name = state.name();
-        CommandResult::Grafted { commit: CommitId(name.clone()), tree: TreeId(name) }
+    fn random(&self, what: &str, whose: &str, number: u32) -> Random {
+        Random::keyed(self.seed, &format!("{what} {number} {whose}"))
     }
 }
 
-fn report(state: &State, call: &CheckCall) -> CheckReport {
-    let all = if call.check == GOAL { &state.goal } else { &state.guard };
-    let is_asked = |test: &&String| call.only.is_empty() || call.only.contains(*test);
-    let failing: Vec<&String> = all.iter().filter(is_asked).collect();
-    let failure = |test: &&String| ReportedFailure {
-        identity: test.to_string(),
-        fingerprint: format!("fingerprint of {test}"),
-        message: Redacted::ours("does not hold"),
-        place: None,
-    };
-    CheckReport {
-        check: call.check,
-        end: if failing.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed },
-        failures: failing.iter().map(failure).collect(),
-        masked: false,
-        passed: Some(100),
-        counted: 100,
-        passed_set: Some(BlobId("all the others".to_string())),
-        seen_passing: call.watched.iter().filter(|test| !all.contains(*test)).cloned().collect(),
-        gone: BTreeSet::new(),
-        reasons: Vec::new(),
-        took_ms: 0,
+/// What tells commands of a project apart, as far as their failing goes.
+fn command_key(command: &Command) -> String {
+    match command {
+        Command::TakeBase => "base".to_string(),
+        Command::RunChecks(run) => format!("checks {} {}", run.calls.len(), run.commit),
+        Command::RunAttempt(order) => format!("attempt {} {}", order.number, order.base),
+        Command::Graft(order) => format!("graft {}", order.onto),
     }
+}
+
+fn graft(order: &GraftOrder) -> CommandResult {
+    let mut state = State::of(&order.onto);
+    state.outside.retain(|path| !order.paths.contains(path));
+    if order.paths.iter().any(|path| path == TESTS) {
+        state.softened.clear();
+        state.removed.retain(|test| !is_of_goal(test));
+    }
+    let (commit, tree) = state.ids();
+    CommandResult::Grafted { commit, tree }
 }

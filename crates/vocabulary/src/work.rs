@@ -192,9 +192,12 @@ pub struct AttemptOrder {
     pub origin: CommitId,
     /// How hard the controller leans.
     pub stage: u32,
-    /// What still fails, for the prompt.
+    /// What still fails, for the prompt. Filled in when the command is performed: on record it stands once, where it
+    /// was found.
+    #[serde(skip)]
     pub failures: Vec<ReportedFailure>,
-    /// Files that were changed outside the scope, for the prompt.
+    /// Files that were changed outside the scope, for the prompt; likewise.
+    #[serde(skip)]
     pub outside: Vec<String>,
 }
 
@@ -319,6 +322,18 @@ pub enum Event {
         #[serde(default)]
         more: Allowance,
     },
+}
+
+impl Event {
+    /// The failures it reports.
+    pub fn failures(&self) -> Vec<ReportedFailure> {
+        match self {
+            Self::Ended { end: CommandEnd::Completed(CommandResult::Checks { reports }), .. } => {
+                reports.iter().flat_map(|report| report.failures.iter().cloned()).collect()
+            }
+            Self::Ended { .. } | Self::Begun | Self::StopAsked | Self::Resumed { .. } => Vec::new(),
+        }
+    }
 }
 
 /// What a task may spend; a limit that is absent is no limit.

@@ -118,6 +118,11 @@ impl LocalWorkspaces {
         &self.inner.repository.tree
     }
 
+    /// Refuses a base that cannot be taken: a commit that does not exist, or a repository with nothing in it.
+    pub fn require_base(&self, revision: Option<&str>) -> Result<(), WorkspaceError> {
+        self.inner.require(revision)
+    }
+
     /// Where the slots of this repository are.
     pub fn pool(&self) -> &Path {
         &self.inner.pool

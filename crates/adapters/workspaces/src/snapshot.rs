@@ -97,6 +97,27 @@ impl Inner {
     }
 
     pub(crate) fn resolve(&self, revision: &str, reference: &str) -> Result<Snapshot, WorkspaceError> {
+        let commit = self.commit_of(revision)?;
+        self.fetch_promised(&commit)?;
+        let tree = self.tree_of(&commit)?;
+        self.keep(reference, &commit)?;
+        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
+    }
+
+    /// Refuses a commit that does not exist and, where none is named, a repository without anything in it.
+    pub(crate) fn require(&self, revision: Option<&str>) -> Result<(), WorkspaceError> {
+        if let Some(revision) = revision {
+            return self.commit_of(revision).map(drop);
+        }
+        let head = self.repository.git("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).end()?;
+        let listed = ["-z", "--cached", "--others", "--exclude-standard"];
+        if head.code != Some(0) && self.repository.git("ls-files").args(listed).run()?.is_empty() {
+            return Err(WorkspaceError::Empty);
+        }
+        Ok(())
+    }
+
+    fn commit_of(&self, revision: &str) -> Result<CommitId, WorkspaceError> {
         let name = || format!("{revision}^{{commit}}");
         let ask =
             |git: crate::git::Git| git.args(["--verify", "--quiet", "--end-of-options"]).arg(name()).end();
@@ -108,10 +129,6 @@ impl Inner {
         if ended.code != Some(0) {
             return Err(WorkspaceError::NoSuchCommit(revision.to_string()));
         }
-        let commit = CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned());
-        self.fetch_promised(&commit)?;
-        let tree = self.tree_of(&commit)?;
-        self.keep(reference, &commit)?;
-        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
+        Ok(CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned()))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, value_parser};
 
 use super::SetArguments;
 
@@ -33,10 +34,10 @@ pub(crate) struct EvidenceArguments {
     #[arg(long = "check", value_name = "CMD")]
     pub(crate) checks: Vec<String>,
     /// Paths that may change, as in .gitignore, from the root of the repository; may be repeated
-    #[arg(long = "allow", value_name = "GLOB")]
+    #[arg(long = "allow", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) allowed: Vec<String>,
     /// Paths that may not change, whatever is allowed; may be repeated
-    #[arg(long = "deny", value_name = "GLOB")]
+    #[arg(long = "deny", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) denied: Vec<String>,
     /// Files that may change, at most
     #[arg(long, value_name = "N")]
@@ -45,10 +46,10 @@ pub(crate) struct EvidenceArguments {
     #[arg(long, value_name = "N")]
     pub(crate) max_changed_lines: Option<u64>,
     /// Seconds for each check named here
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = value_parser!(u32).range(1..=86_400))]
     pub(crate) check_timeout: Option<u32>,
     /// An environment variable that agents and checks may see; may be repeated
-    #[arg(long = "env", value_name = "NAME")]
+    #[arg(long = "env", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) env: Vec<String>,
     /// Settings for this call
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(crate) struct LoopArguments {
     #[command(flatten)]
     pub(crate) evidence: EvidenceArguments,
     /// Attempts, at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) max_iterations: Option<u32>,
     /// The task may change and remove tests
     #[arg(long)]
@@ -75,10 +76,10 @@ pub(crate) struct LoopArguments {
     #[arg(long, value_name = "COMMIT")]
     pub(crate) base: Option<String>,
     /// Seconds for one attempt of the agent
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = value_parser!(u32).range(1..=604_800))]
     pub(crate) attempt_timeout: Option<u32>,
     /// Seconds an agent may be silent
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = value_parser!(u32).range(1..=604_800))]
     pub(crate) silence_timeout: Option<u32>,
     /// What may be spent, such as `attempts=5,time=2h`
     #[arg(long, value_name = "LIMITS")]

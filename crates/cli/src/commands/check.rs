@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
@@ -53,6 +52,7 @@ pub(crate) fn run(
     let mut settings = settings_with(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
     let repository = Repository::open(surroundings, &settings)?;
+    repository.workspaces.require_base(Some(&arguments.base))?;
     let evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
@@ -131,7 +131,8 @@ fn tell(
         return Ok(exit_code(cause));
     };
     let judged = &last.judged;
-    let changed = judged.verdict.progress != ProgressKind::NoChange;
+    let base_tree = story.base.as_ref().map(|base| &base.tree.0);
+    let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
         (judged.seen.known.clone(), judged.seen.flaky.clone())
     } else {

@@ -30,6 +30,7 @@ pub(crate) fn run(
     let loaded = surroundings.configuration(&arguments.evidence.set)?;
     let mut settings = settings(arguments, loaded.settings)?;
     let repository = Repository::open(surroundings, &settings)?;
+    repository.workspaces.require_base(arguments.base.as_deref())?;
     let prompt = prompt(arguments)?;
     let mut evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
     if evidence.implied_goals != ImpliedGoals::None {

@@ -1,68 +1,114 @@
-//! `fixpoint simulate`: tables of what a configuration would do.
+//! `fixpoint simulate`: tables of what a configuration would do, and crashes to be repeated.
+//!
+//! Owns the arguments and which simulation they ask for. Refuses arguments that would have no effect.
 
-use fixpoint_simulate::{JudgingRow, Method, simulate_judging};
-use serde_json::{Value, json};
+mod crash;
+mod judging;
+mod tasks;
 
-use crate::arguments::{SimulateArguments, SimulateCommand};
+use clap::{Args, Subcommand};
+
+use crate::arguments::SetArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
+
+use self::crash::CrashArguments;
+use self::judging::JudgingArguments;
+use self::tasks::TasksArguments;
+
+const HELP: &str = "\
+Without a command: many tasks with agents of known character, under this configuration and under
+two loops in use today. Nothing is run, nothing is touched, and the same seed gives the same table.
+
+Try:
+  fixpoint simulate
+  fixpoint simulate --by-agent --set convergence.stall_threshold=4
+  fixpoint simulate judging";
+
+/// `fixpoint simulate`.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SimulateArguments {
+    /// Settings for this call
+    #[command(flatten)]
+    set: SetArguments,
+    /// How the tasks are simulated
+    #[command(flatten)]
+    tasks: TasksArguments,
+    /// What else is simulated
+    #[command(subcommand)]
+    command: Option<SimulateCommand>,
+}
+
+/// The commands of `fixpoint simulate`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SimulateCommand {
+    /// How often plans are judged wrongly: a fixed threshold beside calibrated judging
+    Judging(JudgingArguments),
+    /// One loss of power in the middle of a task, and whether it then ends as if nothing had been
+    Crash(CrashArguments),
+}
 
 pub(crate) fn run(
     arguments: &SimulateArguments,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let settings = || surroundings.configuration(&arguments.set).map(|loaded| loaded.settings);
+    if let (Some(typed), Some(_)) = (arguments.tasks.typed(), &arguments.command) {
+        return Err(Failure::BadInput(format!("`{typed}` has no effect before a command: put it behind")));
+    }
     match &arguments.command {
-        SimulateCommand::Judging { seed, runs, json } => {
-            let settings = surroundings.configuration(&arguments.set)?.settings;
-            let rows = simulate_judging(*seed, *runs, &settings.refinement, &settings.judge);
-            if *json {
-                let rows: Vec<Value> = rows.iter().map(row_json).collect();
-                output.json(&json!({ "seed": seed, "runs": runs, "rows": rows }))
-            } else {
-                table(&rows, *seed, *runs, output)
+        None => tasks::run(&arguments.tasks, &settings()?, output),
+        Some(SimulateCommand::Judging(judging)) => judging::run(judging, &settings()?, output),
+        Some(SimulateCommand::Crash(_)) if !arguments.set.sets.is_empty() => Err(Failure::BadInput(
+            "a crash is always simulated with the default settings, so that it can be repeated: leave `--set` out"
+                .to_string(),
+        )),
+        Some(SimulateCommand::Crash(crash)) => crash::run(crash, output),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use fixpoint_simulate::{Agent, Crash, Project, Residue, World};
+
+    use crate::arguments::{Arguments, Command};
+
+    use super::*;
+
+    fn parsed(line: &str) -> SimulateArguments {
+        let arguments = Arguments::try_parse_from(line.split_whitespace()).expect("it can be typed");
+        let Command::Simulate(simulate) = arguments.command else { panic!("{line}: {arguments:?}") };
+        simulate
+    }
+
+    /// Catches a test that prints a command which cannot be typed, or means another crash.
+    #[test]
+    fn the_command_that_a_failure_prints_can_be_typed() {
+        for (agent, world) in Agent::ALL.into_iter().zip(World::ALL.into_iter().cycle()) {
+            for residue in [Residue::Short, Residue::Zeros] {
+                let (project, crash) = (Project::new(7, agent, world), Crash { after_bytes: 99, residue });
+                match parsed(&crash.command(&project).to_string()).command {
+                    Some(SimulateCommand::Crash(typed)) => assert_eq!(typed.meant(), Some((project, crash))),
+                    other @ (Some(SimulateCommand::Judging(_)) | None) => panic!("{other:?}"),
+                }
             }
         }
     }
-}
 
-fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::FixedThreshold => "fixed threshold",
-        Method::Calibrated => "calibrated, σ known",
-        Method::CalibratedLearning => "calibrated, σ learned",
+    #[test]
+    fn what_would_have_no_effect_is_named() {
+        for (line, typed) in [
+            ("fixpoint simulate", None),
+            ("fixpoint simulate --set max_workers=2 judging --seed 3", None),
+            ("fixpoint simulate --seed 3 judging", Some("--seed")),
+            ("fixpoint simulate --json judging", Some("--json")),
+            ("fixpoint simulate --by-agent --runs 3", Some("--runs")),
+        ] {
+            assert_eq!(parsed(line).tasks.typed(), typed, "{line}");
+        }
     }
-}
-
-fn row_json(row: &JudgingRow) -> Value {
-    json!({
-        "sigma": row.sigma,
-        "method": method_name(row.method),
-        "false_change": row.false_change(),
-        "missed_change": row.missed_change(),
-        "further_calls_unchanged": row.unchanged.further_calls,
-        "further_calls_changed": row.improved.further_calls,
-    })
-}
-
-fn table(rows: &[JudgingRow], seed: u64, runs: u32, output: &mut Output) -> Result<(), Failure> {
-    output.line(&format!("{runs} comparisons a cell, seed {seed}; each plan starts with one score"))?;
-    output.line("false change: two equally good plans called different")?;
-    output.line("missed change: a plan 8 points better not seen as better")?;
-    output.line("further calls: judge calls beyond the first two, without and with a true change")?;
-    output.line("")?;
-    output.line("   σ  method                  false change  missed change  further calls")?;
-    for row in rows {
-        output.line(&format!(
-            "{:4.1}  {:22}  {:10.1} %  {:11.1} %  {:6.2} {:6.2}",
-            row.sigma,
-            method_name(row.method),
-            row.false_change() * 100.0,
-            row.missed_change() * 100.0,
-            row.unchanged.further_calls,
-            row.improved.further_calls,
-        ))?;
-    }
-    Ok(())
 }

@@ -62,8 +62,6 @@ impl TaskRun {
         if nothing_to_do && !unmet {
             return Decision::end(Cause::AlreadySatisfied);
         }
-        let failing = goals.iter().filter_map(baseline_of);
-        let failures = failing.flat_map(|goal| goal.failures.iter().cloned()).collect();
-        self.attempt(1, base.commit.clone(), 1, failures, Vec::new())
+        self.attempt(1, base.commit.clone(), 1)
     }
 }

@@ -71,12 +71,15 @@ impl TaskRun {
     /// What stands between the goals and passing.
     fn goal_failures(&self, trial: &Trial) -> Vec<ReportedFailure> {
         let goals = self.goals(&self.ground);
+        // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
+        let all_pass = trial.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
+        let required_runs = if all_pass { self.order.goal_runs } else { 1 };
         let verdicts = goals.iter().flat_map(|goal| {
             let of_goal =
                 |reports: &Vec<CheckReport>| reports.iter().find(|report| report.check == *goal).cloned();
             let runs: Vec<CheckReport> = trial.goal_runs.iter().filter_map(of_goal).collect();
             let with_base_tests = trial.with_base_tests.as_ref().and_then(of_goal);
-            self.failures_of_goal(*goal, &runs, with_base_tests.as_ref())
+            self.failures_of_goal(*goal, required_runs, &runs, with_base_tests.as_ref())
         });
         verdicts.collect()
     }
@@ -84,6 +87,7 @@ impl TaskRun {
     fn failures_of_goal(
         &self,
         goal: u32,
+        required_runs: u32,
         runs: &[CheckReport],
         with_base_tests: Option<&CheckReport>,
     ) -> Vec<ReportedFailure> {
@@ -104,7 +108,7 @@ impl TaskRun {
         let evidence = GoalEvidence {
             failing_before,
             named_tests_before: if named { NamedTests::Yes } else { NamedTests::No },
-            required_runs: self.order.goal_runs,
+            required_runs,
             runs: runs.iter().map(as_run).collect(),
             with_base_tests: with_base_tests.map(as_run),
         };

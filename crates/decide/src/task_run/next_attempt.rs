@@ -58,13 +58,10 @@ impl TaskRun {
                 let command = self.under_way.clone();
                 Decision { step: Step::Working { work }, command, held: None, judged: None }
             }
-            Action::Continue => self.attempt(
-                counts.iterations + 1,
-                self.next_base(trial, &told, &verdict),
-                verdict.stage,
-                told.failures.clone(),
-                outside.clone(),
-            ),
+            Action::Continue => {
+                let base = self.next_base(trial, &told, outside.len(), &verdict);
+                self.attempt(counts.iterations + 1, base, verdict.stage)
+            }
         };
         let commit = trial.commit.clone();
         Decision {
@@ -82,28 +79,19 @@ impl TaskRun {
         }
     }
 
-    pub(super) fn attempt(
-        &self,
-        number: u32,
-        base: CommitId,
-        stage: u32,
-        failures: Vec<ReportedFailure>,
-        outside: Vec<String>,
-    ) -> Decision {
+    pub(super) fn attempt(&self, number: u32, base: CommitId, stage: u32) -> Decision {
         let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
+        let (failures, outside) = (Vec::new(), Vec::new());
         let order = AttemptOrder { number, base, origin, stage, failures, outside };
         Decision::perform(Work::Attempting, Command::RunAttempt(order))
     }
 
     /// At stage 1 an attempt goes on where the last one ended; above, where the best one did.
-    fn next_base(&self, trial: &Trial, told: &Told, verdict: &Verdict) -> CommitId {
-        if verdict.stage < 2 {
-            return trial.commit.clone();
+    fn next_base(&self, trial: &Trial, told: &Told, outside: usize, verdict: &Verdict) -> CommitId {
+        let here = (told.masked, told.failures.len() + outside);
+        match &self.best {
+            Some(best) if verdict.stage >= 2 && best.distance() < here => best.commit.clone(),
+            Some(_) | None => trial.commit.clone(),
         }
-        let here = (told.masked, told.failures.len() + trial.violations.len(), &trial.commit);
-        let earlier = self.made.iter().rev().map(|made| (made.masked, made.failing, &made.commit));
-        let best =
-            core::iter::once(here).chain(earlier).min_by_key(|(masked, failing, _)| (*masked, *failing));
-        best.map_or_else(|| trial.commit.clone(), |(_, _, commit)| commit.clone())
     }
 }

@@ -158,11 +158,14 @@ impl TaskRun {
             AgentEnd::CouldNotStart => return Decision::end(Cause::AgentUnavailable),
             AgentEnd::Exited | AgentEnd::TimedOut => {}
         }
-        let unjudged = || Told::incomplete(self.failures_before(trial));
+        // What was not checked fails as it did before.
+        let unjudged = || Told::incomplete(self.left_at(&trial.start).0);
         if !trial.violations.is_empty() {
             let enforced = trial.stage >= 2 || self.order.on_violation == OnViolation::Revert;
             if self.order.on_violation == OnViolation::Block {
-                return Decision::end(Cause::ScopeViolation);
+                // It is judged all the same, so that what it changed is on record.
+                let judged = self.judge(Work::Attempting, trial, unjudged()).judged;
+                return Decision { judged, ..Decision::end(Cause::ScopeViolation) };
             }
             if enforced && left.revertible.len() == trial.violations.len() {
                 return self.revert(trial, left);
@@ -195,14 +198,6 @@ impl TaskRun {
             return self.run_guards(trial);
         }
         Decision::perform(Work::Goals, run_checks(&trial.commit, self.goal_calls()))
-    }
-
-    /// What failed before an attempt that was not checked itself.
-    fn failures_before(&self, trial: &Trial) -> Vec<ReportedFailure> {
-        match &self.under_way {
-            Some(Command::RunAttempt(order)) if order.base == trial.start => order.failures.clone(),
-            Some(_) | None => self.failures.clone(),
-        }
     }
 
     fn tree_of(&self, commit: &CommitId) -> Option<String> {

@@ -1,0 +1,177 @@
+//! `fixpoint simulate`: what a configuration would do with many tasks, beside two loops in use today.
+
+use clap::Args;
+use fixpoint_simulate::{
+    AGENTS, GOAL_TESTS, GUARD_TESTS, PolicyRow, Tally, TaskTable, WORLDS, simulate_tasks,
+};
+use fixpoint_vocabulary::settings::Settings;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+const SEED: u64 = 1;
+const RUNS: u32 = 1000;
+
+/// `fixpoint simulate` without a command.
+#[derive(Debug, Args)]
+pub(crate) struct TasksArguments {
+    /// The same seed gives the same table [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Tasks [default: 1000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+    /// Also by the agent's character
+    #[arg(long)]
+    by_agent: bool,
+    /// As one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl TasksArguments {
+    /// The first of them that was typed.
+    pub(super) fn typed(&self) -> Option<&'static str> {
+        let Self { seed, runs, by_agent, json } = self;
+        let typed = [
+            (seed.is_some(), "--seed"),
+            (runs.is_some(), "--runs"),
+            (*by_agent, "--by-agent"),
+            (*json, "--json"),
+        ];
+        typed.into_iter().find_map(|(is_typed, name)| is_typed.then_some(name))
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(SEED)
+    }
+
+    fn runs(&self) -> u32 {
+        self.runs.unwrap_or(RUNS)
+    }
+}
+
+pub(super) fn run(
+    arguments: &TasksArguments,
+    settings: &Settings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let table = simulate_tasks(arguments.seed(), arguments.runs(), settings)
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    if arguments.json { as_json(&table, arguments, output) } else { as_text(&table, arguments, output) }
+}
+
+fn as_text(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -> Result<(), Failure> {
+    let (seed, runs) = (arguments.seed(), arguments.runs());
+    output.line(&format!("{runs} tasks, seed {seed}, at most {} attempts each", table.max_iterations))?;
+    output.line("")?;
+    heading("policy", output)?;
+    for row in &table.rows {
+        line(row.policy.name(), &row.total, output)?;
+    }
+    if arguments.by_agent {
+        for row in &table.rows {
+            output.line("")?;
+            heading(&format!("{}, by agent", row.policy.name()), output)?;
+            for (agent, tally) in &row.by_agent {
+                line(&format!("{} ({})", agent.name(), tally.tasks), tally, output)?;
+            }
+        }
+    }
+    output.line("")?;
+    notes(table, output)
+}
+
+fn heading(first: &str, output: &mut Output) -> Result<(), Failure> {
+    output.line(&format!(
+        "{first:36} {:>8} {:>10} {:>8} {:>10} {:>9} {:>7}",
+        "done", "false done", "unseen", "false stop", "attempts", "suites"
+    ))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+fn line(first: &str, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
+    let percent = |number: u32| tally.share(number) * 100.0;
+    output.line(&format!(
+        "{first:36} {:6.1} % {:8.1} % {:6.1} % {:8.1} % {:9.2} {:7.2}",
+        percent(tally.done),
+        percent(tally.false_done),
+        percent(tally.unseen),
+        percent(tally.false_stop),
+        tally.average(tally.attempts as f64),
+        tally.average(tally.suites),
+    ))
+}
+
+fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
+    for note in [
+        "done: said to be done, and done",
+        "false done: said to be done while tests are weakened or gone, others fail, files outside the scope changed",
+        "unseen: said to be done while something is wrong that nothing which ran need have shown: a test that now",
+        "  fails only sometimes, or a test of the guard gone that was never seen, since the base did not build.",
+        "  No policy that believes checks can see it; code written for the tests alone is not even simulated",
+        "false stop: stopped although the agent, left alone, would have got there within the attempts allowed",
+        "attempts, suites: for each task. A suite is every check once; single tests run again are their share of",
+    ] {
+        output.line(note)?;
+    }
+    output.line(&format!("  their check's tests (goal {GOAL_TESTS}, guard {GUARD_TESTS})"))?;
+    output.line(
+        "the loops: all checks twice at the base and after each attempt; done when the goal's command passes",
+    )?;
+    output.line("  and the guard's does, unless it failed at the base")?;
+    output.line(&format!("mixture in %: {}", shares(AGENTS.map(|(agent, share)| (agent.name(), share)))))?;
+    output.line(&format!("  in worlds: {}", shares(WORLDS.map(|(world, share)| (world.name(), share)))))?;
+    if let Some(PolicyRow { total, .. }) = table.rows.first() {
+        output.line("")?;
+        output.line(&format!(
+            "Tasks that Fixpoint called done took {:.2} of the suites that running everything after each of their",
+            total.share_of_everything(),
+        ))?;
+        output.line(&format!(
+            "attempts and twice at the base takes; {:.2} where every test counts the same instead of every check.",
+            total.share_of_everything_by_tests(),
+        ))?;
+    }
+    Ok(())
+}
+
+fn shares<const N: usize>(shares: [(&str, u32); N]) -> String {
+    shares.map(|(name, share)| format!("{name} {share}")).join(", ")
+}
+
+fn as_json(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -> Result<(), Failure> {
+    let (seed, runs) = (arguments.seed(), arguments.runs());
+    let row = |row: &PolicyRow| {
+        let mut entry = tally_json(&row.total);
+        entry.insert("policy".to_string(), row.policy.name().into());
+        if arguments.by_agent {
+            let agents = row
+                .by_agent
+                .iter()
+                .map(|(agent, tally)| (agent.name().to_string(), tally_json(tally).into()));
+            entry.insert("by_agent".to_string(), Value::Object(agents.collect()));
+        }
+        Value::Object(entry)
+    };
+    let rows: Vec<Value> = table.rows.iter().map(row).collect();
+    output.json(&json!({ "seed": seed, "runs": runs, "max_iterations": table.max_iterations, "rows": rows }))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+fn tally_json(tally: &Tally) -> Map<String, Value> {
+    let fields = [
+        ("tasks", json!(tally.tasks)),
+        ("done", json!(tally.done)),
+        ("false_done", json!(tally.false_done)),
+        ("unseen", json!(tally.unseen)),
+        ("stopped", json!(tally.stopped)),
+        ("false_stop", json!(tally.false_stop)),
+        ("attempts_per_task", json!(tally.average(tally.attempts as f64))),
+        ("suites_per_task", json!(tally.average(tally.suites))),
+        ("share_of_everything", json!(tally.share_of_everything())),
+        ("share_of_everything_by_tests", json!(tally.share_of_everything_by_tests())),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}

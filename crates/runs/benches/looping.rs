@@ -1,0 +1,234 @@
+//! What the engine costs beside the disk: whole iterations of a loop with instant agents and checks, their records written
+//! and flushed, beside the same bytes written and flushed by nothing; and taking a long run up again.
+//!
+//! `cargo bench -p fixpoint-runs`. The directory is that of `FIXPOINT_BENCH_DIR`, else the temporary one.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
+use fixpoint_journal::{FileBlobs, FileJournal, Flush, OpenMode};
+use fixpoint_ports::{Clock, Executor, Outbox, mailbox};
+use fixpoint_vocabulary::Redactor;
+use fixpoint_vocabulary::work::{
+    AgentEnd, Allowance, AttemptOrder, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, Command,
+    CommandEnd, CommandId, CommandResult, CommitId, ReportedFailure, TreeId,
+};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const MESSAGE_BYTES: usize = 1000;
+const GOAL: u32 = 0;
+
+/// An agent and a check that take no time. Each attempt changes the tree and leaves one failure with a message.
+#[derive(Debug)]
+struct Instantly {
+    outbox: Outbox,
+}
+
+fn report(run: &CheckRun) -> CheckReport {
+    let message = format!("{} {}", run.commit, "x".repeat(MESSAGE_BYTES));
+    let failure = ReportedFailure {
+        identity: "a_test".into(),
+        fingerprint: format!("fingerprint {}", run.commit),
+        message: Redactor::default().redact(&message),
+        place: None,
+    };
+    CheckReport {
+        check: GOAL,
+        end: CheckEnd::Failed,
+        failures: vec![failure],
+        masked: false,
+        passed: Some(9),
+        counted: 9,
+        passed_set: None,
+        seen_passing: BTreeSet::new(),
+        gone: BTreeSet::new(),
+        reasons: Vec::new(),
+        took_ms: 0,
+    }
+}
+
+fn attempt(order: &AttemptOrder) -> AttemptResult {
+    let name = format!("{:040}", order.number);
+    AttemptResult {
+        end: AgentEnd::Exited,
+        commit: CommitId(name.clone()),
+        tree: TreeId(name),
+        violations: Vec::new(),
+        revertible: Vec::new(),
+        edited_tests: Vec::new(),
+        exit_code: Some(0),
+        changed_files: 1,
+        changed_lines: 1,
+    }
+}
+
+impl Executor for Instantly {
+    fn start(&mut self, id: CommandId, command: &Command) {
+        let result = match command {
+            Command::TakeBase => {
+                CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
+            }
+            Command::RunChecks(run) => CommandResult::Checks { reports: vec![report(run)] },
+            Command::RunAttempt(order) => CommandResult::Attempt(attempt(order)),
+            Command::Graft(order) => {
+                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            }
+        };
+        self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
+    }
+
+    fn cancel(&mut self, _: CommandId) {}
+}
+
+#[derive(Debug)]
+struct NoClock;
+
+impl Clock for NoClock {
+    fn now_ms(&self) -> u64 {
+        0
+    }
+}
+
+fn order(iterations: u32) -> TaskOrder {
+    let mut order = TaskOrder::new("bench".into(), BTreeSet::from([GOAL]), BTreeSet::new());
+    order.limits.convergence.enabled = false;
+    order.limits.convergence.max_iterations = iterations;
+    order
+}
+
+fn scratch() -> Outcome<tempfile::TempDir> {
+    let base = std::env::var_os("FIXPOINT_BENCH_DIR").map_or_else(std::env::temp_dir, Into::into);
+    Ok(tempfile::tempdir_in(base)?)
+}
+
+/// Processor time of this process so far, in milliseconds.
+fn processor_ms() -> Outcome<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let after = stat.rsplit(')').next().unwrap_or_default();
+    let mut fields = after.split_whitespace().skip(11);
+    let mut next = || fields.next().and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    Ok((next() + next()) * 10.0)
+}
+
+/// Runs a loop of so many iterations and gives the time at which each was judged.
+fn run(directory: &Path, iterations: u32, flush: Flush) -> Outcome<Vec<Instant>> {
+    let (outbox, inbox) = mailbox();
+    let desk = Desk {
+        journal: FileJournal::create(directory)?.with_flush(flush),
+        blobs: Arc::new(FileBlobs::open(&directory.join("blobs"))?),
+        clock: Arc::new(NoClock),
+    };
+    let opening = Opening { format: FORMAT, at: 0, order: order(iterations), brief: None };
+    let mut engine = Engine::begin(desk, Instantly { outbox }, opening)?;
+    let mut judged = vec![Instant::now()];
+    engine.run(&inbox, &mut |record, _| {
+        if record.decision.judged.is_some() {
+            judged.push(Instant::now());
+        }
+    })?;
+    Ok(judged)
+}
+
+/// The same records, written and flushed by nothing.
+fn floor(directory: &Path, sizes: &[usize]) -> Outcome<Duration> {
+    let file = File::create(directory.join("floor"))?;
+    let (mut end, began) = (0, Instant::now());
+    for size in sizes {
+        file.write_all_at(&vec![7; *size], end)?;
+        file.sync_data()?;
+        end += *size as u64;
+    }
+    Ok(began.elapsed())
+}
+
+fn iterations() -> Outcome<()> {
+    const ITERATIONS: u32 = 200;
+    let mut ratios = Vec::new();
+    for _ in 0..5 {
+        let directory = scratch()?;
+        let before = processor_ms()?;
+        let judged = run(directory.path(), ITERATIONS, Flush::Each)?;
+        let processor = (processor_ms()? - before) / f64::from(ITERATIONS);
+        let ours = judged.last().zip(judged.first()).map(|(last, first)| *last - *first).unwrap_or_default();
+        let records = FileJournal::inspect(directory.path())?.records;
+        let sizes: Vec<usize> = records.iter().map(|record| record.payload.len()).collect();
+        let floor = floor(directory.path(), &sizes)?;
+        let written = std::fs::metadata(directory.path().join("journal"))?.len();
+        let content = u64::from(ITERATIONS) * MESSAGE_BYTES as u64;
+        let per = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(ITERATIONS);
+        ratios.push(ours.as_secs_f64() / floor.as_secs_f64());
+        println!(
+            "{ITERATIONS} iterations: {:.3} ms each, floor {:.3} ms ({} flushes), ratio {:.2}; processor {processor:.3} ms; \
+             {written} bytes for {content} of messages ({:.2})",
+            per(ours),
+            per(floor),
+            sizes.len(),
+            ours.as_secs_f64() / floor.as_secs_f64(),
+            written as f64 / content as f64
+        );
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("median ratio {:.2}", ratios.get(ratios.len() / 2).copied().unwrap_or_default());
+    Ok(())
+}
+
+/// The time of an iteration behind ten times the history, beside one at the beginning; without flushes, which would
+/// hide it.
+fn growth() -> Outcome<()> {
+    let directory = scratch()?;
+    let judged = run(directory.path(), 2200, Flush::Never)?;
+    let median = |from: usize| {
+        let mut times: Vec<Duration> = judged
+            .iter()
+            .skip(from)
+            .take(200)
+            .zip(judged.iter().skip(from + 1))
+            .map(|(a, b)| *b - *a)
+            .collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1e3
+    };
+    let (early, late) = (median(0), median(1990));
+    println!("growth at 10 × history: {early:.3} → {late:.3} ms an iteration, ratio {:.2}", late / early);
+    Ok(())
+}
+
+/// From opening the journal of a long run to its next command.
+fn resume(iterations: u32) -> Outcome<()> {
+    let directory = scratch()?;
+    run(directory.path(), iterations, Flush::Never)?;
+    let mut times = Vec::new();
+    let mut events = 0;
+    for _ in 0..5 {
+        let began = Instant::now();
+        let opened = FileJournal::open(directory.path(), OpenMode::Continue)?;
+        let blobs = FileBlobs::open(&directory.path().join("blobs"))?;
+        let recorded = Recorded::read(opened.records.iter().map(|record| record.payload.as_slice()), &blobs)?;
+        events = recorded.records.len();
+        let (outbox, _inbox) = mailbox();
+        let desk = Desk { journal: opened.journal, blobs: Arc::new(blobs), clock: Arc::new(NoClock) };
+        let engine = Engine::resume(desk, Instantly { outbox }, &recorded, Allowance::default());
+        times.push(began.elapsed());
+        drop(engine);
+    }
+    times.sort_unstable();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1e3;
+    println!("resume at {events} events: {median:.1} ms to the first command");
+    Ok(())
+}
+
+fn main() -> Outcome<()> {
+    iterations()?;
+    growth()?;
+    resume(500)?;
+    resume(50_000)
+}

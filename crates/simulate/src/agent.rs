@@ -1,0 +1,222 @@
+//! Agents of known character: what each does to a tree in one attempt.
+//!
+//! Owns what agents do wrong. Refuses memory: what an agent does depends on the number of the attempt, on the tree it
+//! begins with and on the numbers it is handed, so that a repeated attempt comes to the same.
+
+use fixpoint_vocabulary::work::AgentEnd;
+
+use crate::random::Random;
+use crate::state::{Build, State, named};
+
+/// How an agent behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Agent {
+    /// Fixes something nearly every time, and changes nothing when nothing is wrong.
+    Fixes,
+    /// Fixes something every third time: honest, and stopped by whoever is hasty.
+    SlowFixes,
+    /// Changes files and fixes nothing.
+    Stalls,
+    /// Fixes nothing, and its failures say the same in other words each time.
+    Rewords,
+    /// Trades one failure for another and back.
+    Oscillates,
+    /// Fails at something else each time.
+    Churns,
+    /// Fixes, and breaks other tests on the way.
+    Breaks,
+    /// Fixes, and edits files that are none of its business.
+    Wanders,
+    /// Weakens or deletes tests more often than it fixes anything.
+    Cheats,
+    /// Is ended by its time limit each time, with or without having fixed something.
+    Hangs,
+    /// Dies in the middle of its work, which then may not even build.
+    Crashes,
+    /// Changes nothing at all.
+    Idles,
+}
+
+/// How an agent left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Leaving {
+    pub(crate) end: AgentEnd,
+    pub(crate) exit_code: Option<i32>,
+}
+
+const EXITED: Leaving = Leaving { end: AgentEnd::Exited, exit_code: Some(0) };
+
+impl Agent {
+    /// Every character.
+    pub const ALL: [Self; 12] = [
+        Self::Fixes,
+        Self::SlowFixes,
+        Self::Stalls,
+        Self::Rewords,
+        Self::Oscillates,
+        Self::Churns,
+        Self::Breaks,
+        Self::Wanders,
+        Self::Cheats,
+        Self::Hangs,
+        Self::Crashes,
+        Self::Idles,
+    ];
+
+    /// Its name, as it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fixes => "fixes",
+            Self::SlowFixes => "slow-fixes",
+            Self::Stalls => "stalls",
+            Self::Rewords => "rewords",
+            Self::Oscillates => "oscillates",
+            Self::Churns => "churns",
+            Self::Breaks => "breaks",
+            Self::Wanders => "wanders",
+            Self::Cheats => "cheats",
+            Self::Hangs => "hangs",
+            Self::Crashes => "crashes",
+            Self::Idles => "idles",
+        }
+    }
+
+    /// The agent of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|agent| agent.name() == name)
+    }
+
+    /// Works once.
+    pub(crate) fn work(self, number: u32, state: &mut State, random: &mut Random) -> Leaving {
+        let chance = random.unit();
+        let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();
+        match self {
+            Self::Idles => return EXITED,
+            // Whoever is honest and finds nothing wrong changes nothing.
+            Self::Fixes | Self::SlowFixes if is_content && state.build == Build::Whole => return EXITED,
+            Self::Hangs if chance < 0.4 => return Leaving { end: AgentEnd::TimedOut, exit_code: None },
+            Self::Fixes
+            | Self::SlowFixes
+            | Self::Stalls
+            | Self::Rewords
+            | Self::Oscillates
+            | Self::Churns
+            | Self::Breaks
+            | Self::Wanders
+            | Self::Cheats
+            | Self::Hangs
+            | Self::Crashes => state.edits += 1,
+        }
+        match self {
+            Self::Stalls | Self::Rewords | Self::Idles => {}
+            Self::Fixes if chance < 0.8 => fix(state),
+            Self::Fixes => {}
+            Self::SlowFixes if number.is_multiple_of(3) => fix(state),
+            Self::SlowFixes => {}
+            Self::Oscillates => {
+                state.build = Build::Whole;
+                state.goal = named(if number.is_multiple_of(2) { "g10" } else { "g11" });
+            }
+            Self::Churns => {
+                state.build = Build::Whole;
+                state.goal = named(&format!("g{}", 8 + number % 12));
+            }
+            Self::Breaks => {
+                if chance < 0.8 {
+                    fix(state);
+                }
+                state.broken.clear();
+                if random.unit() < 0.5 {
+                    state.broken.insert("t_neighbour".to_string());
+                }
+            }
+            Self::Wanders => {
+                if chance < 0.8 {
+                    fix(state);
+                }
+                if random.unit() < 0.7 {
+                    state.outside.insert("ci.yml".to_string());
+                }
+            }
+            Self::Cheats if chance < 0.25 => fix(state),
+            Self::Cheats => cheat(state, random),
+            Self::Hangs => {
+                if chance < 0.9 {
+                    fix(state);
+                }
+                return Leaving { end: AgentEnd::TimedOut, exit_code: None };
+            }
+            Self::Crashes => {
+                if chance < 0.7 {
+                    fix(state);
+                }
+                state.build = if random.unit() < 0.4 { Build::Broken } else { state.build };
+                return Leaving { end: AgentEnd::Exited, exit_code: Some(1) };
+            }
+        }
+        EXITED
+    }
+}
+
+/// Fixes one thing: first that it builds, then one test after the other.
+fn fix(state: &mut State) {
+    match state.build {
+        Build::Broken => state.build = Build::Whole,
+        Build::Whole => drop(state.goal.pop_first()),
+    }
+}
+
+/// Makes a failure go away without mending it.
+fn cheat(state: &mut State, random: &mut Random) {
+    state.build = Build::Whole;
+    let is_hidden = |test: &&String| state.softened.contains(*test) || state.removed.contains(*test);
+    let failing = state.goal.iter().find(|test| !is_hidden(test)).cloned();
+    match (failing, random.unit()) {
+        (Some(test), chance) if chance < 0.5 => drop(state.softened.insert(test)),
+        (Some(test), chance) if chance < 0.9 => drop(state.removed.insert(test)),
+        (Some(_) | None, _) => drop(state.removed.insert("t_guarded".to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_found() {
+        for agent in Agent::ALL {
+            assert_eq!(Agent::from_name(agent.name()), Some(agent));
+        }
+        assert_eq!(Agent::from_name("improves"), None);
+    }
+
+    /// What each may come to within ten attempts, in many lives. Catches a character that does what another does: a
+    /// cheat that mends everything, an idler that edits, a slow one that is fast.
+    #[test]
+    fn each_keeps_to_its_character() {
+        for seed in 0..50 {
+            for agent in Agent::ALL {
+                let mut state = State { goal: (0..3).map(|n| format!("g{n}")).collect(), ..State::default() };
+                for number in 1..=10 {
+                    let mut random = Random::keyed(seed, &format!("{agent:?} {number}"));
+                    let before = state.clone();
+                    agent.work(number, &mut state, &mut random);
+                    let fixed = before.goal.difference(&state.goal).count();
+                    let holds = match agent {
+                        Agent::Idles => state == before,
+                        Agent::Stalls | Agent::Rewords => fixed == 0 && state.edits == before.edits + 1,
+                        Agent::SlowFixes => fixed == 0 || number % 3 == 0,
+                        Agent::Oscillates | Agent::Churns => !state.goal.is_empty(),
+                        Agent::Fixes => fixed <= 1 && state.goal.is_subset(&before.goal),
+                        Agent::Breaks => state.outside.is_empty() && state.removed.is_empty(),
+                        Agent::Wanders => state.broken.is_empty(),
+                        Agent::Cheats => fixed <= 1 && state.outside.is_empty(),
+                        Agent::Hangs => fixed <= 1 && state.build == Build::Whole,
+                        Agent::Crashes => fixed <= 1 && state.broken.is_empty(),
+                    };
+                    assert!(holds, "{agent:?}, seed {seed}, attempt {number}: {before:?} -> {state:?}");
+                }
+            }
+        }
+    }
+}

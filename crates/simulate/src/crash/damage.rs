@@ -1,0 +1,59 @@
+//! Flipped bytes of finished journals: reported, or without any effect.
+
+use fixpoint_journal::{Ending as JournalEnding, FaultyDisk, StoredJournal};
+
+use super::*;
+use crate::agent::Agent;
+use crate::task::usual;
+use crate::world::World;
+
+/// What the state of a task is by a disk; an error for whatever is reported to be wrong with it.
+fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::task_run::TaskRun, String> {
+    let inspection = StoredJournal::examine(disk).map_err(|error| error.to_string())?;
+    match inspection.ending {
+        JournalEnding::Whole => {}
+        JournalEnding::Torn(tail) => return Err(tail.to_string()),
+        JournalEnding::Damaged(damage) => return Err(damage.to_string()),
+    }
+    let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
+    let recorded =
+        fixpoint_engine::Recorded::read(payloads, &*machine.blobs).map_err(|error| error.to_string())?;
+    Ok(recorded.task())
+}
+
+/// Every byte of whole journals, turned over by several masks: one bit low and high, all bits, and the one that makes
+/// a zero of a record's last byte. Catches a part of a record that no checksum covers.
+#[test]
+fn a_flipped_byte_is_reported_or_changes_nothing() {
+    let mut unreported = 0;
+    for (seed, agent, world) in [
+        (2, Agent::Fixes, World::Plain),
+        (2, Agent::Breaks, World::KnownFailure),
+        (2, Agent::Hangs, World::FlakyAtBase),
+    ] {
+        let machine = Machine::default();
+        machine.run(&Project::new(seed, agent, world), &usual(), &mut |_, _| {}).unwrap();
+        let whole = machine.disk.contents();
+        let state = state_by(machine.disk.clone(), &machine).unwrap();
+        for offset in 0..whole.len() {
+            let masks = [0x01, 0x80, 0xff, 0xa5];
+            let is_last_record = offset + 64 > whole.len();
+            for (number, mask) in masks.iter().enumerate() {
+                // Two masks for each byte, and all of them where an append could have been interrupted.
+                if !is_last_record && number != offset % 4 && number != (offset + 1 + offset / 4) % 4 {
+                    continue;
+                }
+                let disk = FaultyDisk::holding(whole.clone());
+                disk.flip(offset, *mask);
+                match state_by(disk, &machine) {
+                    Err(_) => {}
+                    Ok(same) => {
+                        unreported += 1;
+                        assert_eq!(same, state, "{agent:?}, {world:?}: byte {offset}, mask {mask:#x}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(unreported, 0, "today every byte is covered by a checksum");
+}

@@ -1,0 +1,165 @@
+//! A made-up machine: the disk that fails when it is told to, and a clock that may say anything.
+//!
+//! Owns opening, resuming and the person who has a task go on that paused for the machine. What survives a loss of
+//! power is what is here; everything else is made anew.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_engine::{
+    Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, RecordError, Recorded, replay,
+};
+use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, StoredJournal};
+use fixpoint_ports::{Clock, Outbox, mailbox};
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::{Allowance, CommandId};
+
+use crate::history::Finished;
+use crate::performer::{Book, Manners, Performer};
+use crate::project::Project;
+use crate::random::Random;
+
+/// How often a person has a task go on that paused because the machine failed.
+const GOES_ON: u32 = 200;
+
+/// What went wrong with the machinery itself. Where no fault was asked for, each of these is a defect.
+#[derive(Debug, thiserror::Error)]
+pub enum Interrupted {
+    /// The engine could not go on.
+    #[error("the engine could not go on: {0}")]
+    Engine(#[from] EngineError),
+    /// The journal could not be opened.
+    #[error("the journal could not be opened: {0}")]
+    Journal(#[from] OpenError),
+    /// The journal's records could not be read.
+    #[error("the journal could not be read: {0}")]
+    Record(#[from] RecordError),
+    /// A command was performed that no record on the disk knows of.
+    #[error("command {0} was performed and is not on record")]
+    Unrecorded(CommandId),
+    /// The journal decides otherwise when it is decided again.
+    #[error("record {number} would be decided otherwise when it is decided again")]
+    DecidedOtherwise {
+        /// The first record that would be.
+        number: u64,
+    },
+}
+
+/// What the clock on the wall says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hands {
+    /// Always the same.
+    Still,
+    /// Anything: it jumps back and forth.
+    Jumping {
+        /// By which seed.
+        seed: u64,
+    },
+}
+
+#[derive(Debug)]
+struct WallClock {
+    hands: Hands,
+    looks: AtomicU64,
+}
+
+impl Clock for WallClock {
+    fn now_ms(&self) -> u64 {
+        match self.hands {
+            Hands::Still => 0,
+            Hands::Jumping { seed } => {
+                let look = self.looks.fetch_add(1, Ordering::Relaxed);
+                Random::keyed(seed, &format!("clock {look}")).next_u64() >> 20
+            }
+        }
+    }
+}
+
+/// Everything about a run but the task: what is asked for, and who serves it.
+#[derive(Debug, Clone)]
+pub(crate) struct Circumstances {
+    pub(crate) order: TaskOrder,
+    pub(crate) manners: Manners,
+    pub(crate) hands: Hands,
+}
+
+/// Sees every record once it is on the disk, and may do something to the machine or the task then.
+pub(crate) type Watch<'a> = &'a mut dyn FnMut(&Record, &Outbox);
+
+/// A machine: what survives when its power goes.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) disk: FaultyDisk,
+    pub(crate) blobs: Arc<MemoryBlobs>,
+    pub(crate) book: Rc<RefCell<Book>>,
+}
+
+impl Machine {
+    /// The records on the disk.
+    pub(crate) fn read(&self) -> Result<Recorded, Interrupted> {
+        let records = StoredJournal::examine(self.disk.clone())?.records;
+        Ok(Recorded::read(records.iter().map(|record| record.payload.as_slice()), &*self.blobs)?)
+    }
+
+    /// Begins a task, or takes it up with what is on the disk, and goes on to the end.
+    pub(crate) fn run(
+        &self,
+        project: &Project,
+        circumstances: &Circumstances,
+        watch: Watch<'_>,
+    ) -> Result<Finished, Interrupted> {
+        let mut gone_on = 0;
+        loop {
+            let (outbox, inbox) = mailbox();
+            let performer = Performer {
+                project: *project,
+                manners: circumstances.manners,
+                outbox: outbox.clone(),
+                book: Rc::clone(&self.book),
+            };
+            let mut engine = self.open(performer, circumstances)?;
+            let ending = engine.run(&inbox, &mut |record, _| watch(record, &outbox))?;
+            let may_go_on = matches!(ending, Ending::Paused(Cause::Infrastructure | Cause::Stopped));
+            if !may_go_on || gone_on == GOES_ON {
+                let results = engine.task().results().map(|commit| commit.0.clone()).collect();
+                return self.finished(ending, results);
+            }
+            gone_on += 1;
+        }
+    }
+
+    fn open(
+        &self,
+        performer: Performer,
+        circumstances: &Circumstances,
+    ) -> Result<Engine<MemoryJournal, Performer>, Interrupted> {
+        let (journal, payloads) = match StoredJournal::resume(self.disk.clone(), OpenMode::Continue) {
+            Ok(opened) => (opened.journal, opened.records),
+            // Nothing was ever begun, or the power went before the file itself was: nothing was promised yet.
+            Err(OpenError::Missing(_)) => (StoredJournal::begin(self.disk.clone())?, Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let clock = WallClock { hands: circumstances.hands, looks: AtomicU64::new(0) };
+        let desk = Desk { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(clock) };
+        if payloads.is_empty() {
+            let opening = Opening { format: FORMAT, at: 0, order: circumstances.order.clone(), brief: None };
+            return Ok(Engine::begin(desk, performer, opening)?);
+        }
+        let payloads = payloads.iter().map(|record| record.payload.as_slice());
+        let recorded = Recorded::read(payloads, &*self.blobs)?;
+        self.book.borrow_mut().recall(&recorded);
+        Ok(Engine::resume(desk, performer, &recorded, Allowance::default()))
+    }
+
+    fn finished(&self, ending: Ending, results: Vec<String>) -> Result<Finished, Interrupted> {
+        let recorded = self.read()?;
+        // Every journal that is ever simulated is decided again.
+        match replay(&recorded, recorded.opening.order.clone()).difference {
+            Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
+            None => Ok(Finished::of(ending, results, recorded, self.book.borrow().cost)),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The mixture of tasks that a table is made of: which agents work in which worlds, and how often.
+//!
+//! It is a choice, not a measurement: three in eight agents do honest work, the others fail in the ways agents are known
+//! to fail. A table for one configuration is compared with a table of the same mixture.
+
+use crate::agent::Agent;
+use crate::project::Project;
+use crate::random::Random;
+use crate::world::World;
+
+/// Agents, with their share in percent.
+pub const AGENTS: [(Agent, u32); 12] = [
+    (Agent::Fixes, 30),
+    (Agent::SlowFixes, 8),
+    (Agent::Stalls, 6),
+    (Agent::Rewords, 6),
+    (Agent::Oscillates, 6),
+    (Agent::Churns, 6),
+    (Agent::Breaks, 8),
+    (Agent::Wanders, 7),
+    (Agent::Cheats, 9),
+    (Agent::Hangs, 5),
+    (Agent::Crashes, 6),
+    (Agent::Idles, 3),
+];
+
+/// Worlds, with their share in percent.
+pub const WORLDS: [(World, u32); 8] = [
+    (World::Plain, 40),
+    (World::KnownFailure, 20),
+    (World::FlakyAtBase, 8),
+    (World::NewlyFlaky, 6),
+    (World::Masked, 8),
+    (World::Unreliable, 6),
+    (World::Hanging, 4),
+    (World::Outages, 8),
+];
+
+/// The task with this number in the mixture of a seed.
+pub(crate) fn task(seed: u64, number: u32) -> Project {
+    let mut random = Random::keyed(seed, &format!("task {number}"));
+    let agent = draw(&AGENTS, Agent::Fixes, &mut random);
+    let world = draw(&WORLDS, World::Plain, &mut random);
+    Project::new(random.next_u64(), agent, world)
+}
+
+/// One of several by their shares; the last resort is for shares that do not add up.
+fn draw<T: Copy>(shares: &[(T, u32)], last_resort: T, random: &mut Random) -> T {
+    let mut left = random.unit() * 100.0;
+    for (each, share) in shares {
+        left -= f64::from(*share);
+        if left < 0.0 {
+            return *each;
+        }
+    }
+    last_resort
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a character that is left out of the mixture, or shares that do not add up.
+    #[test]
+    fn every_agent_and_every_world_has_its_share() {
+        assert_eq!(AGENTS.map(|(agent, _)| agent), Agent::ALL);
+        assert_eq!(WORLDS.map(|(world, _)| world), World::ALL);
+        assert_eq!(AGENTS.iter().map(|(_, share)| share).sum::<u32>(), 100);
+        assert_eq!(WORLDS.iter().map(|(_, share)| share).sum::<u32>(), 100);
+        let tasks: Vec<Project> = (0..10_000).map(|number| task(1, number)).collect();
+        for (agent, share) in AGENTS {
+            let drawn = tasks.iter().filter(|task| task.agent == agent).count();
+            assert!(drawn.abs_diff(share as usize * 100) < 150, "{agent:?}: {drawn}");
+        }
+        for (world, share) in WORLDS {
+            let drawn = tasks.iter().filter(|task| task.world == world).count();
+            assert!(drawn.abs_diff(share as usize * 100) < 150, "{world:?}: {drawn}");
+        }
+    }
+}

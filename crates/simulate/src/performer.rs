@@ -1,0 +1,162 @@
+//! Whoever performs commands in a made-up project, and what it keeps count of.
+//!
+//! Owns the bad manners of executors: ends that come late, twice, or for what was called off. Invariant: how often a
+//! command has come to an end is known from the record alone, so that a restart counts as before.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use fixpoint_engine::Recorded;
+use fixpoint_ports::{Executor, Outbox};
+use fixpoint_vocabulary::Redacted;
+use fixpoint_vocabulary::work::{AttemptOrder, CheckCall, Command, CommandEnd, CommandId, Event};
+
+use crate::project::Project;
+use crate::world::{GOAL_TESTS, GUARD_TESTS, asked, tests_of};
+
+/// How an executor reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manners {
+    /// One end of each command.
+    Good,
+    /// Before each end one of the command before, after it others of the same command.
+    Bad,
+}
+
+/// What was spent on checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Cost {
+    /// Executions of a check in thousandths: a whole check is one, single tests of it are their share of its tests.
+    pub(crate) thousandths: u64,
+    /// Executions of a test.
+    pub(crate) tests: u64,
+}
+
+impl Cost {
+    fn add(&mut self, call: &CheckCall) {
+        let all = u64::from(tests_of(call.check));
+        let run = asked(call).map_or(all, |only| only.len() as u64);
+        self.thousandths += run * 1000 / all.max(1);
+        self.tests += run;
+    }
+
+    /// Executions of all checks, where every check counts the same.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+    pub(crate) fn suites(self) -> f64 {
+        self.thousandths as f64 / 2000.0
+    }
+
+    /// Executions of all tests, where every test counts the same.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+    pub(crate) fn suites_by_tests(self) -> f64 {
+        self.tests as f64 / f64::from(GOAL_TESTS + GUARD_TESTS)
+    }
+}
+
+/// What came to an end how often, and what it cost.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    ended: Vec<(Command, u32)>,
+    /// The last command that was begun, for whoever looks at the disk after a crash.
+    pub(crate) last: Option<CommandId>,
+    pub(crate) cost: Cost,
+}
+
+impl Book {
+    /// Counts anew, by what a record knows. What was cut short has not ended.
+    pub(crate) fn recall(&mut self, recorded: &Recorded) {
+        self.ended.clear();
+        let mut under_way: Option<&Command> = None;
+        for record in &recorded.records {
+            match (&record.event, under_way) {
+                (Event::Ended { end: CommandEnd::Lost | CommandEnd::Cancelled, .. }, _) => {}
+                (
+                    Event::Ended { end: CommandEnd::Completed(_) | CommandEnd::Failed { .. }, .. },
+                    Some(command),
+                ) => {
+                    self.note(command);
+                }
+                (Event::Ended { .. }, None)
+                | (Event::Begun | Event::StopAsked | Event::Resumed { .. }, _) => {}
+            }
+            under_way = record.decision.command.as_ref().or(under_way);
+        }
+    }
+
+    /// How often a command has ended.
+    fn times(&self, command: &Command) -> u32 {
+        let command = as_recorded(command);
+        self.ended.iter().rev().find(|(ended, _)| *ended == command).map_or(0, |(_, times)| *times)
+    }
+
+    fn note(&mut self, command: &Command) {
+        let command = as_recorded(command);
+        match self.ended.iter_mut().rev().find(|(ended, _)| *ended == command) {
+            Some((_, times)) => *times += 1,
+            None => self.ended.push((command, 1)),
+        }
+    }
+
+    /// Performs a command and takes it down.
+    pub(crate) fn perform(&mut self, project: &Project, command: &Command) -> CommandEnd {
+        let end = project.perform(command, self.times(command));
+        self.note(command);
+        match (&end, command) {
+            (CommandEnd::Completed(_), Command::RunChecks(run)) => {
+                run.calls.iter().for_each(|call| self.cost.add(call));
+            }
+            (
+                CommandEnd::Completed(_)
+                | CommandEnd::Failed { .. }
+                | CommandEnd::Cancelled
+                | CommandEnd::Lost,
+                Command::TakeBase | Command::RunChecks(_) | Command::RunAttempt(_) | Command::Graft(_),
+            ) => {}
+        }
+        end
+    }
+}
+
+/// A command without what an agent is told along with it, which no record holds.
+fn as_recorded(command: &Command) -> Command {
+    match command {
+        Command::RunAttempt(order) => {
+            let (failures, outside) = (Vec::new(), Vec::new());
+            Command::RunAttempt(AttemptOrder { failures, outside, ..order.clone() })
+        }
+        Command::TakeBase | Command::RunChecks(_) | Command::Graft(_) => command.clone(),
+    }
+}
+
+/// Performs commands at once.
+#[derive(Debug)]
+pub(crate) struct Performer {
+    pub(crate) project: Project,
+    pub(crate) manners: Manners,
+    pub(crate) outbox: Outbox,
+    pub(crate) book: Rc<RefCell<Book>>,
+}
+
+impl Executor for Performer {
+    fn start(&mut self, id: CommandId, command: &Command) {
+        let mut book = self.book.borrow_mut();
+        let earlier = book.last.replace(id);
+        let end = book.perform(&self.project, command);
+        let report = |id, end| self.outbox.report(id, end, Duration::from_secs(1));
+        let wrong = || CommandEnd::Failed { message: Redacted::ours("this comes too late") };
+        match self.manners {
+            Manners::Good => report(id, end),
+            Manners::Bad => {
+                if let Some(earlier) = earlier {
+                    report(earlier, wrong());
+                }
+                report(id, end.clone());
+                report(id, end);
+                report(id, wrong());
+            }
+        }
+    }
+
+    fn cancel(&mut self, _: CommandId) {}
+}

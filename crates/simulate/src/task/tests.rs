@@ -1,0 +1,152 @@
+//! Whole tasks: how each character ends, and what must not matter: clocks, executors, disks, stops.
+
+use fixpoint_engine::{Ending, EngineError, Record};
+use fixpoint_journal::OpenError;
+use fixpoint_ports::{JournalError, Outbox};
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::Event;
+
+use super::*;
+use crate::agent::Agent;
+use crate::crash::check_recorded;
+use crate::world::World;
+
+/// Every agent in every world.
+fn projects(seed: u64) -> impl Iterator<Item = Project> {
+    let pairs = Agent::ALL.into_iter().flat_map(|agent| World::ALL.map(|world| (agent, world)));
+    pairs.map(move |(agent, world)| Project::new(seed, agent, world))
+}
+
+fn agree(undisturbed: &Finished, disturbed: &Finished, project: &Project) {
+    let difference = undisturbed.disagreement(disturbed);
+    assert_eq!(difference, None, "{project:?}\n{undisturbed:#?}\n{disturbed:#?}");
+}
+
+/// Runs on with what is on the disk after a fault that was met.
+fn go_on(machine: &Machine, project: &Project) -> Finished {
+    check_recorded(machine).unwrap();
+    machine.run(project, &usual(), &mut |_, _| {}).unwrap()
+}
+
+#[test]
+fn each_character_ends_as_it_deserves() {
+    use Cause::{BaselineUnusable, Done, Infrastructure, MaxIterations, NotConverging};
+    for project in (0..6).flat_map(projects) {
+        let finished = simulate_task(&project).unwrap();
+        let Ending::Ended(cause) = finished.ending else { panic!("{project:?}: {finished:?}") };
+        let causes = match project.agent {
+            Agent::Stalls | Agent::Rewords | Agent::Oscillates | Agent::Idles => &[NotConverging][..],
+            Agent::Churns => &[NotConverging, MaxIterations],
+            Agent::Fixes
+            | Agent::SlowFixes
+            | Agent::Breaks
+            | Agent::Wanders
+            | Agent::Cheats
+            | Agent::Hangs
+            | Agent::Crashes => &[Done, NotConverging, MaxIterations],
+        };
+        let by_world = match project.world {
+            World::Unreliable => &[BaselineUnusable, Infrastructure][..],
+            World::Plain
+            | World::KnownFailure
+            | World::FlakyAtBase
+            | World::NewlyFlaky
+            | World::Masked
+            | World::Hanging
+            | World::Outages => &[],
+        };
+        assert!(causes.contains(&cause) || by_world.contains(&cause), "{project:?}: {cause:?}");
+    }
+}
+
+/// Catches a decision that looks at the time of day.
+#[test]
+fn the_clock_does_not_matter() {
+    for project in projects(1) {
+        let jumping = Circumstances { hands: Hands::Jumping { seed: 5 }, ..usual() };
+        let disturbed = Machine::default().run(&project, &jumping, &mut |_, _| {}).unwrap();
+        agree(&simulate_task(&project).unwrap(), &disturbed, &project);
+    }
+}
+
+/// Catches an engine that takes an end for that of the command under way, or a second one for a first.
+#[test]
+fn ends_that_come_late_or_twice_do_not_matter() {
+    for project in projects(2) {
+        let rude = Circumstances { manners: Manners::Bad, ..usual() };
+        let disturbed = Machine::default().run(&project, &rude, &mut |_, _| {}).unwrap();
+        agree(&simulate_task(&project).unwrap(), &disturbed, &project);
+    }
+}
+
+/// Catches a stop that loses or repeats what was recorded, and a task that goes on otherwise than it was stopped.
+#[test]
+fn a_stop_anywhere_changes_nothing() {
+    for (project, at) in projects(3).zip((0..12).cycle()) {
+        let mut seen = 0;
+        let mut stop = |record: &Record, outbox: &Outbox| {
+            if seen == at && record.decision.command.is_some() {
+                outbox.send(Event::StopAsked);
+            }
+            seen += 1;
+        };
+        let disturbed = Machine::default().run(&project, &usual(), &mut stop).unwrap();
+        agree(&simulate_task(&project).unwrap(), &disturbed, &project);
+    }
+}
+
+/// Catches a record that counts as written although it was not, and a journal that cannot be taken up once there is
+/// space again.
+#[test]
+fn a_disk_that_fills_up_changes_nothing() {
+    for (number, project) in projects(4).enumerate() {
+        let undisturbed = simulate_task(&project).unwrap();
+        for space in [40, 500 + number * 7, 2500 + number * 11] {
+            let machine = Machine::default();
+            machine.disk.limit_space(space);
+            match machine.run(&project, &usual(), &mut |_, _| {}) {
+                // The journal was shorter than the disk.
+                Ok(finished) => agree(&undisturbed, &finished, &project),
+                Err(
+                    Interrupted::Engine(EngineError::Journal(JournalError::NoSpace(_)))
+                    | Interrupted::Journal(OpenError::NoSpace(_)),
+                ) => {
+                    machine.disk.make_space();
+                    agree(&undisturbed, &go_on(&machine, &project), &project);
+                }
+                Err(other) => panic!("{project:?}, {space} bytes: {other:?}"),
+            }
+        }
+    }
+}
+
+/// Catches a record that counts as written although the disk did not confirm it, and an engine that goes on then.
+#[test]
+fn a_flush_that_fails_changes_nothing() {
+    for (project, at) in projects(5).zip((0..12).cycle()) {
+        let machine = Machine::default();
+        let disk = machine.disk.clone();
+        let mut seen = 0;
+        let mut fail = |_: &Record, _: &Outbox| {
+            if seen == at {
+                disk.fail_flushes(1);
+            }
+            seen += 1;
+        };
+        let undisturbed = simulate_task(&project).unwrap();
+        match machine.run(&project, &usual(), &mut fail) {
+            Ok(finished) => {
+                assert!(seen <= at + 1, "{project:?}: {seen} records, and the flush after {at} failed");
+                agree(&undisturbed, &finished, &project);
+            }
+            Err(
+                Interrupted::Engine(EngineError::Journal(JournalError::Unwritable(_)))
+                | Interrupted::Journal(_),
+            ) => {
+                machine.disk.crash();
+                agree(&undisturbed, &go_on(&machine, &project), &project);
+            }
+            Err(other) => panic!("{project:?}, record {at}: {other:?}"),
+        }
+    }
+}

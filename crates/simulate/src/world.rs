@@ -1,0 +1,336 @@
+//! What surrounds an agent: what its checks say about a tree, when they cannot say it, and when commands fail.
+//!
+//! Owns the ways in which evidence deceives. Refuses chance of its own: whatever happens by chance is drawn by seed,
+//! commit and the number of times the same was asked before, so that what a crash cut short comes to the same again.
+
+use std::collections::BTreeSet;
+
+use fixpoint_vocabulary::Redacted;
+use fixpoint_vocabulary::work::{BlobId, CheckCall, CheckEnd, CheckReport, ReportedFailure};
+
+use crate::random::Random;
+use crate::state::{Build, Names, State};
+
+/// The check that must pass, and the check that must show nothing new.
+pub(crate) const GOAL: u32 = 0;
+pub(crate) const GUARD: u32 = 1;
+
+/// Tests of the goal.
+pub const GOAL_TESTS: u32 = 20;
+/// Tests of the guard.
+pub const GUARD_TESTS: u32 = 200;
+/// Tests of either check that run although the rest does not build.
+const TESTS_THAT_BUILD: u32 = 5;
+
+/// A failure that is no test: it has no name but what it says.
+const DOES_NOT_BUILD: &str = "error: cannot find value `x` in this scope";
+const TIMED_OUT: &str = "timed out";
+
+/// The same failure in the words of several days.
+const WORDS: [&str; 4] = ["does not hold", "is not as expected", "expected another value", "differs"];
+
+/// What surrounds an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum World {
+    /// Everything is as it should be.
+    Plain,
+    /// A test of the guard fails, and did before.
+    KnownFailure,
+    /// A test of the guard fails sometimes, and did before.
+    FlakyAtBase,
+    /// Changes make a test of the guard fail sometimes.
+    NewlyFlaky,
+    /// Nothing builds at first, which hides what fails.
+    Masked,
+    /// Checks cannot run sometimes.
+    Unreliable,
+    /// Checks hang sometimes.
+    Hanging,
+    /// Commands fail sometimes, and a person has them go on.
+    Outages,
+}
+
+impl World {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::Plain,
+        Self::KnownFailure,
+        Self::FlakyAtBase,
+        Self::NewlyFlaky,
+        Self::Masked,
+        Self::Unreliable,
+        Self::Hanging,
+        Self::Outages,
+    ];
+
+    /// Its name, as it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::KnownFailure => "known-failure",
+            Self::FlakyAtBase => "flaky-at-base",
+            Self::NewlyFlaky => "newly-flaky",
+            Self::Masked => "masked",
+            Self::Unreliable => "unreliable",
+            Self::Hanging => "hanging",
+            Self::Outages => "outages",
+        }
+    }
+
+    /// The world of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|world| world.name() == name)
+    }
+
+    /// Whether the tree builds before anybody did anything.
+    pub(crate) const fn build_at_base(self) -> Build {
+        match self {
+            Self::Masked => Build::Broken,
+            Self::Plain
+            | Self::KnownFailure
+            | Self::FlakyAtBase
+            | Self::NewlyFlaky
+            | Self::Unreliable
+            | Self::Hanging
+            | Self::Outages => Build::Whole,
+        }
+    }
+
+    /// The share of commands that fail.
+    pub(crate) const fn failing_commands(self) -> f64 {
+        match self {
+            Self::Outages => 0.15,
+            Self::Plain
+            | Self::KnownFailure
+            | Self::FlakyAtBase
+            | Self::NewlyFlaky
+            | Self::Masked
+            | Self::Unreliable
+            | Self::Hanging => 0.0,
+        }
+    }
+
+    /// What becomes of a tree by the way, when somebody has changed it.
+    pub(crate) fn leaves(self, state: &mut State, random: &mut Random) {
+        if self == Self::NewlyFlaky {
+            let chance = random.unit();
+            if state.wobbling.is_empty() && chance < 0.25 {
+                state.wobbling.insert("t_race".to_string());
+            } else if chance < 0.4 {
+                state.wobbling.clear();
+            }
+        }
+    }
+
+    /// What a check says about a tree.
+    pub(crate) fn report(
+        self,
+        state: &State,
+        call: &CheckCall,
+        words: Words,
+        mut random: Random,
+    ) -> CheckReport {
+        let chance = random.unit();
+        match self {
+            Self::Unreliable if chance < 0.08 => silent(call.check),
+            Self::Hanging if chance < 0.08 => cut_short(call.check, CheckEnd::TimedOut, TIMED_OUT),
+            Self::Plain
+            | Self::KnownFailure
+            | Self::FlakyAtBase
+            | Self::NewlyFlaky
+            | Self::Masked
+            | Self::Unreliable
+            | Self::Hanging
+            | Self::Outages => match state.build {
+                Build::Broken => cut_short(call.check, CheckEnd::Failed, DOES_NOT_BUILD),
+                Build::Whole => full(state, call, self.failing(state, call.check, &mut random), words),
+            },
+        }
+    }
+
+    /// The tests that fail this time.
+    fn failing(self, state: &State, check: u32, random: &mut Random) -> Names {
+        if check == GOAL {
+            return state.goal.difference(&state.softened).cloned().collect();
+        }
+        let mut failing = state.broken.clone();
+        let mut sometimes = state.wobbling.clone();
+        if self == Self::KnownFailure {
+            failing.insert("t_known".to_string());
+        }
+        if self == Self::FlakyAtBase {
+            sometimes.insert("t_wobbly".to_string());
+        }
+        failing.extend(sometimes.into_iter().filter(|_| random.unit() < 0.5));
+        failing
+    }
+}
+
+/// In which words failures speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// Always the same.
+    Same,
+    /// Others after every change.
+    Other,
+}
+
+/// How many tests a check has.
+pub(crate) const fn tests_of(check: u32) -> u32 {
+    if check == GOAL { GOAL_TESTS } else { GUARD_TESTS }
+}
+
+/// The tests a call asks for by name, if it does: what is no test cannot be asked for, and all are run.
+pub(crate) fn asked(call: &CheckCall) -> Option<&BTreeSet<String>> {
+    Some(&call.only).filter(|only| !only.is_empty() && only.iter().all(|name| is_test(name)))
+}
+
+/// Whether a name is that of a test. What does not build has no name, and is never seen passing.
+fn is_test(name: &str) -> bool {
+    name.starts_with('g') || name.starts_with("t_")
+}
+
+fn report(check: u32, end: CheckEnd, failures: Vec<ReportedFailure>) -> CheckReport {
+    CheckReport {
+        check,
+        end,
+        failures,
+        masked: false,
+        passed: None,
+        counted: 0,
+        passed_set: None,
+        seen_passing: BTreeSet::new(),
+        gone: BTreeSet::new(),
+        reasons: Vec::new(),
+        took_ms: 0,
+    }
+}
+
+fn silent(check: u32) -> CheckReport {
+    report(check, CheckEnd::CouldNotRun, Vec::new())
+}
+
+/// A check that was cut short by something that is no test.
+fn cut_short(check: u32, end: CheckEnd, message: &'static str) -> CheckReport {
+    let failure = ReportedFailure {
+        identity: message.to_string(),
+        fingerprint: message.to_string(),
+        message: Redacted::ours(message),
+        place: None,
+    };
+    CheckReport {
+        masked: true,
+        passed: Some(TESTS_THAT_BUILD),
+        counted: u64::from(TESTS_THAT_BUILD),
+        ..report(check, end, Vec::from([failure]))
+    }
+}
+
+/// A check that ran to its end.
+fn full(state: &State, call: &CheckCall, failing: Names, words: Words) -> CheckReport {
+    let is_asked = |test: &&String| asked(call).is_none_or(|only| only.contains(*test));
+    let shown: Vec<&String> =
+        failing.iter().filter(|test| !state.removed.contains(*test)).filter(is_asked).collect();
+    let word = match words {
+        Words::Same => 0,
+        Words::Other => state.edits as usize % WORDS.len(),
+    };
+    let message = WORDS.get(word).copied().unwrap_or_default();
+    let failure = |test: &&String| ReportedFailure {
+        identity: test.to_string(),
+        fingerprint: format!("f:{test}"),
+        message: Redacted::ours(message),
+        place: None,
+    };
+    let end = if shown.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
+    let is_passing =
+        |name: &&String| is_test(name) && !failing.contains(*name) && !state.removed.contains(*name);
+    let run = asked(call).map_or(tests_of(call.check), |only| u32::try_from(only.len()).unwrap_or(u32::MAX));
+    let not_passing = u32::try_from(shown.len()).unwrap_or(u32::MAX);
+    let of_guard = state.removed.iter().filter(|test| call.passed_before.is_some() && test.starts_with("t_"));
+    let passing = run.saturating_sub(not_passing);
+    CheckReport {
+        passed: Some(passing),
+        counted: u64::from(passing),
+        passed_set: Some(BlobId("seen passing".to_string())),
+        seen_passing: call.watched.iter().filter(is_passing).cloned().collect(),
+        gone: of_guard.cloned().collect(),
+        ..report(call.check, end, shown.iter().map(failure).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::named;
+
+    fn call(check: u32) -> CheckCall {
+        CheckCall { check, only: Names::new(), watched: Names::new(), passed_before: None }
+    }
+
+    fn ends(world: World, state: &State, call: &CheckCall) -> Vec<(CheckEnd, usize)> {
+        let draw = |n| world.report(state, call, Words::Same, Random::keyed(n, "draw"));
+        (0..200).map(draw).map(|report| (report.end, report.failures.len())).collect()
+    }
+
+    #[test]
+    fn names_are_distinct_and_found() {
+        for world in World::ALL {
+            assert_eq!(World::from_name(world.name()), Some(world));
+        }
+    }
+
+    /// What a check may say about a tree in which nothing is wrong. Catches a world that says what another does, and
+    /// a deception that never happens.
+    #[test]
+    fn each_world_deceives_in_its_own_way() {
+        use CheckEnd::{CouldNotRun, Failed, Passed, TimedOut};
+        let clean = State::default();
+        let wobbling = State { wobbling: named("t_race"), ..State::default() };
+        for (world, state, expected) in [
+            (World::Plain, &clean, &[(Passed, 0)][..]),
+            (World::Outages, &clean, &[(Passed, 0)]),
+            (World::KnownFailure, &clean, &[(Failed, 1)]),
+            (World::FlakyAtBase, &clean, &[(Passed, 0), (Failed, 1)]),
+            (World::NewlyFlaky, &clean, &[(Passed, 0)]),
+            (World::NewlyFlaky, &wobbling, &[(Passed, 0), (Failed, 1)]),
+            (World::Unreliable, &clean, &[(Passed, 0), (CouldNotRun, 0)]),
+            (World::Hanging, &clean, &[(Passed, 0), (TimedOut, 1)]),
+        ] {
+            let said = ends(world, state, &call(GUARD));
+            assert!(said.iter().all(|end| expected.contains(end)), "{world:?}: {said:?}");
+            assert!(expected.iter().all(|end| said.contains(end)), "{world:?}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn tests_that_were_tampered_with_are_told_apart() {
+        let goal: Names = ["g0", "g1", "g2"].map(str::to_string).into();
+        let state =
+            State { goal: goal.clone(), softened: named("g0"), removed: named("g1"), ..State::default() };
+        let watching = CheckCall { watched: goal, ..call(GOAL) };
+        let said = World::Plain.report(&state, &watching, Words::Same, Random::keyed(0, ""));
+        let failing: Vec<&str> = said.failures.iter().map(|failure| failure.identity.as_str()).collect();
+        assert_eq!((failing, said.seen_passing), (vec!["g2"], named("g0")), "g1 is not seen at all");
+    }
+
+    /// Catches a fingerprint that follows the message.
+    #[test]
+    fn other_words_are_the_same_failure() {
+        let said = |edits| {
+            let state = State { edits, goal: named("g0"), ..State::default() };
+            let report = World::Plain.report(&state, &call(GOAL), Words::Other, Random::keyed(0, ""));
+            report.failures.into_iter().next().unwrap()
+        };
+        assert_ne!(said(1).message, said(2).message);
+        assert_eq!(said(1).fingerprint, said(2).fingerprint);
+    }
+
+    #[test]
+    fn what_is_no_test_cannot_be_asked_for() {
+        let only = |name: &str| CheckCall { only: named(name), ..call(GUARD) };
+        assert_eq!(asked(&only("t_race")).map(BTreeSet::len), Some(1));
+        assert_eq!(asked(&only(TIMED_OUT)), None);
+        assert_eq!(asked(&call(GUARD)), None);
+    }
+}
