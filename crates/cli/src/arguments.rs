@@ -23,7 +23,7 @@ const AFTER_HELP: &str = "\
 Begin with:
   fixpoint demo loop               watch a loop: an agent gets stuck, is caught, and a diagnosis is written
   fixpoint init                    find this project's checks and write them down
-  fixpoint loop --until 'cargo test new_feature' --check 'cargo test' --allow 'src/**' -- claude -p
+  fixpoint loop --until 'cargo test new_feature' --check 'cargo test' --allow 'src/**' -- AGENT
   fixpoint explain                 why the latest run ended as it did, and what to do next
 
 Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 not converging, 4 plan rejected,

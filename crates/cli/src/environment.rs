@@ -56,6 +56,15 @@ const TOOLCHAINS: [&str; 47] = [
     "CXX",
 ];
 
+/// What single agents read beside that, by the name of their program.
+const OWN_NAMES: [(&str, &[&str]); 5] = [
+    ("aider", &["AIDER_*", "OPENAI_API_BASE", "OPENAI_BASE_URL"]),
+    ("goose", &["GOOSE_*"]),
+    ("qwen", &["QWEN_*", "OPENAI_*", "DASHSCOPE_API_KEY"]),
+    ("cursor-agent", &["CURSOR_*"]),
+    ("copilot", &["COPILOT_*", "GH_TOKEN"]),
+];
+
 type Variables = Vec<(OsString, OsString)>;
 
 /// What checks and set-up commands see.
@@ -68,13 +77,15 @@ pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], a
     let own = match agent {
         "claude" => AllowList::Claude,
         "codex" => AllowList::Codex,
-        "gemini" | "qwen" => AllowList::Gemini,
+        "gemini" => AllowList::Gemini,
         // These sign in with the keys of the vendor they are told to use.
-        "opencode" | "aider" | "goose" | "cursor-agent" => AllowList::Opencode,
+        "opencode" | "aider" | "goose" => AllowList::Opencode,
         _ => AllowList::Command(Vec::new()),
     };
+    let own_names = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
+    let named: Vec<String> = own_names.map(ToString::to_string).chain(named.iter().cloned()).collect();
     let mut variables = scrubbed(environment, &own);
-    for (name, value) in of_checks(environment, named) {
+    for (name, value) in of_checks(environment, &named) {
         if !variables.iter().any(|(known, _)| *known == name) {
             variables.push((name, value));
         }
@@ -119,6 +130,9 @@ mod tests {
         let claude = of_agent(&environment(), &[], "claude");
         assert_eq!(names(&claude), ["PATH", "ANTHROPIC_API_KEY", "CARGO_HOME"]);
         assert_eq!(names(&of_agent(&environment(), &[], "agent.sh")), ["PATH", "CARGO_HOME"]);
+        let aider = [(OsString::from("AIDER_MODEL"), OsString::from("m"))];
+        assert_eq!(names(&of_agent(&aider, &[], "aider")), ["AIDER_MODEL"]);
+        assert!(of_agent(&aider, &[], "agent.sh").is_empty());
     }
 
     #[test]

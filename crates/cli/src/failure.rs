@@ -108,7 +108,7 @@ fn of_run(error: &RunError) -> u8 {
             | OpenError::Newer { .. }
             | OpenError::TooLarge { .. } => 1,
         },
-        RunError::Record { .. } => 1,
+        RunError::Damaged { .. } | RunError::Record { .. } => 1,
     }
 }
 

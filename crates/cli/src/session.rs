@@ -12,7 +12,7 @@ use fixpoint_execute::{Duty, LocalExecutor, Places, Tools};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_runs::{RunDirectory, RunId, Story, write_artifacts};
+use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::Allowance;
 
@@ -57,8 +57,7 @@ impl Around<'_> {
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
         let run = self.repository.home.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
-        let journal = FileJournal::create(&run.path)
-            .map_err(|source| fixpoint_runs::RunError::Journal { run: run.id.clone(), source })?;
+        let journal = FileJournal::create(&run.path).map_err(|source| RunError::unopened(&run.id, source))?;
         let opening = Opening { format: FORMAT, at: now, order, brief: Some(brief) };
         let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
@@ -78,8 +77,8 @@ impl Around<'_> {
         more: Allowance,
     ) -> Result<Driven, Failure> {
         let _lock = run.lock()?;
-        let opened = FileJournal::open(&run.path, mode)
-            .map_err(|source| fixpoint_runs::RunError::Journal { run: run.id.clone(), source })?;
+        let opened =
+            FileJournal::open(&run.path, mode).map_err(|source| RunError::unopened(&run.id, source))?;
         if let Some(cut) = &opened.cut {
             self.surroundings.notices.say(&cut_words(cut));
         }
@@ -87,6 +86,12 @@ impl Around<'_> {
         let recorded = run.recorded(payloads)?;
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let seat = Seat { run: Some(run), blobs: Arc::clone(&blobs) };
+        // The process may have died between a record and what is written about it.
+        if recorded.records.iter().any(is_told)
+            && let Err(error) = write_artifacts(run, &recorded, self.surroundings.lang)
+        {
+            self.surroundings.notices.say(&format!("the artifacts could not be written: {error}"));
+        }
         self.drive(&seat, recorded.clone(), |executor| {
             let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
             Ok(Engine::resume(desk, executor, &recorded, more))
@@ -154,12 +159,16 @@ impl Around<'_> {
 
     /// Artifacts can be made again from the journal, so that they cannot be written ends nothing.
     fn keep_artifacts(&self, seat: &Seat<'_>, record: &Record, recorded: &Recorded, display: &Display) {
-        let is_worth = record.decision.judged.is_some() || record.decision.command.is_none();
-        let Some(run) = seat.run.filter(|_| is_worth) else { return };
+        let Some(run) = seat.run.filter(|_| is_told(record)) else { return };
         if let Err(error) = write_artifacts(run, recorded, self.surroundings.lang) {
             display.line(&format!("the artifacts could not be written: {error}"));
         }
     }
+}
+
+/// Whether artifacts tell of a record.
+fn is_told(record: &Record) -> bool {
+    record.decision.judged.is_some() || record.decision.command.is_none()
 }
 
 /// Where a run keeps its things.

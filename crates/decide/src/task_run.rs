@@ -142,6 +142,8 @@ pub enum Work {
     SuspectsAtBase,
     /// Tests that look new run again.
     Confirming,
+    /// Tests that fail sometimes run at the base, where nobody may have seen them fail.
+    FlakyAtBase,
 }
 
 /// Where the task stands.
@@ -208,6 +210,14 @@ pub struct Judged {
     pub seen: Seen,
 }
 
+impl Judged {
+    /// Whether something stands in the way that may be gone by itself: it fails only sometimes, or took too long once.
+    fn is_shaky(&self) -> bool {
+        let is_timeout = |failure: &ReportedFailure| failure.fingerprint.starts_with("timeout:");
+        !self.seen.newly_flaky.is_empty() || self.failures.iter().any(is_timeout)
+    }
+}
+
 /// What follows from an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
@@ -258,6 +268,9 @@ struct Made {
 struct Left {
     commit: CommitId,
     masked: bool,
+    /// Whether the same tree may show something else next time.
+    #[serde(default)]
+    is_shaky: bool,
     failures: Vec<ReportedFailure>,
     outside: Vec<String>,
 }
@@ -395,6 +408,10 @@ impl TaskRun {
                 CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
             }
         }
+        if matches!(event, Event::Resumed { .. }) {
+            // Somebody looked at it and asked to go on.
+            self.interruptions = 0;
+        }
         if let Some(judged) = &decision.judged {
             self.conclude(judged);
         }
@@ -420,7 +437,8 @@ impl TaskRun {
                 | Work::GoalsWithBaseTests
                 | Work::Guards
                 | Work::SuspectsAtBase
-                | Work::Confirming,
+                | Work::Confirming
+                | Work::FlakyAtBase,
                 CommandResult::Checks { .. },
             ) => {
                 let trial = self.trial_with(work, result).ok_or_else(|| self.out_of_place())?;
@@ -463,6 +481,7 @@ impl TaskRun {
         let left = Left {
             commit: judged.commit.clone(),
             masked: judged.attempt.masked,
+            is_shaky: judged.is_shaky(),
             failures: judged.failures.clone(),
             outside: judged.outside.clone(),
         };

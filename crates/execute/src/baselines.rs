@@ -51,7 +51,9 @@ impl Duty {
         };
         let file = self.places.baselines.join(format!("{key}.json"));
         if let Some(report) = self.known(&file, call)? {
-            self.tools.watcher.see(Progress::KnownFromEarlier(&placed.check.name));
+            if reuse.run == 1 {
+                self.tools.watcher.see(Progress::KnownFromEarlier(&placed.check.name));
+            }
             return Ok(report);
         }
         let report = find_out()?;
@@ -85,6 +87,8 @@ impl Duty {
         for part in [reuse.tree.0.as_str(), &check.command, &placed.directory, &kind] {
             add(part.as_bytes());
         }
+        // Another version may read the same output in another way.
+        add(env!("CARGO_PKG_VERSION").as_bytes());
         let settings = &self.brief.settings;
         for part in settings.workspace.setup.iter().chain(&settings.workspace.copy).chain(only) {
             add(part.as_bytes());

@@ -101,16 +101,18 @@ const PACKAGE_RUNNERS: [&str; 5] = ["npm", "yarn", "pnpm", "bun", "npx"];
 pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &str) -> Definition {
     let Ok(path) = std::str::from_utf8(path) else { return Definition::None };
     let name = path.rsplit('/').next().unwrap_or(path);
-    if is_steering(name) || is_run_by(path, name, command, directory) {
+    if is_steering(name) {
         return Definition::Whole;
     }
     if name == "package.json" && words(command).any(|word| PACKAGE_RUNNERS.contains(&word)) {
         return Definition::Scripts;
     }
     match kind {
-        // A new test weakens nothing, and it may be just what was asked for.
+        // What did not exist weakens nothing, and it may be just what was asked for.
         ChangeKind::Added => Definition::None,
-        ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged if is_test(path, name) => {
+        ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged
+            if is_test(path, name) || is_run_by(path, name, command, directory) =>
+        {
             Definition::Whole
         }
         ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged => Definition::None,
@@ -239,6 +241,7 @@ mod tests {
             ("app.py", Modified, "mypy app.py && pytest tests", "", None),
             ("src/main.c", Modified, "gcc -o main src/main.c && ./main", "", None),
             ("out.txt", Added, "test -f out.txt", "", None),
+            ("test_new.py", Added, "pytest test_new.py", "", None),
         ] {
             assert_eq!(
                 defines(path.as_bytes(), kind, command, directory),

@@ -53,7 +53,8 @@ const KNOWN: [Known; 9] = [
     Known {
         name: "claude",
         title: "Claude Code",
-        arguments: &["-p", "--permission-mode", "acceptEdits"],
+        // Told to stream, it shows what it does; otherwise it is silent until it ends.
+        arguments: &["-p", "--permission-mode", "acceptEdits", "--output-format", "stream-json", "--verbose"],
         prompt: PromptBy::Stdin,
     },
     Known {
@@ -71,7 +72,8 @@ const KNOWN: [Known; 9] = [
     Known {
         name: "gemini",
         title: "Gemini CLI",
-        arguments: &["--approval-mode", "auto_edit", "-p", "{prompt}"],
+        // A private workspace is a directory it has never been told to trust.
+        arguments: &["--skip-trust", "--approval-mode", "auto_edit", "-p", "{prompt}"],
         prompt: PromptBy::Argument,
     },
     Known {
@@ -102,12 +104,17 @@ const KNOWN: [Known; 9] = [
     Known {
         name: "aider",
         title: "Aider",
-        // It would commit its edits and what was changed before them, and add its own files to .gitignore.
+        // It would commit its edits and what was changed before them, add its own files to .gitignore, and leave its
+        // history and its map of the repository among the results.
         arguments: &[
             "--yes-always",
             "--no-auto-commits",
             "--no-dirty-commits",
             "--no-gitignore",
+            "--chat-history-file",
+            "/dev/null",
+            "--map-tokens",
+            "0",
             "--message-file",
             "{prompt_file}",
         ],

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fixpoint_engine::{RecordError, Recorded};
-use fixpoint_journal::{FileBlobs, FileJournal, LockError, OpenError, RunLock};
+use fixpoint_journal::{Damage, FileBlobs, FileJournal, LockError, OpenError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -52,6 +52,16 @@ pub enum RunError {
         /// Some of those that begin so.
         candidates: Vec<String>,
     },
+    /// Its journal is not what was written.
+    #[error(
+        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps a copy of the bytes, and goes on"
+    )]
+    Damaged {
+        /// The run.
+        run: RunId,
+        /// What is wrong, and what a repair would lose.
+        damage: Damage,
+    },
     /// Its journal cannot be opened.
     #[error("run {run}: {source}")]
     Journal {
@@ -92,6 +102,22 @@ pub enum RunError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+impl RunError {
+    /// That the journal of a run could not be opened.
+    pub fn unopened(run: &RunId, source: OpenError) -> Self {
+        let run = run.clone();
+        match source {
+            OpenError::Damaged(damage) => Self::Damaged { run, damage },
+            OpenError::Missing(_)
+            | OpenError::Exists(_)
+            | OpenError::Newer { .. }
+            | OpenError::TooLarge { .. }
+            | OpenError::NoSpace(_)
+            | OpenError::Unavailable(_) => Self::Journal { run, source },
+        }
+    }
 }
 
 /// Where everything about one repository is.
@@ -214,16 +240,16 @@ impl RunDirectory {
 
     /// Who works on it now. A lock that cannot be looked at is held by nobody.
     pub fn holder(&self) -> Option<u32> {
-        match RunLock::acquire(&self.path) {
+        match RunLock::look(&self.path) {
             Err(LockError::Held { pid, .. }) => Some(pid.unwrap_or(0)),
-            Ok(_) | Err(LockError::Unavailable(_)) => None,
+            Ok(()) | Err(LockError::Unavailable(_)) => None,
         }
     }
 
     /// Reads it without changing it, also while it goes on.
     pub fn read(&self) -> Result<OpenedRun, RunError> {
-        let inspection = FileJournal::inspect(&self.path)
-            .map_err(|source| RunError::Journal { run: self.id.clone(), source })?;
+        let inspection =
+            FileJournal::inspect(&self.path).map_err(|source| RunError::unopened(&self.id, source))?;
         let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
         let recorded = self.recorded(payloads)?;
         Ok(OpenedRun { recorded, holder: self.holder() })

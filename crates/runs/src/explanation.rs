@@ -1,5 +1,6 @@
 //! How a run stands, in words: the cause, what speaks for it, and what to do next. It fits on one screen.
 
+use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::work::{AgentEnd, CheckEnd, CheckReport};
@@ -63,7 +64,7 @@ impl Teller<'_> {
         let attempts = self.story.iterations.len();
         match cause {
             Cause::Done => self.say(
-                format!("Done after {attempts} attempts: {}.", self.proof_words()),
+                format!("Done after {}: {}.", counted(attempts, "attempt"), self.proof_words()),
                 format!("{attempts}回の試行で完了: {}。", self.proof_words()),
             ),
             Cause::AlreadySatisfied => self.say(
@@ -71,11 +72,11 @@ impl Teller<'_> {
                 "目標はすでに満たされています。何も実行していません。",
             ),
             Cause::NotConverging => self.say(
-                format!("Stopped after {attempts} attempts: they go in circles."),
-                format!("{attempts}回の試行で停止: 同じところを回っています。"),
+                format!("Stopped after {}: they {}.", counted(attempts, "attempt"), self.circles().0),
+                format!("{attempts}回の試行で停止: {}。", self.circles().1),
             ),
             Cause::MaxIterations => self.say(
-                format!("Stopped after {attempts} attempts, which is all that were allowed."),
+                format!("Stopped after {}, which is all that were allowed.", counted(attempts, "attempt")),
                 format!("許された{attempts}回の試行を使い切って停止しました。"),
             ),
             Cause::ScopeViolation => self.say(
@@ -124,6 +125,17 @@ impl Teller<'_> {
         }
     }
 
+    /// In which way the attempts got nowhere.
+    fn circles(&self) -> (&'static str, &'static str) {
+        let is_idle =
+            |iteration: &crate::story::Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
+        if self.story.iterations.iter().all(is_idle) {
+            ("changed nothing", "何も変更しませんでした")
+        } else {
+            ("go in circles", "同じところを回っています")
+        }
+    }
+
     fn working(&self, work: Work) -> String {
         let attempt = self.story.iterations.len() + 1;
         match work {
@@ -139,6 +151,7 @@ impl Teller<'_> {
             | Work::GoalsWithBaseTests
             | Work::Guards
             | Work::SuspectsAtBase
+            | Work::FlakyAtBase
             | Work::Confirming => {
                 self.say(format!("Attempt {attempt} is being checked."), format!("試行{attempt}を検査中。"))
             }
@@ -249,7 +262,7 @@ impl Teller<'_> {
             let more = current.len() - MOST_FAILURES;
             lines.push(self.say(format!("… and {more} more failures"), format!("… 他{more}件の失敗")));
         }
-        if !last.judged.outside.is_empty() {
+        if !last.judged.outside.is_empty() && self.story.cause() != Some(Cause::Done) {
             let paths: Vec<&str> = last.judged.outside.iter().take(5).map(String::as_str).collect();
             let paths = paths.join(", ");
             lines.push(
@@ -278,7 +291,7 @@ impl Teller<'_> {
         let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         let said = short(&failure.message);
         self.say(
-            format!("{name}{print}{place}, {} times in a row: {said}", failure.in_a_row),
+            format!("{name}{print}{place}, {} in a row: {said}", counted(failure.in_a_row as usize, "time")),
             format!("{name}{print}{place} 連続{}回: {said}", failure.in_a_row),
         )
     }
@@ -304,6 +317,22 @@ impl Teller<'_> {
         (!parts.is_empty()).then(|| self.say(format!("Beside that: {}", parts.join("; ")), parts.join("; ")))
     }
 
+    /// Whether something passes only with tests that were changed.
+    fn is_weakened(&self) -> bool {
+        let last = self.story.iterations.last();
+        last.is_some_and(|last| {
+            last.judged.failures.iter().any(|failure| failure.fingerprint.starts_with("weakened:"))
+        })
+    }
+
+    /// Whether every attempt changed nothing and ended with an error.
+    fn agent_failed(&self) -> bool {
+        self.story.iterations.iter().all(|iteration| {
+            let code = iteration.attempt.as_ref().and_then(|made| made.result.exit_code);
+            iteration.judged.verdict.progress == ProgressKind::NoChange && code != Some(0)
+        })
+    }
+
     fn next(&self) -> Vec<String> {
         let Some(cause) = self.story.cause() else { return Vec::new() };
         match cause {
@@ -325,16 +354,26 @@ impl Teller<'_> {
                 ),
                 self.say("`fixpoint logs` shows what the check printed.", "`fixpoint logs` でチェックの出力を表示。"),
             ],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => vec![
-                self.say(
+            Cause::NotConverging if self.agent_failed() => vec![self.say(
+                "The agent itself failed: `fixpoint logs --agent` shows what it said. Is it signed in, and may it edit \
+                 files without asking?",
+                "エージェント自体が失敗しています: `fixpoint logs --agent`。サインイン済みで、確認なしに編集できますか。",
+            )],
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => {
+                let read = self.say(
                     "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
                     "診断 (`fixpoint show`) と最良の試行 (`fixpoint diff`) を見てください。",
-                ),
-                self.say(
+                );
+                let then = self.say(
                     "Then say more in the prompt, split the goal, or widen --allow, and begin again.",
                     "その上でプロンプトを詳しくする、目標を分ける、--allow を広げるなどして再開してください。",
-                ),
-            ],
+                );
+                let edits = self.say(
+                    "If the tests, or what the goal runs, are meant to change: --allow-test-edits.",
+                    "テストや目標の実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
+                );
+                [read, then].into_iter().chain(self.is_weakened().then_some(edits)).collect()
+            }
             Cause::AgentUnavailable => vec![self.say(
                 "Check that the agent is installed and on the PATH: `fixpoint doctor`.",
                 "エージェントがPATHにあるか確認してください: `fixpoint doctor`。",
@@ -363,6 +402,11 @@ impl Teller<'_> {
             | Cause::Partial => Vec::new(),
         }
     }
+}
+
+/// A number with its word, in the plural where it belongs.
+fn counted(number: usize, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 /// The beginning of what somebody said, on one line.

@@ -144,6 +144,7 @@ impl Story {
                     | Work::GoalsWithBaseTests
                     | Work::Guards
                     | Work::SuspectsAtBase
+                    | Work::FlakyAtBase
                     | Work::Confirming => self.open.checks.push(made),
                 }
             }

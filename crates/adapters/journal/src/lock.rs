@@ -52,11 +52,13 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Takes the run, creating its directory if it is missing. Never waits for its holder to end.
+    /// Takes the run, creating its directory if it is missing. Never waits for its holder to end, only for those who
+    /// just look.
     pub fn acquire(directory: &Path) -> Result<Self, LockError> {
         create_directory(directory)?;
         let path = directory.join(LOCK_FILE);
-        for _ in 0..MAX_TRIES {
+        let (mut tries, mut looks) = (0, 0);
+        while tries < MAX_TRIES {
             let mut file = open_or_create_file(&path)?;
             match file.try_lock() {
                 Ok(()) if is_same(&file, &path)? => {
@@ -65,17 +67,44 @@ impl RunLock {
                     return Ok(Self { file });
                 }
                 // The file was replaced before it was locked: the lock of the one that is gone is worth nothing.
-                Ok(()) => {}
+                Ok(()) => tries += 1,
                 Err(TryLockError::Error(error)) => return Err(error.into()),
-                Err(TryLockError::WouldBlock) => {
-                    let Some(Holder { pid, since }) = find_holder(&path) else {
-                        return Err(LockError::Held { pid: None, since: None });
-                    };
-                    return Err(LockError::Held { pid: Some(pid), since });
-                }
+                Err(TryLockError::WouldBlock) => match living_holder(&path) {
+                    Some(Holder { pid, since }) => return Err(LockError::Held { pid: Some(pid), since }),
+                    None if looks >= LOOKS => return Err(LockError::Held { pid: None, since: None }),
+                    None => {
+                        looks += 1;
+                        sleep(LOOK_PAUSE);
+                    }
+                },
             }
         }
         Err(io::Error::other("the lock file is replaced again and again").into())
+    }
+
+    /// Whether anybody has the run, without taking it and without changing anything.
+    pub fn look(directory: &Path) -> Result<(), LockError> {
+        let path = directory.join(LOCK_FILE);
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened?,
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+            Err(TryLockError::WouldBlock) => {
+                let found = (0..LOOKS).find_map(|_| {
+                    living_holder(&path).or_else(|| {
+                        sleep(LOOK_PAUSE);
+                        None
+                    })
+                });
+                Err(LockError::Held {
+                    pid: found.map(|holder| holder.pid),
+                    since: found.and_then(|holder| holder.since),
+                })
+            }
+        }
     }
 }
 
@@ -128,14 +157,8 @@ impl Holder {
     }
 }
 
-fn find_holder(path: &Path) -> Option<Holder> {
-    let look = || Holder::from_line(&fs::read_to_string(path).ok()?).filter(|holder| holder.is_alive());
-    (0..LOOKS).find_map(|_| {
-        look().or_else(|| {
-            sleep(LOOK_PAUSE);
-            None
-        })
-    })
+fn living_holder(path: &Path) -> Option<Holder> {
+    Holder::from_line(&fs::read_to_string(path).ok()?).filter(|holder| holder.is_alive())
 }
 
 #[cfg(test)]

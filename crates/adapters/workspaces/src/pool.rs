@@ -1,8 +1,9 @@
 //! Which slot a request gets.
 //!
 //! Owns the locks: one file per slot, locked by the kernel for whoever holds it and released by the kernel when that
-//! process ends, however it ends. Refuses more slots than were asked for. Invariant: a directory of the pool is
-//! touched only under its lock.
+//! process ends, however it ends. Programs that are started meanwhile inherit the lock, so that a slot whose holder
+//! was killed stays locked until the last of them has ended: nobody else's files are ever written by a dead run's
+//! agent. Refuses more slots than were asked for. Invariant: a directory of the pool is touched only under its lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -11,6 +12,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use fixpoint_ports::{Cancel, CommitId, Purpose, SlotRequest, WorkspaceError};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 
 use crate::files::io_error;
 use crate::local::Inner;
@@ -19,12 +24,21 @@ use crate::slot::LocalSlot;
 
 /// How often other processes and requests to stop are looked at; our own slots wake us at once.
 const POLL: Duration = Duration::from_millis(50);
+/// How long programs of a killed process are waited for. Their supervisors end them sooner, if they can.
+const FAREWELL: Duration = Duration::from_secs(15);
 
 /// A slot's place, and the proof that it is ours.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) directory: PathBuf,
     pub(crate) lock: File,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a program that another thread has just started may have inherited it.
+        drop(self.lock.unlock());
+    }
 }
 
 /// Waits for a slot and brings it to a commit.
@@ -88,10 +102,33 @@ impl Inner {
         let path = self.pool.join(format!("{name}.lock"));
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(io_error(&path))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Place { directory: self.pool.join(name), lock: file })),
+            Ok(()) => {
+                fcntl(&file, FcntlArg::F_SETFD(FdFlag::empty()))
+                    .map_err(|errno| io_error(&path)(errno.into()))?;
+                Ok(Some(Place { directory: self.pool.join(name), lock: file }))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(io_error(&path)(error)),
         }
+    }
+
+    /// The same; if its holder is dead and only what it started holds it, waits for the end of that.
+    pub(crate) fn lock_after_the_dead(&self, name: &str) -> Result<Option<Place>, WorkspaceError> {
+        let deadline = Instant::now() + FAREWELL;
+        loop {
+            let place = self.lock(name)?;
+            if place.is_some() || !self.holder_is_dead(name) || Instant::now() >= deadline {
+                return Ok(place);
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Whether the process that wrote itself into a lock is gone. One that cannot be told is not.
+    fn holder_is_dead(&self, name: &str) -> bool {
+        let holder = std::fs::read_to_string(self.pool.join(format!("{name}.lock"))).unwrap_or_default();
+        let pid = holder.trim_end().parse().ok().filter(|pid: &i32| *pid > 0);
+        pid.is_some_and(|pid| kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH))
     }
 }
 

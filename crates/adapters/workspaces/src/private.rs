@@ -44,7 +44,7 @@ pub(crate) fn write_git_dir(
     for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
         make_directory(&path.join(directory))?;
     }
-    write(&path.join("objects/info/alternates"), &quoted_line(store.objects.as_os_str().as_bytes()))?;
+    write(&path.join("objects/info/alternates"), &alternates_line(store.objects.as_os_str().as_bytes()))?;
     let branch = |at: &CommitId| write(&path.join("refs/heads").join(BRANCH), format!("{at}\n").as_bytes());
     let points_to = match head {
         Head::Unborn => format!("ref: refs/heads/{BRANCH}\n"),
@@ -107,6 +107,13 @@ fn setting(text: &mut Vec<u8>, name: &str, value: &[u8]) {
     text.extend_from_slice(&quoted_line(value));
 }
 
+/// A path in the file of alternates: as it is, because other readers than git know no quotes, unless git itself would
+/// take it for something else.
+fn alternates_line(path: &[u8]) -> Vec<u8> {
+    let is_plain = !path.starts_with(b"#") && !path.starts_with(b"\"") && !path.contains(&b'\n');
+    if is_plain { [path, b"\n"].concat() } else { quoted_line(path) }
+}
+
 /// A value in double quotes on a line of its own, in the escapes that settings and alternates both read.
 pub(crate) fn quoted_line(value: &[u8]) -> Vec<u8> {
     let mut line = vec![b'"'];
@@ -155,6 +162,8 @@ mod tests {
 
     #[test]
     fn a_value_is_quoted_for_settings_and_alternates() {
+        assert_eq!(alternates_line(b"/a b/c"), b"/a b/c\n");
+        assert_eq!(alternates_line(b"/a\nb"), b"\"/a\\nb\"\n");
         assert_eq!(quoted_line(b"/a b/\"c\\d\ne"), b"\"/a b/\\\"c\\\\d\\ne\"\n");
     }
 }

@@ -30,6 +30,23 @@ impl Inner {
         git.input(format!("update {PREFIX}{reference}\0{commit}\0\0").into_bytes()).run().map(drop)
     }
 
+    /// Keeps a commit under a name. What the name held before is another agent's work, whose process died before that
+    /// was on record: it stays, beside it.
+    pub(crate) fn keep_newest(
+        &self,
+        reference: &str,
+        commit: &CommitId,
+        tree: &TreeId,
+    ) -> Result<(), WorkspaceError> {
+        let before = self.kept_at(reference)?;
+        if let Some((before, old)) = before.and_then(|before| Some((self.tree_of(&before).ok()?, before)))
+            && before != *tree
+        {
+            self.keep_beside(&format!("{reference}-interrupted"), &old, &before)?;
+        }
+        self.keep(reference, commit)
+    }
+
     /// Keeps a commit under a name, or under that name with a number if it holds another tree already. Answers with
     /// the name and the commit that is kept there.
     pub(crate) fn keep_beside(

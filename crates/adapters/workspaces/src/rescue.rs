@@ -46,7 +46,7 @@ pub(crate) fn rescue(inner: &Arc<Inner>, place: &Place) -> Result<Outcome, Works
         }
         Err(error) => {
             if passes(inner, &error) {
-                return Err(error);
+                return Err(as_told(error));
             }
             put_aside(inner, &place.directory, &error)?;
             Ok(Outcome::PutAside)
@@ -69,6 +69,23 @@ fn passes(inner: &Inner, error: &WorkspaceError) -> bool {
         | WorkspaceError::BadName(_)
         | WorkspaceError::TooLarge { .. }
         | WorkspaceError::Unreadable { .. } => false,
+    }
+}
+
+/// What passes and is not named by git is a full disk.
+fn as_told(error: WorkspaceError) -> WorkspaceError {
+    match error {
+        WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => WorkspaceError::NoSpace(error.to_string()),
+        WorkspaceError::NotARepository(_)
+        | WorkspaceError::Empty
+        | WorkspaceError::NoSuchCommit(_)
+        | WorkspaceError::NoSpace(_)
+        | WorkspaceError::Busy(_)
+        | WorkspaceError::Cancelled
+        | WorkspaceError::BadName(_)
+        | WorkspaceError::TooLarge { .. }
+        | WorkspaceError::Unreadable { .. }
+        | WorkspaceError::NoGit(_) => error,
     }
 }
 
@@ -132,7 +149,7 @@ impl LocalWorkspaces {
             if !Mark::is_on(&self.inner.pool.join(&name)) {
                 continue;
             }
-            let Some(place) = self.inner.lock(&name)? else { continue };
+            let Some(place) = self.inner.lock_after_the_dead(&name)? else { continue };
             match rescue(&self.inner, &place)? {
                 Outcome::Kept(rescued) => kept.push(rescued),
                 Outcome::Nothing | Outcome::PutAside => {}

@@ -150,7 +150,7 @@ impl Slot for LocalSlot {
         let Checkout { inner, base, .. } = &self.checkout;
         let tree = self.checkout.tree()?;
         let commit = inner.commit(&tree, Some(base), message)?;
-        inner.keep(reference, &commit)?;
+        inner.keep_newest(reference, &commit, &tree)?;
         self.abandon();
         Ok(TakenTree { commit, tree })
     }
@@ -175,7 +175,7 @@ impl Slot for LocalSlot {
 
 impl Drop for LocalSlot {
     fn drop(&mut self) {
-        // Closing the file releases the lock in any case; this only does it before the others are woken.
+        // Before the others are woken.
         drop(self.place.lock.unlock());
         self.checkout.inner.freed.notify_all();
     }

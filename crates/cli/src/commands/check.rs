@@ -124,7 +124,8 @@ fn tell(
             output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
                 "evidence": told.evidence, "next": told.next }))?;
         } else {
-            for line in std::iter::once(&told.what).chain(&told.evidence).chain(&told.next) {
+            // What to do next speaks of runs, and this is none.
+            for line in std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first()) {
                 output.line(line)?;
             }
         }
@@ -139,7 +140,10 @@ fn tell(
         // Nothing was compared: what fails is what failed.
         story.known_at_base()
     };
-    let is_new = |line: &&FailureLine| !line.fingerprint.starts_with("vanished:");
+    let name = |line: &FailureLine| line.test.clone().unwrap_or_else(|| line.fingerprint.clone());
+    let is_new = |line: &&FailureLine| {
+        !line.fingerprint.starts_with("vanished:") && !judged.seen.newly_flaky.contains(&name(line))
+    };
     let all: Vec<FailureLine> = judged.failures.iter().map(FailureLine::from).collect();
     let compared = Compared {
         base: arguments.base.clone(),
@@ -185,10 +189,10 @@ fn lines(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
         let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
         let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         let said = failure.message.lines().next().unwrap_or_default();
-        let word = if compared.newly_flaky.iter().any(|flaky| flaky == name) { "newly flaky" } else { "new" };
-        output.line(&format!("{word}: {name}{place}: {said}"))?;
+        output.line(&format!("new: {name}{place}: {said}"))?;
     }
     for (names, word) in [
+        (&compared.newly_flaky, "newly flaky, which blocks"),
         (&compared.vanished, "vanished"),
         (&compared.scope_violations, "outside the scope"),
         (&compared.flaky, "flaky"),

@@ -79,10 +79,14 @@ pub(crate) fn run(
             removed.iter().try_for_each(|run| output.line(&format!("{word} {run}")))?;
             slots.iter().try_for_each(|slot| output.line(&format!("{word} workspace {slot}")))?;
             kept.iter().try_for_each(|(run, why)| output.line(&format!("kept {run}: {why}")))?;
+            let workspaces = if arguments.dry_run {
+                "unused workspaces".to_string()
+            } else {
+                format!("{} workspaces", slots.len())
+            };
             output.line(&format!(
-                "{word} {} runs, {} workspaces, {} baselines",
+                "{word} {} runs, {workspaces}, {} baselines",
                 removed.len(),
-                slots.len(),
                 baselines.len()
             ))
         }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::outcome::{screen, summary};
+use super::outcome::{cause_name, screen, step_words, summary};
 use crate::arguments::{ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -86,8 +86,7 @@ fn list_json(summary: &Summary, goal: &str) -> serde_json::Value {
 }
 
 fn list_line(summary: &Summary, goal: &str) -> String {
-    let cause = summary.cause.and_then(|cause| serde_json::to_value(cause).ok());
-    let cause = cause.and_then(|cause| cause.as_str().map(ToString::to_string)).unwrap_or_default();
+    let cause = summary.cause.map(cause_name).unwrap_or_default();
     format!(
         "{:21} {:12} {:18} {:>3} attempts  {}  {goal}",
         summary.run,
@@ -224,7 +223,7 @@ pub(crate) fn history(
                         judged.counts.stage,
                         judged.verdict.reason.text.in_lang(surroundings.lang)
                     ),
-                    None => format!("{:?}", record.decision.step).to_lowercase(),
+                    None => step_words(record.decision.step),
                 };
                 output.line(&format!("{number:>4} {at}  {:40} → {next}", event_words(&record.event)))?;
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_project::agents;
 use fixpoint_vocabulary::brief::{BaseOrder, Brief};
-use fixpoint_vocabulary::settings::{AgentKind, Settings};
+use fixpoint_vocabulary::settings::{AgentKind, SandboxMode, Settings};
 use fixpoint_vocabulary::work::Allowance;
 
 use crate::arguments::LoopArguments;
@@ -29,6 +29,7 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let loaded = surroundings.configuration(&arguments.evidence.set)?;
     let mut settings = settings(arguments, loaded.settings)?;
+    refuse_sandbox(&settings)?;
     let repository = Repository::open(surroundings, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
     let prompt = prompt(arguments)?;
@@ -58,6 +59,18 @@ pub(crate) fn run(
     let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
     let (run, driven) = around.begin(order, brief)?;
     tell(&run, &driven, &around, arguments.json.into(), output)
+}
+
+/// What cannot be had must not be promised by silence.
+fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
+    match settings.sandbox {
+        SandboxMode::Required => Err(Failure::Unavailable(
+            "`sandbox: required`: this version cannot confine agents; set `sandbox: auto`, and run fixpoint in a \
+             container if the agent is not trusted"
+                .into(),
+        )),
+        SandboxMode::Auto | SandboxMode::Off => Ok(()),
+    }
 }
 
 /// The settings with what was typed on top, checked as the configuration is.
@@ -135,7 +148,9 @@ fn agent(
         AgentKind::Opencode => Some("opencode"),
         AgentKind::Gemini => Some("gemini"),
         AgentKind::Acp | AgentKind::Builtin | AgentKind::Command => {
-            return Err(Failure::BadInput("name the agent after `--`, such as `-- claude -p`".into()));
+            return Err(Failure::BadInput(
+                "name the agent after `--`, such as `-- claude -p --permission-mode acceptEdits`".into(),
+            ));
         }
     };
     match found.iter().find(|agent| wanted.is_none_or(|name| agent.name == name)) {
@@ -145,7 +160,7 @@ fn agent(
             Ok(std::iter::once(agent.program.to_string_lossy().into_owned()).chain(words).collect())
         }
         None => Err(Failure::BadInput(
-            "no agent was named and none is installed; name one after `--`, such as `-- claude -p`".into(),
+            "no agent was named and none is installed; name one after `--`, such as `-- claude -p --permission-mode acceptEdits`".into(),
         )),
     }
 }

@@ -1,5 +1,6 @@
 //! What is said when a run has ended: on one screen, or as one object.
 
+use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::{Ending, Recorded};
 use fixpoint_ports::CommitId;
 use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, explain};
@@ -43,6 +44,35 @@ pub(crate) fn exit_code(cause: Cause) -> u8 {
     cause.exit_code().unwrap_or(1)
 }
 
+/// Where a task stands, in words.
+pub(crate) fn step_words(step: Step) -> String {
+    let doing = |work: Work| match work {
+        Work::TakingBase => "take the base",
+        Work::Baseline => "check the base",
+        Work::Attempting => "let the agent work",
+        Work::Reverting => "take back what lies outside the scope",
+        Work::Goals => "run the goals",
+        Work::RestoringTests => "put the tests back as they were",
+        Work::GoalsWithBaseTests => "run the goals with the tests as they were",
+        Work::Guards => "run the guards",
+        Work::SuspectsAtBase => "run at the base what it had hidden",
+        Work::FlakyAtBase => "run at the base what fails sometimes",
+        Work::Confirming => "run again what looks new",
+    };
+    match step {
+        Step::New => "nothing yet".to_string(),
+        Step::Working { work } => doing(work).to_string(),
+        Step::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
+        Step::Ended { cause } => format!("ended: {}", cause_name(cause)),
+    }
+}
+
+/// The name of a cause, as in JSON.
+pub(crate) fn cause_name(cause: Cause) -> String {
+    let name = serde_json::to_value(cause).ok();
+    name.and_then(|name| name.as_str().map(ToString::to_string)).unwrap_or_default()
+}
+
 /// Everything about a run, for programs.
 pub(crate) fn summary(run: &RunDirectory, recorded: &Recorded, holder: Option<u32>, lang: Lang) -> Summary {
     Summary::of(&run.id, recorded, holder, &run.path.to_string_lossy(), lang)
@@ -71,8 +101,7 @@ pub(crate) fn deliver(
 /// How a run stands, on one screen.
 pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) -> Vec<String> {
     let Explanation { what, evidence, next } = explain(recorded, story, lang);
-    let cause = story.cause().and_then(|cause| serde_json::to_value(cause).ok());
-    let cause = cause.and_then(|cause| cause.as_str().map(|name| format!(" [{name}]"))).unwrap_or_default();
+    let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrapped(&format!("{run}{cause}: {what}"), "", "  ");
     for line in evidence {
         lines.extend(wrapped(&line, "  · ", "    "));

@@ -5,6 +5,7 @@ use fixpoint_engine::replay;
 use fixpoint_runs::Story;
 use serde_json::json;
 
+use super::outcome::step_words;
 use crate::arguments::ReplayArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -90,11 +91,11 @@ fn changed(
 fn words(decision: &Decision, surroundings: &Surroundings) -> String {
     match &decision.judged {
         Some(judged) => format!(
-            "{}; {}; {:?}",
+            "{}; {}; then {}",
             judged.verdict.progress.name(),
             judged.verdict.reason.text.in_lang(surroundings.lang),
-            decision.step
+            step_words(decision.step)
         ),
-        None => format!("{:?}", decision.step),
+        None => step_words(decision.step),
     }
 }

@@ -119,7 +119,10 @@ pub(crate) fn apply(
         Form::Text => {
             output.line("nothing was changed: these files were changed here too, or are in the way")?;
             paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
-            output.line(&format!("→ merge the branch instead: git merge fixpoint/{}", opened.run.id))?;
+            output.line(&format!(
+                "→ commit your work, then merge the branch: git merge fixpoint/{}",
+                opened.run.id
+            ))?;
         }
     }
     Ok(code)

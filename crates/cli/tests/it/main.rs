@@ -5,8 +5,13 @@ mod bad_input;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod crashes;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod everyday;
 #[cfg(test)]
 mod process;
+#[cfg(test)]
+mod scenarios;

@@ -50,10 +50,12 @@ impl TaskRun {
             return Decision::perform(Work::Baseline, run_at_base(base, again, ground.runs + 1));
         }
         let baseline_of = |check: &u32| ground.checks.get(check);
-        if self.order.guards.iter().filter_map(baseline_of).any(|guard| guard.proves_nothing()) {
+        let goals = self.goals(ground);
+        // A guard that must pass as a goal proves something when it does.
+        let mut guards_only = self.order.guards.difference(&goals).filter_map(baseline_of);
+        if guards_only.any(|guard| guard.proves_nothing()) {
             return Decision::end(Cause::BaselineUnusable);
         }
-        let goals = self.goals(ground);
         let unmet = goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());
         let nothing_to_do = match self.order.implied_goals {
             ImpliedGoals::None | ImpliedGoals::WhatFails => !goals.is_empty(),

@@ -76,6 +76,14 @@ impl TaskRun {
             let calls = suspects.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) });
             return Decision::perform(Work::Confirming, run_checks(&trial.commit, calls.collect()));
         }
+        let sometimes = self.newly_flaky(trial);
+        match &self.ground.base {
+            Some(base) if !sometimes.is_empty() && trial.base_confirmations.len() < confirmed => {
+                let calls = sometimes.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) });
+                return Decision::perform(Work::FlakyAtBase, run_checks(&base.commit, calls.collect()));
+            }
+            Some(_) | None => {}
+        }
         let answers: Vec<(&CheckReport, baseline::Answer)> =
             self.guard_reports(trial).map(|report| (report, self.compare(trial, report))).collect();
         let seen = seen(&answers);
@@ -88,6 +96,15 @@ impl TaskRun {
         self.judge(work, trial, Told { masked, flaky, seen, ..Told::incomplete(failures) })
     }
 
+    /// What fails only sometimes now and was never seen failing at the base, by guard.
+    fn newly_flaky(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<String>> {
+        let of = |report: &CheckReport| {
+            let newly_flaky = self.compare(trial, report).newly_flaky;
+            (!newly_flaky.is_empty()).then_some((report.check, newly_flaky))
+        };
+        self.guard_reports(trial).filter_map(of).collect()
+    }
+
     fn compare(&self, trial: &Trial, report: &CheckReport) -> baseline::Answer {
         let check = self.ground.checks.get(&report.check);
         let mut baseline_runs = check.map(|check| check.failing.clone()).unwrap_or_default();
@@ -95,6 +112,15 @@ impl TaskRun {
             // What the base had hidden fails there too, in every run that could have shown it.
             baseline_runs.iter_mut().for_each(|run| run.extend(at_base.iter().cloned()));
         }
+        let always: BTreeSet<String> = match baseline_runs.split_first() {
+            Some((first, others)) => {
+                first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
+            }
+            None => BTreeSet::new(),
+        };
+        // Only what fails sometimes was asked for there: the rest fails as it always did.
+        let later = trial.base_confirmations.iter().filter_map(|run| run.get(&report.check));
+        baseline_runs.extend(later.map(|failing| failing.union(&always).cloned().collect()));
         let of_check =
             |run: &BTreeMap<u32, BTreeSet<String>>| run.get(&report.check).cloned().unwrap_or_default();
         let present = identities(report);

@@ -93,6 +93,41 @@ fn a_newly_flaky_test_blocks_unless_it_is_allowed() {
 }
 
 #[test]
+fn a_test_that_was_flaky_all_along_does_not_block() {
+    // At the base the guard runs second, so it passes there; later it depends on how often the goal ran.
+    let wavering = |goal: &str| State { wavering: names("w"), ..failing(goal, "") };
+    let mut seen_at_base = BTreeSet::new();
+    for goal_runs in 1..=3 {
+        let order = TaskOrder { goal_runs, ..order() };
+        let mut lab = Lab::new(order, wavering("a"), vec![wavering("")]);
+        lab.send(&Event::Begun);
+        while let Some((_, command)) = lab.waiting.clone() {
+            if let Step::Working { work } = lab.run.step() {
+                seen_at_base.extend((work == Work::FlakyAtBase).then_some(goal_runs));
+            }
+            let result = lab.world.perform(&command);
+            lab.end_command(CommandEnd::Completed(result));
+        }
+        assert_eq!(lab.run.step(), Step::Ended { cause: Cause::Done }, "{goal_runs} runs of the goal");
+    }
+    assert!(!seen_at_base.is_empty(), "at least once it was not known before");
+}
+
+#[test]
+fn an_unchanged_tree_is_checked_again_if_what_blocked_may_be_gone() {
+    let now_flaky = State { flaky: names("f"), ..failing("", "") };
+    let mut lab = lab(failing("a", ""), vec![now_flaky.clone(), now_flaky]);
+    lab.send(&Event::Begun);
+    let mut checked_after_second = false;
+    while let Some((_, command)) = lab.waiting.clone() {
+        checked_after_second |= lab.world.attempts >= 2 && matches!(command, Command::RunChecks(_));
+        let result = lab.world.perform(&command);
+        lab.end_command(CommandEnd::Completed(result));
+    }
+    assert!(checked_after_second);
+}
+
+#[test]
 fn scope_is_reported_first_and_enforced_at_stage_2() {
     let wandering = || State { violations: vec!["ci.yml".into()], ..failing("", "") };
     let (cause, attempts) = outcome(lab(failing("a", ""), vec![wandering()]));

@@ -35,6 +35,8 @@ pub struct Trial {
     pub(super) guards: Vec<CheckReport>,
     pub(super) at_base: BTreeMap<u32, BTreeSet<String>>,
     pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+    #[serde(default)]
+    pub(super) base_confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
 }
 
 impl Trial {
@@ -53,6 +55,7 @@ impl Trial {
             guards: Vec::new(),
             at_base: BTreeMap::new(),
             confirmations: Vec::new(),
+            base_confirmations: Vec::new(),
         }
     }
 
@@ -77,6 +80,9 @@ impl Trial {
             }
             (Work::Confirming, CommandResult::Checks { reports }) => {
                 self.confirmations.push(failing_by_check(reports));
+            }
+            (Work::FlakyAtBase, CommandResult::Checks { reports }) => {
+                self.base_confirmations.push(failing_by_check(reports));
             }
             (_, _) => {}
         }
@@ -148,7 +154,9 @@ impl TaskRun {
             (Work::Goals, _) => self.with_goals(trial, reports),
             (Work::GoalsWithBaseTests, _) => self.with_goal_verdict(work, trial),
             (Work::Guards, _) => self.with_guards(work, trial),
-            (Work::SuspectsAtBase | Work::Confirming, _) => self.with_suspects(work, trial),
+            (Work::SuspectsAtBase | Work::Confirming | Work::FlakyAtBase, _) => {
+                self.with_suspects(work, trial)
+            }
             (_, _) => self.evaluate(trial),
         }
     }
@@ -180,7 +188,8 @@ impl TaskRun {
                 return self.judge(Work::Attempting, &dropped, unjudged());
             }
         }
-        if trial.start_tree.as_ref() == Some(&trial.tree.0) {
+        let is_shaky = self.last.as_ref().is_some_and(|last| last.is_shaky && last.commit == trial.start);
+        if trial.start_tree.as_ref() == Some(&trial.tree.0) && !is_shaky {
             return self.judge(Work::Attempting, trial, unjudged());
         }
         self.evaluate(trial)

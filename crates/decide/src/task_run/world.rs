@@ -31,6 +31,8 @@ pub(super) struct State {
     pub(super) hidden: BTreeSet<String>,
     /// Tests of the guard that fail in a whole run and pass when run alone.
     pub(super) flaky: BTreeSet<String>,
+    /// Tests of the guard that fail in every second run of any check.
+    pub(super) wavering: BTreeSet<String>,
     /// Tests that are no longer run.
     pub(super) gone: BTreeSet<String>,
     /// Whether the checks can run, and what they say.
@@ -130,6 +132,9 @@ impl World {
             failing.extend(state.hidden.intersection(&call.only).cloned());
             if call.only.is_empty() {
                 failing.extend(state.flaky.iter().cloned());
+            }
+            if !self.check_runs.is_multiple_of(2) {
+                failing.extend(state.wavering.iter().cloned());
             }
         }
         failing

@@ -161,14 +161,19 @@ fn takes_next(letters: &str) -> Option<bool> {
     }
 }
 
-/// What makes unittest name everything. That it stops early cannot be undone.
+/// What makes unittest name everything, and go on after the first failure.
 pub(super) fn unittest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
     let has = |options: &[&str]| arguments.iter().any(|word| options.contains(word));
     if has(&["-h", "--help"]) {
         return None;
     }
     let is_verbose = has(&["-v", "--verbose"]) && !has(&["-q", "--quiet"]);
-    Some(if is_verbose { Vec::new() } else { vec![Change::Option("-v".into())] })
+    let stops = arguments.iter().enumerate().filter(|(_, word)| ["-f", "--failfast"].contains(word));
+    let mut changes: Vec<Change> = stops.map(|(index, _)| Change::Remove(index)).collect();
+    if !is_verbose {
+        changes.push(Change::Option("-v".into()));
+    }
+    Some(changes)
 }
 
 /// What makes unittest run only these: their dotted names take the place of what is given.

@@ -1,0 +1,93 @@
+//! `fixpoint check`: the working tree beside a commit.
+
+use serde_json::json;
+
+use super::lab::both;
+
+const FILES: [(&str, &str); 4] = [("fine", "ok"), ("old", "broken"), ("other", "ok"), ("gone", "ok")];
+
+#[test]
+fn what_is_new_known_and_vanished() {
+    both(|lab| {
+        lab.sources(&FILES);
+        let check = ["check", "--json", "--check", "sh ./check.sh"];
+        let same = lab.json(0, &check);
+        assert_eq!(
+            (&same["ok"], &same["changed"], &same["known"]),
+            (&json!(true), &json!(false), &json!(["old"]))
+        );
+        lab.put("src/fine", "broken now\n");
+        std::fs::remove_file(lab.here().join("src/gone")).expect("there");
+        let worse = lab.json(3, &check);
+        assert_eq!(
+            (&worse["ok"], &worse["known"], &worse["vanished"]),
+            (&json!(false), &json!(["old"]), &json!(["gone"])),
+            "{worse}"
+        );
+        assert_eq!(
+            (&worse["new"][0]["test"], worse["new"].as_array().map(Vec::len)),
+            (&json!("fine"), Some(1)),
+            "{worse}"
+        );
+        let text = lab.call(&check[..1].iter().chain(&check[2..]).copied().collect::<Vec<_>>());
+        assert_eq!(text.code, 3);
+        for line in
+            ["1 new, 1 known, 0 flaky, 1 vanished (beside HEAD)", "new: fine", "vanished: gone", "known: old"]
+        {
+            assert!(text.stdout.contains(line), "{line}:\n{}", text.stdout);
+        }
+        lab.put("src/fine", "ok\n");
+        lab.put("src/gone", "ok\n");
+        lab.put("src/other", "ok\nbut different\n");
+        let better = lab.json(0, &check);
+        assert_eq!(
+            (&better["ok"], &better["changed"], &better["known"]),
+            (&json!(true), &json!(true), &json!(["old"]))
+        );
+        assert!(lab.call(&["list"]).stdout.is_empty(), "a comparison is no run");
+    });
+}
+
+#[test]
+fn what_is_flaky_and_newly_flaky() {
+    both(|lab| {
+        let (old, new) = (lab.beside("old"), lab.beside("new"));
+        let turn = |file: &std::path::Path| {
+            format!("echo x >> '{0}'; [ $(($(wc -l < '{0}') % 2)) = 0 ]", file.display())
+        };
+        lab.put("src/moody.sh", &turn(&old));
+        lab.put("src/calm.sh", "true");
+        lab.put(
+            "check.sh",
+            "echo 1..3; echo ok 1 - fine; s=0; n=1; for f in src/*.sh; do n=$((n + 1))
+             if sh $f; then echo \"ok $n - $f\"; else echo \"not ok $n - $f\"; s=1; fi; done; exit $s",
+        );
+        lab.commit("moody");
+        lab.put("src/calm.sh", &turn(&new));
+        let check = ["check", "--json", "--check", "sh ./check.sh"];
+        let told = lab.json(3, &check);
+        assert_eq!(
+            (&told["flaky"], &told["newly_flaky"]),
+            (&json!(["src/moody.sh"]), &json!(["src/calm.sh"])),
+            "{told}"
+        );
+    });
+}
+
+#[test]
+fn scope_base_and_checks_that_cannot_run() {
+    both(|lab| {
+        lab.sources(&FILES);
+        lab.put("src/old", "ok\n");
+        let allowed = lab.path("tests/**");
+        let check = ["check", "--json", "--check", "sh ./check.sh"];
+        let told = lab.json(3, &[&check[..], &["--allow", &allowed]].concat());
+        assert_eq!(told["scope_violations"], json!([lab.path("src/old")]), "{told}");
+        lab.commit("mended");
+        let told = lab.json(0, &[&check[..], &["--base", "HEAD~1"]].concat());
+        assert_eq!((&told["changed"], &told["known"]), (&json!(true), &json!([])), "{told}");
+        let told = lab.json(7, &["check", "--json", "--check", "no-such-program"]);
+        assert_eq!(told["cause"], "baseline_unusable");
+        assert!(told["evidence"].to_string().contains("no-such-program"), "{told}");
+    });
+}

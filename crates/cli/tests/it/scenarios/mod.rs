@@ -1,0 +1,15 @@
+//! Whole scenarios, as a demanding user would try them: real git, shell scripts as agents, the binary as it is shipped.
+//! Each runs in the root of a repository and in a directory below it, and none may change the repository of the user.
+
+mod around;
+mod baselines;
+mod comparing;
+mod lab;
+mod mischief;
+mod pausing;
+mod progress;
+mod refusals;
+mod running;
+mod scope;
+mod shown;
+mod unchanged;
