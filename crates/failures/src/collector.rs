@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fingerprint::Draft;
 use crate::normalise::Normaliser;
-use crate::report::{Failure, Kind, Omitted, Report, Runner, TestId};
+use crate::report::{Failure, Omitted, Report, Runner, TestId};
 
 /// Failures that are kept; readers hold back no more than this either.
 pub(crate) const MAX_FAILURES: usize = 4096;
@@ -57,7 +57,7 @@ impl Collector {
     /// A failure.
     pub(crate) fn failed(&mut self, mut draft: Draft) {
         self.ran_any |= draft.test.is_some();
-        self.masked |= draft.kind == Kind::Compile || draft.kind == Kind::Crash;
+        self.masked |= draft.masks();
         let digest = draft.digest();
         if self.known.contains(&digest) {
             return;
@@ -118,12 +118,12 @@ impl Collector {
         if succeeded {
             // A passing command may print what looks like a compiler's complaint.
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
-            self.masked &=
-                self.failures.iter().any(|draft| matches!(draft.kind, Kind::Compile | Kind::Crash));
+            self.masked &= self.failures.iter().any(Draft::masks);
         }
         let failed = ending.exit_code.is_some_and(|code| code != 0);
         if self.failures.is_empty() && !succeeded {
             let fallback = self.last_resort.take().or_else(|| failed.then_some(ending.tail));
+            self.masked |= fallback.as_ref().is_some_and(Draft::masks);
             self.failures.extend(fallback);
         }
         self.omitted.long_lines = ending.long_lines;

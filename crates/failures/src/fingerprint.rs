@@ -64,6 +64,11 @@ impl Draft {
         self
     }
 
+    /// Whether more might have failed had this not.
+    pub(crate) fn masks(&self) -> bool {
+        matches!(self.kind, Kind::Compile | Kind::Crash)
+    }
+
     /// The failure, with its fingerprint.
     pub(crate) fn finish(self, normaliser: &Normaliser) -> Failure {
         let fingerprint = self.fingerprint(normaliser);

@@ -3,8 +3,8 @@
 use alloc::vec;
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::settings::NewlyFlaky;
-use fixpoint_vocabulary::work::CheckEnd;
+use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation};
+use fixpoint_vocabulary::work::{Allowance, CheckEnd};
 use proptest::prelude::*;
 
 use super::world::{GOAL, GUARD, Lab, State, failing, names};

@@ -204,7 +204,7 @@ pub(super) fn unittest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Opt
 /// The name that unittest loads; nothing where it is that of no test.
 fn dotted(identity: &str) -> Option<&str> {
     let name = identity.split(' ').next()?;
-    let is_name = name.contains('.') && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b));
+    let is_name = name.contains('.') && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
     let others = ["_FailedTest", "setUpClass", "tearDownClass", "setUpModule", "tearDownModule", "__main__"];
     (is_name && !name.split('.').any(|part| others.contains(&part))).then_some(name)
 }

@@ -1,7 +1,7 @@
 //! What stays of a tool's words when everything that changes from run to run is taken out of them.
 //!
 //! Gone are durations, times, addresses, identifiers drawn at random, ports, process and thread numbers, seeds,
-//! positions in files, and directories. Numbers that were *seen* ("got 6") go too unless they are to be kept; numbers
+//! positions in files, and directories. Numbers that were *seen* ("got 6", "got -1") go too unless they are to be kept; numbers
 //! that were *expected* ("want 7") belong to the assertion and stay. One pass over the text, no back-tracking further
 //! than a token, never a panic.
 
@@ -71,11 +71,11 @@ impl Normaliser {
         if let Some(length) = path::position(&scan.out, scan.rest) {
             return scan.skip(length);
         }
+        if matches!(next, '-' | '+') && scan.at_sign() && self.seen(what, scan.role) == number::Seen::Drop {
+            return scan.skip(1);
+        }
         if next.is_ascii_digit() && scan.at_boundary() {
-            let keep = match (what, self.values, scan.role) {
-                (Text::Source, ..) | (_, Values::Keep, _) | (_, _, Role::Expected) => number::Seen::Keep,
-                (Text::Message, Values::Drop, Role::Seen | Role::Subject) => number::Seen::Drop,
-            };
+            let keep = self.seen(what, scan.role);
             let (replacement, length) = number::at(scan.rest, keep, words::is_counter(&scan.out));
             return scan.replace(&replacement, length);
         }
@@ -87,6 +87,14 @@ impl Normaliser {
             return scan.copy(length);
         }
         scan.copy(next.len_utf8());
+    }
+
+    /// Whether a plain number stays.
+    fn seen(&self, what: Text, role: Role) -> number::Seen {
+        match (what, self.values, role) {
+            (Text::Source, ..) | (_, Values::Keep, _) | (_, _, Role::Expected) => number::Seen::Keep,
+            (Text::Message, Values::Drop, Role::Seen | Role::Subject) => number::Seen::Drop,
+        }
     }
 }
 
@@ -120,6 +128,12 @@ impl Scan<'_> {
     /// Whether a token may begin here.
     fn at_boundary(&self) -> bool {
         self.before.is_none_or(|before| !before.is_ascii_alphanumeric() && before != '_')
+    }
+
+    /// Whether what stands here is the sign of a number, and no dash within a name, a range or a date.
+    fn at_sign(&self) -> bool {
+        let opens = |before: char| before.is_whitespace() || "([{<>,;:='\"`|".contains(before);
+        self.before.is_none_or(opens) && self.rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
     }
 
     fn skip(&mut self, length: usize) {

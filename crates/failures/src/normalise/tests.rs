@@ -83,11 +83,36 @@ fn what_tells_failures_apart_stays() {
         ("合計が一致しません", "合計が違います"),
         ("/home/ada/project/a/mod.rs", "/home/ada/project/b/mod.rs"),
         ("/home/ada/project-two/a.rs x", "a.rs x"),
+        ("abc-1 is gone", "abc is gone"),
+        ("test-1 is gone", "test 1 is gone"),
+        ("from 1-5", "from 1"),
+        ("got 3, want -1", "got 3, want 1"),
+        ("expected -1, got 3", "expected 1, got 3"),
+        ("assert 3 == -4", "assert 3 == 4"),
     ];
     for (one, other) in table {
         assert_ne!(message(one), message(other));
     }
     for (one, other) in [("got 6", "got 7"), ("the index is 3", "the index is 4")] {
+        assert_ne!(kept(one), kept(other));
+    }
+}
+
+#[test]
+fn a_sign_goes_with_its_number() {
+    let table = [
+        ("AssertionError: -1 != 5", "AssertionError: 6 != 5"),
+        ("-1 != 5", "6 != 5"),
+        ("expected 5, got -1", "expected 5, got 6"),
+        ("got -1.5", "got 6"),
+        ("got +3", "got 3"),
+        ("got [-1, -20]", "got [4, 5]"),
+        ("got x=-1 'y':-2", "got x=1 'y':2"),
+        ("expected: <5> but was: <-4>", "expected: <5> but was: <4>"),
+        ("expected -1 to be 5", "expected 2 to be 5"),
+    ];
+    for (one, other) in table {
+        assert_eq!(message(one), message(other));
         assert_ne!(kept(one), kept(other));
     }
 }

@@ -203,6 +203,11 @@ impl Fault {
             draft.signature.clone_from(&self.message);
         }
         draft.file = draft.file.or(file);
+        if self.message == "collection failure" {
+            // pytest writes a file that it could not collect as if it were a test.
+            draft.kind = Kind::Compile;
+            draft.package = draft.test.take();
+        }
         draft
     }
 

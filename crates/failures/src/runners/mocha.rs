@@ -82,8 +82,17 @@ impl Mocha {
         let kind = if block.loading { Kind::Compile } else { block.thrown.kind() };
         let mut draft = Draft::new(Runner::Mocha, kind);
         block.thrown.describe(&mut draft);
-        if !block.loading {
-            draft.test = Some(block.path.join(" > "));
+        let name = block.path.join(" > ");
+        match block.path.last().and_then(|last| hook(last)) {
+            Some(_) | None if block.loading => {}
+            // It is no test, and never seen passing. Behind any but the last hook the tests of the group do not run.
+            Some(hook) => {
+                draft.package = Some(name);
+                if hook != "after all" {
+                    out.masked();
+                }
+            }
+            None => draft.test = Some(name),
         }
         out.failed(draft);
     }
@@ -137,6 +146,13 @@ impl Read for Mocha {
     fn finish(&mut self, out: &mut Collector) {
         self.hand_in(out);
     }
+}
+
+/// Which hook a name is of: `"before each" hook for "adds"`.
+fn hook(name: &str) -> Option<&str> {
+    let (hook, rest) = name.strip_prefix('"')?.split_once('"')?;
+    let is_hook = matches!(hook, "before all" | "before each" | "after each" | "after all");
+    (is_hook && rest.starts_with(" hook")).then_some(hook)
 }
 
 /// What follows `3) `.

@@ -59,7 +59,9 @@ pub(crate) fn is_start(line: &str) -> bool {
 
 /// All that a quiet session says in which nothing failed: `4 passed, 1 skipped in 0.01s`.
 pub(crate) fn is_quiet_end(line: &str) -> bool {
-    is_count(line) && count_of(line, "passed").is_some() && {
+    // Many a log begins its lines with a time.
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    line.as_bytes().get(digits) == Some(&b' ') && is_count(line) && count_of(line, "passed").is_some() && {
         let counts = line.split(" in ").next().unwrap_or_default();
         counts.split(", ").all(|part| {
             part.split_once(' ').is_some_and(|(number, word)| {
@@ -178,7 +180,13 @@ impl Pytest {
         for named in std::mem::take(&mut self.named).into_iter().filter(|named| !named.used) {
             let mut traceback = super::python::Traceback::default();
             append(&mut traceback.raised, &named.reason);
-            let mut draft = Draft::new(Runner::Pytest, traceback.kind()).test(None, &named.id);
+            let mut draft = Draft::new(Runner::Pytest, traceback.kind());
+            if named.id.contains("::") {
+                draft.test = Some(named.id.clone());
+            } else {
+                // A file that could not be collected is no test.
+                draft.kind = Kind::Compile;
+            }
             traceback.describe(&mut draft);
             // The summary is cut to the width of the terminal, where it shows three dots.
             draft.signature = draft.signature.trim_end_matches("...").to_string();
@@ -274,6 +282,9 @@ fn outcome(word: &str) -> Option<Outcome> {
 
 /// The words between two runs of a sign, as in `=== FAILURES ===`.
 fn title(line: &str, sign: char) -> Option<&str> {
+    if !line.starts_with(sign) {
+        return None;
+    }
     let inner = line.trim_start_matches(sign);
     let signs = line.len() - inner.len();
     let title = inner.trim_end_matches(sign);

@@ -1,8 +1,14 @@
 //! Python's unittest: outcomes in verbose runs, and the block of each failure.
 //!
 //! Owns the separators and headers of unittest; what is raised is read as any traceback. A run that ends without its
-//! closing count was cut short.
+//! closing count was cut short. A module that could not be loaded, or a class that could not be prepared, is no test:
+//! it is handed in without one, since it can never be seen passing.
 
+mod name;
+mod progress;
+
+use self::name::{Heading, Subject};
+use self::progress::{Progress, Said};
 use super::python::Traceback;
 use super::{Read, Step};
 use crate::collector::Collector;
@@ -13,32 +19,35 @@ use crate::report::{Kind, Runner};
 #[derive(Debug, Default)]
 pub(crate) struct Unittest {
     block: Option<Block>,
-    /// A test named on the line before, whose description follows with the outcome.
-    described: Option<String>,
+    progress: Progress,
     ended: bool,
     /// How many tests ran, until the line that says how many of them did not pass.
     ran: Option<u64>,
+    /// How many of what is counted as tests are modules that could not be loaded.
+    not_loaded: u64,
     /// Whether the line before was a rule.
     ruled: bool,
     /// Whether it is unittest for certain.
     begun: bool,
+    /// Whether all that was read is a name that may be a test's.
+    announced: bool,
 }
 
 #[derive(Debug)]
 struct Block {
-    test: String,
+    subject: Subject,
+    /// The parameters of the part of a test that failed; empty where it was the whole.
+    part: String,
     /// Whether the traceback has begun.
     below_rule: bool,
     unexpected_success: bool,
     traceback: Traceback,
 }
 
-/// Whether unittest begins here: a verbose outcome, the rule above the first failure, or the closing count where
+/// Whether unittest begins here: a test of a verbose run, the rule above the first failure, or the closing count where
 /// nothing failed.
 pub(crate) fn is_start(line: &str) -> bool {
-    is_rule(line, b'=')
-        || ran(line).is_some()
-        || outcome(line).is_some_and(|(name, _)| test_name(name).is_some())
+    is_rule(line, b'=') || ran(line).is_some() || progress::is_start(line)
 }
 
 impl Read for Unittest {
@@ -50,17 +59,25 @@ impl Read for Unittest {
             return Step::Taken;
         }
         let below_rule = std::mem::take(&mut self.ruled);
-        if let Some(block) = header(line) {
+        // Tests may print such lines as well. Unexpected successes share a rule.
+        if (below_rule || self.block.as_ref().is_some_and(|block| block.unexpected_success))
+            && let Some(block) = header(line)
+        {
             self.hand_in(out);
+            self.progress.close(out);
             self.begun = true;
             self.block = Some(block);
             return Step::Taken;
         }
-        if below_rule && !self.begun {
-            // Anybody may draw a line.
-            return Step::Refused;
+        if !self.begun {
+            let is_confirmed = std::mem::take(&mut self.announced) && progress::is_description(line);
+            self.announced = !is_confirmed && progress::is_announcement(line);
+            // Anybody may draw a line, or write a name.
+            if below_rule || !(self.announced || is_confirmed || is_start(line)) {
+                return Step::Refused;
+            }
+            self.begun = !self.announced;
         }
-        self.begun = true;
         if is_rule(line, b'-') {
             match &mut self.block {
                 Some(block) if !block.below_rule && !block.unexpected_success => block.below_rule = true,
@@ -88,29 +105,26 @@ impl Read for Unittest {
 impl Unittest {
     fn outside(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some(count) = ran(line) {
-            if count > 0 {
+            self.progress.close(out);
+            if count > std::mem::take(&mut self.not_loaded) {
                 out.ran_unnamed();
             }
             self.ran = Some(count);
             self.ended = true;
-        } else if let Some((name, result)) = outcome(line) {
-            let named = test_name(name).or_else(|| self.described.take());
-            if let Some(name) = named {
-                match result {
-                    "ok" | "expected failure" => out.passed(None, &name),
-                    result if result.starts_with("skipped") => out.skipped(None, &name),
-                    _ => {}
+            return Step::Taken;
+        }
+        match self.progress.line(line, out) {
+            Said::Test => self.ended = false,
+            Said::Name => {}
+            Said::Nothing => {
+                let closes = line.starts_with("FAILED (") || line.starts_with("OK");
+                if let Some(ran) = self.ran.take_if(|_| closes) {
+                    out.counted(ran.saturating_sub(not_passed(line)));
                 }
-            }
-        } else {
-            self.described = test_name(line);
-            let closes = line.starts_with("FAILED (") || line.starts_with("OK");
-            if let Some(ran) = self.ran.take_if(|_| closes) {
-                out.counted(ran.saturating_sub(not_passed(line)));
-            }
-            if self.ended && !line.is_empty() && !closes {
-                self.finish(out);
-                return Step::Refused;
+                if self.ended && !line.is_empty() && !closes {
+                    self.finish(out);
+                    return Step::Refused;
+                }
             }
         }
         Step::Taken
@@ -118,13 +132,46 @@ impl Unittest {
 
     fn hand_in(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
-        let kind = if block.unexpected_success { Kind::Assertion } else { block.traceback.kind() };
-        let mut draft = Draft::new(Runner::Unittest, kind).test(None, &block.test);
-        block.traceback.describe(&mut draft);
-        if block.unexpected_success {
+        match &block.subject {
+            Subject::Module(_) => {
+                self.not_loaded += 1;
+                out.masked();
+            }
+            // Its tests did not run.
+            Subject::Fixture { hook, .. } if hook.starts_with("setUp") => out.masked(),
+            Subject::Fixture { .. } | Subject::Test(_) => {}
+        }
+        out.failed(block.into_draft());
+    }
+}
+
+impl Block {
+    fn into_draft(self) -> Draft {
+        let kind = match &self.subject {
+            Subject::Module(_) => Kind::Compile,
+            Subject::Test(_) if self.unexpected_success => Kind::Assertion,
+            Subject::Test(_) | Subject::Fixture { .. } => self.traceback.kind(),
+        };
+        let mut draft = Draft::new(Runner::Unittest, kind);
+        self.traceback.describe(&mut draft);
+        if self.unexpected_success {
             draft.message = "unexpected success".to_string();
         }
-        out.failed(draft);
+        match self.subject {
+            Subject::Test(name) => draft.test = Some(name),
+            Subject::Module(name) => draft.package = Some(name),
+            Subject::Fixture { hook, of } => {
+                draft.package = Some(of);
+                draft.message = format!("{hook}: {}", draft.message);
+                draft.signature = format!("{hook}: {}", draft.signature);
+            }
+        }
+        if !self.part.is_empty() {
+            // Only the whole test is ever seen passing. The numbers of its parts tell them apart, as in a source.
+            draft.message = format!("{} {}", self.part, draft.message);
+            draft.source = format!("{} {}", self.part, draft.source);
+        }
+        draft
     }
 }
 
@@ -156,31 +203,10 @@ fn header(line: &str) -> Option<Block> {
     if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {
         return None;
     }
-    let test = test_name(rest).unwrap_or_else(|| rest.trim().to_string());
     let unexpected_success = word == "UNEXPECTED SUCCESS";
-    Some(Block { test, below_rule: false, unexpected_success, traceback: Traceback::default() })
-}
-
-/// `test_x (module.Class.test_x)` with a sub-test's parameters behind it, as one dotted name. Before Python 3.11 the
-/// parentheses held the class alone.
-fn test_name(text: &str) -> Option<String> {
-    let (method, rest) = text.trim().split_once(" (")?;
-    let (path, parameters) = rest.split_once(')')?;
-    let is_name = |name: &str| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.<>".contains(&b))
+    let (subject, part) = match Heading::of(rest) {
+        Some(heading) => (heading.subject(), heading.behind.trim().to_string()),
+        None => (Subject::Test(rest.trim().to_string()), String::new()),
     };
-    if !is_name(method) || !is_name(path) || !path.is_ascii() {
-        return None;
-    }
-    let full =
-        if path.rsplit('.').next() == Some(method) { path.to_string() } else { format!("{path}.{method}") };
-    let parameters = parameters.trim();
-    Some(if parameters.is_empty() { full } else { format!("{full} {parameters}") })
-}
-
-/// A name and what came of it.
-fn outcome(line: &str) -> Option<(&str, &str)> {
-    let (name, result) = line.rsplit_once(" ... ")?;
-    let known = ["ok", "FAIL", "ERROR", "expected failure", "unexpected success"];
-    (known.contains(&result) || result.starts_with("skipped")).then_some((name, result))
+    Some(Block { subject, part, below_rule: false, unexpected_success, traceback: Traceback::default() })
 }

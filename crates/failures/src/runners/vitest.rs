@@ -12,6 +12,8 @@ use crate::report::{Kind, Runner};
 #[derive(Debug, Default)]
 pub(crate) struct Vitest {
     block: Option<(String, Thrown)>,
+    /// Whether the blocks are those of files and groups.
+    suites: bool,
 }
 
 /// Whether Vitest speaks here.
@@ -30,6 +32,9 @@ impl Read for Vitest {
         }
         if line.starts_with('⎯') {
             self.hand_in(out);
+            if line.contains(" Failed Suites ") || line.contains(" Failed Tests ") {
+                self.suites = line.contains(" Failed Suites ");
+            }
             return Step::Taken;
         }
         if let Some((_, thrown)) = &mut self.block {
@@ -73,20 +78,24 @@ impl Vitest {
 
     fn hand_in(&mut self, out: &mut Collector) {
         let Some((title, thrown)) = self.block.take() else { return };
-        // Where the same error was thrown in several tests, it is printed once below all of them.
-        if thrown.is_empty() {
-            out.failed(Draft::new(Runner::Vitest, Kind::Error).test(None, &title));
-            return;
-        }
         let loading = title.strip_suffix(" ]").and_then(|rest| rest.split_once(" [ "));
         let kind = match loading {
             Some(_) => Kind::Compile,
+            // Where the same error was thrown in several tests, it is printed once below all of them.
+            None if thrown.is_empty() => Kind::Error,
             None => thrown.kind(),
         };
         let mut draft = Draft::new(Runner::Vitest, kind);
-        thrown.describe(&mut draft);
+        if !thrown.is_empty() {
+            thrown.describe(&mut draft);
+        }
         match loading {
             Some((file, _)) => draft.file = Some(file.to_string()),
+            None if self.suites => {
+                // What is done once for a group failed, and its tests may not have run. No group is seen passing.
+                out.masked();
+                draft.package = Some(title);
+            }
             None => draft.test = Some(title),
         }
         out.failed(draft);

@@ -106,6 +106,10 @@ fn tests_tell_their_runner_where_nothing_else_does() {
             vec![("tests/test_a.py", UNITTEST), ("tests/__init__.py", "")],
             "python3 -m unittest discover (unittest) tests/test_a.py",
         ),
+        (
+            vec![("test_a.py", "import sys, unittest\n\nclass A(unittest.TestCase):\n    pass\n")],
+            "python3 -m unittest discover (unittest) test_a.py",
+        ),
         (vec![("a_test.py", "import pytest\n")], "python3 -m pytest (pytest) a_test.py"),
     ];
     for (files, expected) in table {

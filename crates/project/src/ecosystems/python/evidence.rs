@@ -168,16 +168,50 @@ fn start(place: &Place<'_>, directory: &'static str) -> Option<&'static str> {
 }
 
 fn imports(text: &str, module: &str) -> bool {
-    text.lines().any(|line| {
-        let mut words = line.split_whitespace();
-        matches!(words.next(), Some("import" | "from"))
-            && words.next().is_some_and(|name| name.split(['.', ',']).next() == Some(module))
+    let is_module = |name: &str| name.split('.').next() == Some(module);
+    let first = |words: &str| words.split_whitespace().next().is_some_and(is_module);
+    let statements = text.lines().filter_map(|line| line.split('#').next()).flat_map(|code| code.split(';'));
+    statements.filter_map(|statement| statement.trim_start().split_once([' ', '\t'])).any(|(word, names)| {
+        match word {
+            "import" => names.split(',').any(first),
+            "from" => first(names),
+            _ => false,
+        }
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn imports_are_found_in_every_form() {
+        for text in [
+            "import unittest",
+            "import sys, unittest",
+            "import sys,unittest # why",
+            "import os, unittest.mock as mock, sys",
+            "import unittest as ut",
+            "from unittest import TestCase",
+            "from unittest.mock import patch",
+            "import sys; import unittest",
+            "try:\n    import\tunittest",
+        ] {
+            assert!(imports(text, "unittest"), "{text}");
+        }
+        for text in [
+            "import sys # , unittest",
+            "import my.unittest",
+            "import unittest2, sys",
+            "from sys import unittest",
+            "from . import unittest",
+            "# import unittest",
+            "import",
+            "important, unittest",
+        ] {
+            assert!(!imports(text, "unittest"), "{text}");
+        }
+    }
 
     #[test]
     fn requirements_are_told_by_their_name() {

@@ -1,0 +1,111 @@
+//! What Fixpoint adds to each attempt, beside the bare agent and the bare check, in a repository of 5,000 files; and how
+//! long it takes until the first agent starts.
+//!
+//! `cargo bench -p fixpoint-cli --bench overhead`. Both sides run in the same process, one after the other.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const FILES: usize = 5000;
+const ATTEMPTS: u32 = 20;
+/// The agent writes down when it was started, and changes a file.
+const AGENT: &str = "date +%s%N >> \"$0.started\"; echo $FIXPOINT_ATTEMPT$1 >> src/0/0.txt";
+const CHECK: &str = "echo '1..2'; echo 'ok 1 - a'; echo \"not ok 2 - $(cksum src/0/0.txt)\"; exit 1";
+
+fn main() -> Outcome<()> {
+    let place = tempfile::tempdir()?;
+    let repository = place.path().join("repository");
+    make_repository(&repository)?;
+    fs::write(place.path().join("agent.sh"), AGENT)?;
+    // The first run makes the workspaces; that is not what every attempt pays.
+    let cold = looping(place.path(), 1)?;
+    let warm = looping(place.path(), 1)?;
+    let many = looping(place.path(), ATTEMPTS + 1)?;
+    let bare = bare(place.path(), ATTEMPTS)?;
+    let each = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(ATTEMPTS);
+    let ours = each(many.whole.saturating_sub(warm.whole));
+    let bare = each(bare);
+    println!("{FILES} files, {ATTEMPTS} attempts");
+    println!("an attempt with its check: {ours:.0} ms, bare {bare:.0} ms, added {:.0} ms", ours - bare);
+    println!("typed until the agent starts: {:.0} ms the first time, {:.0} ms later", cold.start_ms, warm.start_ms);
+    println!("disk of a workspace beyond its files: {} kB", beyond_files(place.path())? / 1000);
+    Ok(())
+}
+
+struct Looped {
+    whole: Duration,
+    start_ms: f64,
+}
+
+fn make_repository(path: &Path) -> Outcome<()> {
+    for n in 0..FILES {
+        let directory = path.join("src").join((n / 100).to_string());
+        fs::create_dir_all(&directory)?;
+        fs::write(directory.join(format!("{n}.txt")), format!("line {n}\n").repeat(20))?;
+    }
+    let git = |words: &[&str]| -> Outcome<()> {
+        let ended = Command::new("git").args(words).current_dir(path).stdout(Stdio::null()).status()?;
+        if ended.success() { Ok(()) } else { Err(format!("git {words:?}").into()) }
+    };
+    git(&["init", "-q"])?;
+    git(&["add", "-A"])?;
+    git(&["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "files"])
+}
+
+/// A loop of so many attempts, none of which gets anywhere.
+fn looping(place: &Path, attempts: u32) -> Outcome<Looped> {
+    let agent = place.join("agent.sh");
+    let started = place.join("agent.sh.started");
+    drop(fs::remove_file(&started));
+    let began = Instant::now();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+    Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+        .args(["loop", "--quiet", "--until", CHECK, "--set", "convergence.enabled=false", "--max-iterations"])
+        .arg(attempts.to_string())
+        .args(["--", "sh"])
+        .arg(&agent)
+        .env("HOME", place)
+        .env_remove("XDG_STATE_HOME")
+        .env_remove("XDG_CACHE_HOME")
+        .current_dir(place.join("repository"))
+        .stdout(Stdio::null())
+        .status()?;
+    let whole = began.elapsed();
+    let first = fs::read_to_string(&started)?;
+    let first: f64 = first.lines().next().unwrap_or_default().parse()?;
+    Ok(Looped { whole, start_ms: first / 1e6 - now.as_secs_f64() * 1e3 })
+}
+
+/// The same agent and check, run by nobody.
+fn bare(place: &Path, attempts: u32) -> Outcome<Duration> {
+    let directory = place.join("repository");
+    let began = Instant::now();
+    for n in 0..attempts {
+        let agent = place.join("agent.sh");
+        Command::new("sh").arg(agent).arg(n.to_string()).current_dir(&directory).status()?;
+        Command::new("sh").args(["-c", CHECK]).current_dir(&directory).stdout(Stdio::null()).status()?;
+    }
+    Ok(began.elapsed())
+}
+
+/// What the agent's workspace takes beside the files of the project.
+fn beyond_files(place: &Path) -> Outcome<u64> {
+    fn size(path: &Path) -> u64 {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let of = |entry: fs::DirEntry| match entry.metadata() {
+            Ok(found) if found.is_dir() => size(&entry.path()),
+            Ok(found) => found.len(),
+            Err(_) => 0,
+        };
+        entries.map(of).sum()
+    }
+    let pools = fs::read_dir(place.join(".cache/fixpoint/slots"))?.flatten();
+    let slots = pools.map(|pool| pool.path().join("agent-0")).filter(|slot| slot.is_dir());
+    Ok(slots.map(|slot| size(&slot) - size(&slot.join("tree")) + size(&slot.join("tree/.git"))).sum())
+}

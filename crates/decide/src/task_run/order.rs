@@ -1,0 +1,96 @@
+//! What is fixed about a task when it begins.
+
+use alloc::collections::BTreeSet;
+
+use fixpoint_vocabulary::TaskId;
+use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
+use fixpoint_vocabulary::work::Allowance;
+use serde::{Deserialize, Serialize};
+
+use crate::convergence::Limits;
+
+/// Whether a task may change the tests of its goals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestEdits {
+    /// It may.
+    Allowed,
+    /// It may, but the goals must pass with the tests as they were, too.
+    Checked,
+}
+
+/// What counts as a goal beside those that are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImpliedGoals {
+    /// Nothing does.
+    #[default]
+    None,
+    /// A guard that fails at the base every time is a goal too.
+    WhatFails,
+    /// The same; and if nothing fails, there is nothing to do.
+    WhatFailsAndElseNothing,
+}
+
+/// Everything about a task that is fixed when it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOrder {
+    /// Its name.
+    pub task: TaskId,
+    /// The checks that must pass, by their number.
+    pub goals: BTreeSet<u32>,
+    /// The checks that must show nothing new.
+    pub guards: BTreeSet<u32>,
+    /// What is a goal beside those named.
+    #[serde(default)]
+    pub implied_goals: ImpliedGoals,
+    /// When attempts count as getting nowhere.
+    pub limits: Limits,
+    /// How the baseline is taken and compared with.
+    pub baseline: BaselineSettings,
+    /// How many times a goal must pass.
+    pub goal_runs: u32,
+    /// What a scope violation leads to.
+    pub on_violation: OnViolation,
+    /// Whether tests of goals may be changed.
+    pub test_edits: TestEdits,
+    /// So many commands in a row cut short by crashes stop the task.
+    pub max_interruptions: u32,
+    /// What it may spend.
+    #[serde(default)]
+    pub budget: Allowance,
+}
+
+impl TaskOrder {
+    /// A task with these checks and the default settings.
+    pub fn new(task: TaskId, goals: BTreeSet<u32>, guards: BTreeSet<u32>) -> Self {
+        Self {
+            task,
+            goals,
+            guards,
+            implied_goals: ImpliedGoals::None,
+            limits: Limits::default(),
+            baseline: BaselineSettings::default(),
+            goal_runs: CheckOptions::default().goal_runs,
+            on_violation: OnViolation::default(),
+            test_edits: TestEdits::Checked,
+            max_interruptions: 3,
+            budget: Allowance::default(),
+        }
+    }
+
+    /// A task with these checks, as the settings say.
+    pub fn under(settings: &Settings, task: TaskId, goals: BTreeSet<u32>, guards: BTreeSet<u32>) -> Self {
+        Self {
+            limits: Limits {
+                convergence: settings.convergence.clone(),
+                max_infra_failures: settings.check_options.max_infra_failures,
+            },
+            baseline: settings.baseline.clone(),
+            goal_runs: settings.check_options.goal_runs,
+            on_violation: settings.scope.on_violation,
+            budget: Allowance { attempts: settings.budget.attempts, seconds: settings.budget.wall_time },
+            ..Self::new(task, goals, guards)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What unittest calls a test, and what else it calls by the same kind of name.
+//!
+//! Owns `method (path)`, in the words of every version: until Python 3.11 the parentheses held the class alone. Modules
+//! that could not be loaded and the preparation of classes are named as tests are, but can never be seen passing.
+
+/// What a name is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A test, by its dotted name.
+    Test(String),
+    /// What is done once for all tests of a class or module.
+    Fixture {
+        /// Such as `setUpClass`.
+        hook: String,
+        /// The class or module.
+        of: String,
+    },
+    /// A module, or what else was asked for, that could not be loaded.
+    Module(String),
+}
+
+/// A name and what stands behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Heading<'a> {
+    method: &'a str,
+    path: &'a str,
+    /// Parameters, dots, an outcome, or nothing.
+    pub(super) behind: &'a str,
+}
+
+impl<'a> Heading<'a> {
+    /// The name at the start of a text.
+    pub(super) fn of(text: &'a str) -> Option<Self> {
+        let (method, rest) = text.split_once(" (")?;
+        if !is_name(method) {
+            return None;
+        }
+        let (path, behind) = rest.split_once(')')?;
+        is_name(path).then_some(Self { method, path, behind })
+    }
+
+    /// Whether the path has several parts, as that of every test has, and few words in parentheses have.
+    pub(super) fn is_dotted(&self) -> bool {
+        self.path.contains('.')
+    }
+
+    /// Whether it could hardly be the name of anything but a test.
+    pub(super) fn is_of_test(&self) -> bool {
+        self.is_dotted() && self.method.starts_with("test")
+    }
+
+    /// What the name is of.
+    pub(super) fn subject(&self) -> Subject {
+        let Self { method, path, .. } = *self;
+        if path.starts_with("unittest.loader.") {
+            return Subject::Module(method.to_string());
+        }
+        if matches!(method, "setUpClass" | "tearDownClass" | "setUpModule" | "tearDownModule") {
+            return Subject::Fixture { hook: method.to_string(), of: path.to_string() };
+        }
+        Subject::Test(if path.rsplit('.').next() == Some(method) {
+            path.to_string()
+        } else {
+            format!("{path}.{method}")
+        })
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '>'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_every_version_are_read() {
+        let test = |name: &str| Some(Subject::Test(name.into()));
+        let module = |name: &str| Some(Subject::Module(name.into()));
+        let fixture = |hook: &str, of: &str| Some(Subject::Fixture { hook: hook.into(), of: of.into() });
+        let table = [
+            ("test_x (m.C.test_x)", test("m.C.test_x")),
+            ("test_x (m.C)", test("m.C.test_x")),
+            ("test_x (m.f.<locals>.C.test_x) (i=1)", test("m.f.<locals>.C.test_x")),
+            ("test_加算 (m.C.test_加算)", test("m.C.test_加算")),
+            ("setUpClass (m.C)", fixture("setUpClass", "m.C")),
+            ("tearDownModule (m)", fixture("tearDownModule", "m")),
+            ("t.test_n (unittest.loader._FailedTest.t.test_n)", module("t.test_n")),
+            ("t.test_n (unittest.loader._FailedTest)", module("t.test_n")),
+            ("t.test_n (unittest.loader.ModuleImportFailure)", module("t.test_n")),
+            ("two words (m.C)", None),
+            ("call (a b)", None),
+            ("open (", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(Heading::of(text).map(|heading| heading.subject()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The lines of a verbose run before its failures: which test runs, and what came of it.
+//!
+//! A test is open from its name until its outcome, which stands on a line of its own where the test printed something.
+//! Refuses to take the end of a printed line for an outcome, unless the next test begins right behind it: unittest
+//! begins none before it has told the last one's. Whether a test failed is read from its block, not here.
+
+use super::name::{Heading, Subject};
+use crate::collector::Collector;
+
+/// Which test runs.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    open: Option<Open>,
+    /// A name alone on the line before: a description follows.
+    announced: Option<Announced>,
+}
+
+#[derive(Debug)]
+struct Open {
+    subject: Subject,
+    last: Last,
+}
+
+/// What the last words of an open test were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Nothing that could be an outcome.
+    Other,
+    /// They end as an outcome does, without a line end before it.
+    EndsPassed,
+    /// The outcome of a test that failed.
+    Failed,
+}
+
+#[derive(Debug)]
+enum Announced {
+    /// Its path has several parts.
+    Dotted(Subject),
+    /// It could be anything until an outcome follows.
+    Bare(Subject),
+}
+
+/// What a line was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Part of a test's lines.
+    Test,
+    /// A name, to be confirmed by the line below it.
+    Name,
+    /// Neither.
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Skipped,
+    Failed,
+}
+
+/// Whether a test begins here for certain.
+pub(super) fn is_start(line: &str) -> bool {
+    opening(line).is_some() || is_announcement(line)
+}
+
+/// Whether the line is nothing but the name of a test.
+pub(super) fn is_announcement(line: &str) -> bool {
+    Heading::of(line).is_some_and(|heading| heading.is_of_test() && heading.behind.is_empty())
+}
+
+/// Whether a line has what stands between a description and an outcome.
+pub(super) fn is_description(line: &str) -> bool {
+    behind_description(line).is_some()
+}
+
+impl Progress {
+    /// Takes a line that stands in no block.
+    pub(super) fn line(&mut self, line: &str, out: &mut Collector) -> Said {
+        let announced = self.announced.take();
+        let mut rest = line;
+        // A test of which a part failed has no outcome until Python 3.11: the next stands behind it.
+        while let Some((subject, behind)) = opening(rest) {
+            self.begin(subject, out);
+            rest = behind;
+        }
+        if rest.len() == line.len() {
+            match (announced, behind_description(line)) {
+                (Some(Announced::Dotted(subject)), Some(behind)) => {
+                    self.begin(subject, out);
+                    rest = behind;
+                }
+                (Some(Announced::Bare(subject)), Some(behind)) if outcome(behind).is_some() => {
+                    self.begin(subject, out);
+                    rest = behind;
+                }
+                (Some(_) | None, _) => {}
+            }
+        }
+        if let Some(heading) = Heading::of(rest).filter(|heading| heading.behind.is_empty()) {
+            let subject = heading.subject();
+            if heading.is_dotted() {
+                self.announced = Some(Announced::Dotted(subject));
+                return Said::Name;
+            } else if self.open.is_none() {
+                self.announced = Some(Announced::Bare(subject));
+                return Said::Name;
+            }
+        }
+        if self.open.is_none() && rest.len() == line.len() {
+            return Said::Nothing;
+        }
+        self.further(rest, out);
+        Said::Test
+    }
+
+    /// The tests are over.
+    pub(super) fn close(&mut self, out: &mut Collector) {
+        self.announced = None;
+        if let Some(Open { subject: Subject::Test(name), last: Last::EndsPassed }) = self.open.take() {
+            out.passed(None, &name);
+        }
+    }
+
+    fn begin(&mut self, subject: Subject, out: &mut Collector) {
+        self.close(out);
+        self.open = Some(Open { subject, last: Last::Other });
+    }
+
+    /// What an open test printed, or what came of it.
+    fn further(&mut self, text: &str, out: &mut Collector) {
+        if let Some((part, result)) = part(text) {
+            match outcome(result) {
+                Some(Outcome::Failed) => self.open = None,
+                Some(Outcome::Skipped) => out.skipped(None, &part),
+                Some(Outcome::Passed) | None => {}
+            }
+            return;
+        }
+        let Some(open) = &mut self.open else { return };
+        match (outcome(text), &open.subject) {
+            (Some(Outcome::Failed), _) => open.last = Last::Failed,
+            // Until Python 3.11 that is what comes of the class behind it.
+            (Some(Outcome::Skipped), _) if open.last == Last::Failed => self.open = None,
+            (Some(result), subject) => {
+                match (result, subject) {
+                    (Outcome::Passed, Subject::Test(name)) => out.passed(None, name),
+                    (Outcome::Skipped, Subject::Test(name)) => out.skipped(None, name),
+                    (_, Subject::Test(_) | Subject::Fixture { .. } | Subject::Module(_)) => {}
+                }
+                self.open = None;
+            }
+            (None, _) if open.last == Last::Failed || text.trim().is_empty() => {}
+            (None, _) => {
+                let ends_passed = text.ends_with("ok") || text.ends_with("expected failure");
+                open.last = if ends_passed { Last::EndsPassed } else { Last::Other };
+            }
+        }
+    }
+}
+
+/// `test_x (m.C.test_x) ... ` and what stands behind it.
+fn opening(line: &str) -> Option<(Subject, &str)> {
+    let heading = Heading::of(line)?;
+    let rest = if heading.behind == " ..." { "" } else { heading.behind.strip_prefix(" ... ")? };
+    (heading.is_dotted() || outcome(rest).is_some()).then(|| (heading.subject(), rest))
+}
+
+/// `  test_x (m.C.test_x) (number=1) ... FAIL`: a part of a test, and what came of it.
+fn part(line: &str) -> Option<(String, &str)> {
+    let heading = Heading::of(line.strip_prefix("  ")?)?;
+    let (parameters, result) = heading.behind.rsplit_once(" ... ")?;
+    match heading.subject() {
+        Subject::Test(name) => Some((format!("{name} {}", parameters.trim()), result)),
+        Subject::Fixture { .. } | Subject::Module(_) => None,
+    }
+}
+
+fn behind_description(line: &str) -> Option<&str> {
+    line.rsplit_once(" ... ").map(|(_, behind)| behind).or_else(|| line.ends_with(" ...").then_some(""))
+}
+
+fn outcome(text: &str) -> Option<Outcome> {
+    match text {
+        "ok" | "expected failure" => Some(Outcome::Passed),
+        "FAIL" | "ERROR" | "unexpected success" => Some(Outcome::Failed),
+        text => {
+            let reason = text.strip_prefix("skipped ")?;
+            reason.ends_with(['\'', '"']).then_some(Outcome::Skipped)
+        }
+    }
+}
