@@ -33,7 +33,10 @@ fn main() -> Outcome<()> {
     let bare = each(bare);
     println!("{FILES} files, {ATTEMPTS} attempts");
     println!("an attempt with its check: {ours:.0} ms, bare {bare:.0} ms, added {:.0} ms", ours - bare);
-    println!("typed until the agent starts: {:.0} ms the first time, {:.0} ms later", cold.start_ms, warm.start_ms);
+    println!(
+        "typed until the agent starts: {:.0} ms the first time, {:.0} ms later",
+        cold.start_ms, warm.start_ms
+    );
     println!("disk of a workspace beyond its files: {} kB", beyond_files(place.path())? / 1000);
     Ok(())
 }

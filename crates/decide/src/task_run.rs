@@ -20,10 +20,10 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
     AttemptOrder, Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure,
 };
-use fixpoint_vocabulary::Cause;
 use serde::{Deserialize, Serialize};
 
 use self::budget::Spent;

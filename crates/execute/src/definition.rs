@@ -1,8 +1,8 @@
 //! Which files decide whether a goal passes: its tests, and what its command runs.
 //!
 //! A goal whose tests were edited must also pass with those files as they were. That works for files that hold tests
-//! and nothing else; a file that holds both tests and what is tested is never put back, because the fix is in it. There
-//! the names of the tests are the proof: they must be seen passing.
+//! and nothing else. Of a file that holds both tests and what is tested only the tests are put back, where they can be
+//! told apart, because the fix is in it too.
 
 use fixpoint_ports::ChangeKind;
 
@@ -11,6 +11,8 @@ use fixpoint_ports::ChangeKind;
 pub(crate) enum Definition {
     /// Nothing that is known.
     None,
+    /// Tests may stand beside what they test.
+    Inline,
     /// Its `scripts` say what the goal runs.
     Scripts,
     /// It is a test, or what the goal runs.
@@ -115,6 +117,7 @@ pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &
         {
             Definition::Whole
         }
+        ChangeKind::Modified if name.ends_with(".rs") => Definition::Inline,
         ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged => Definition::None,
     }
 }
@@ -209,9 +212,10 @@ mod tests {
     #[test]
     fn what_decides_whether_a_goal_passes() {
         use ChangeKind::{Added, Deleted, Modified};
-        use Definition::{None, Scripts, Whole};
+        use Definition::{Inline, None, Scripts, Whole};
         for (path, kind, command, directory, expected) in [
-            ("src/lib.rs", Modified, "cargo test", "", None),
+            ("src/lib.rs", Modified, "cargo test", "", Inline),
+            ("src/lib.rs", Added, "cargo test", "", None),
             ("tests/it.rs", Modified, "cargo test", "", Whole),
             ("tests/it.rs", Deleted, "cargo test", "", Whole),
             ("tests/new.rs", Added, "cargo test", "", None),

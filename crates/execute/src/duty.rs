@@ -9,7 +9,7 @@ use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, GraftOrder};
 use fixpoint_vocabulary::{Redactor, TaskId};
 
-use crate::path_text::path_bytes;
+use crate::path_text::{inline_tests_path, path_bytes};
 use crate::progress::Watcher;
 
 /// Where an executor keeps what is not a commit.
@@ -116,9 +116,19 @@ impl Duty {
     }
 
     fn graft(&self, id: CommandId, order: &GraftOrder) -> Result<CommandResult, Obstacle> {
-        let paths: Vec<Vec<u8>> = order.paths.iter().map(|path| path_bytes(path)).collect();
+        let whole = order.paths.iter().filter(|path| inline_tests_path(path).is_none());
+        let paths: Vec<Vec<u8>> = whole.map(|path| path_bytes(path)).collect();
+        let mut files = Vec::new();
+        for path in order.paths.iter().filter_map(|path| inline_tests_path(path)) {
+            let mixed = self.with_inline_tests_of(&order.from, &order.onto, &path)?;
+            files.extend(mixed.map(|content| (path, content.into_bytes())));
+        }
         let reference = self.reference(&format!("graft-{id}"));
-        let made = self.tools.workspaces.graft(&order.onto, &order.from, &paths, &reference)?;
+        let workspaces = &self.tools.workspaces;
+        let mut made = workspaces.graft(&order.onto, &order.from, &paths, &reference)?;
+        if !files.is_empty() {
+            made = workspaces.overlay(&made.commit, &files, &reference)?;
+        }
         Ok(CommandResult::Grafted { commit: made.commit, tree: made.tree })
     }
 

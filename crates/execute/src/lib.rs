@@ -20,6 +20,7 @@ mod checking;
 mod definition;
 mod duty;
 mod executor;
+mod inline_tests;
 mod log;
 mod named_lock;
 mod path_text;

@@ -6,14 +6,15 @@
 use std::collections::BTreeSet;
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot};
+use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot, WorkspaceError};
 use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
 use fixpoint_vocabulary::work::AttemptOrder;
 
 use crate::Duty;
 use crate::definition::{Definition, defines};
 use crate::duty::Obstacle;
-use crate::path_text::path_text;
+use crate::inline_tests::with_tests_of;
+use crate::path_text::{inline_tests_text, path_text};
 
 /// What was found about an attempt.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -72,27 +73,30 @@ impl Duty {
             findings.violations.push(path_text(path));
         }
         for change in changed {
-            if self.is_edited_test(order, commit, change)? {
-                findings.edited_tests.push(path_text(&change.path));
-            }
+            findings.edited_tests.extend(self.edited_test(order, commit, change)?);
         }
         Ok(findings)
     }
 
-    /// Whether a changed file is part of what decides whether a goal passes.
-    fn is_edited_test(
+    /// What of a changed file is part of what decides whether a goal passes.
+    fn edited_test(
         &self,
         order: &AttemptOrder,
         commit: &CommitId,
         change: &Change,
-    ) -> Result<bool, Obstacle> {
+    ) -> Result<Option<String>, Obstacle> {
         let goals = self.brief.checks.iter().filter(|placed| placed.check.kind == CheckKind::Goal);
         let of_goals =
             goals.map(|goal| defines(&change.path, change.kind, &goal.check.command, &goal.directory));
         let definition = of_goals.max().unwrap_or(Definition::None);
+        let whole = || path_text(&change.path);
         match definition {
-            Definition::None => Ok(false),
-            Definition::Whole => Ok(true),
+            Definition::None => Ok(None),
+            Definition::Whole => Ok(Some(whole())),
+            Definition::Inline => {
+                let edited = self.with_inline_tests_of(&order.origin, commit, &change.path)?;
+                Ok(edited.map(|_| inline_tests_text(&change.path)))
+            }
             Definition::Scripts => {
                 let scripts = |at: &CommitId| -> Result<Option<serde_json::Value>, Obstacle> {
                     let content = self.tools.workspaces.read_file(at, &change.path, MANIFEST_LIMIT)?;
@@ -101,12 +105,32 @@ impl Duty {
                         manifest.get("scripts").cloned()
                     }))
                 };
-                Ok(scripts(&order.origin)? != scripts(commit)?)
+                Ok((scripts(&order.origin)? != scripts(commit)?).then(whole))
             }
         }
     }
+
+    /// A file as it is in one commit with the tests it has in another; `None` where those are the same.
+    pub(crate) fn with_inline_tests_of(
+        &self,
+        tests: &CommitId,
+        rest: &CommitId,
+        path: &[u8],
+    ) -> Result<Option<String>, Obstacle> {
+        let text = |at: &CommitId| -> Result<Option<String>, Obstacle> {
+            match self.tools.workspaces.read_file(at, path, SOURCE_LIMIT) {
+                Ok(content) => Ok(content.and_then(|content| String::from_utf8(content).ok())),
+                Err(WorkspaceError::TooLarge { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        };
+        let (Some(before), Some(now)) = (text(tests)?, text(rest)?) else { return Ok(None) };
+        Ok(with_tests_of(&before, &now))
+    }
 }
 
+/// A source larger than this was not written by hand.
+const SOURCE_LIMIT: u64 = 4 << 20;
 /// A package manifest larger than this is no manifest.
 const MANIFEST_LIMIT: u64 = 4 << 20;
 

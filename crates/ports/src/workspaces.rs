@@ -290,4 +290,11 @@ pub trait Workspaces: Send + Sync {
         paths: &[Vec<u8>],
         reference: &str,
     ) -> Result<TakenTree, WorkspaceError>;
+    /// A commit that is `onto` with these files as they are given, kept under `reference`.
+    fn overlay(
+        &self,
+        onto: &CommitId,
+        files: &[(Vec<u8>, Vec<u8>)],
+        reference: &str,
+    ) -> Result<TakenTree, WorkspaceError>;
 }

@@ -37,13 +37,38 @@ impl Inner {
         entries.retain(|entry| wanted.contains(&entry.path));
         // What goes must be gone before a file can take the name of a directory, or a directory that of a file.
         entries.sort_by_key(|entry| entry.after != Mode::Absent);
+        self.changed_tree(onto, entries.iter().flat_map(index_line).collect(), reference)
+    }
+
+    /// A commit that is `onto` with these files as they are given.
+    pub(crate) fn overlay(
+        &self,
+        onto: &CommitId,
+        files: &[(Vec<u8>, Vec<u8>)],
+        reference: &str,
+    ) -> Result<TakenTree, WorkspaceError> {
+        let mut lines = Vec::new();
+        for (path, content) in files {
+            let object =
+                self.object_git("hash-object").args(["-w", "--stdin"]).input(content.clone()).word()?;
+            lines.extend([format!("{ORDINARY} {object}\t").as_bytes(), path, b"\0"].concat());
+        }
+        self.changed_tree(onto, lines, reference)
+    }
+
+    /// A commit that is `onto` with its index changed by these lines.
+    fn changed_tree(
+        &self,
+        onto: &CommitId,
+        lines: Vec<u8>,
+        reference: &str,
+    ) -> Result<TakenTree, WorkspaceError> {
         let scratch = self.scratch()?;
         let index = scratch.path().join("index");
         let git = |subcommand| self.object_git(subcommand).env("GIT_INDEX_FILE", &index);
         git("read-tree").arg(&onto.0).run()?;
-        if !entries.is_empty() {
-            let input = entries.iter().flat_map(index_line).collect();
-            git("update-index").args(["-z", "--index-info"]).input(input).run()?;
+        if !lines.is_empty() {
+            git("update-index").args(["-z", "--index-info"]).input(lines).run()?;
         }
         let tree = git("write-tree").arg("--missing-ok").word().map(TreeId)?;
         let commit = self.commit(&tree, Some(onto), "Fixpoint: parts of another result\n")?;
@@ -51,6 +76,9 @@ impl Inner {
         Ok(TakenTree { commit, tree })
     }
 }
+
+/// The mode of a file that nobody executes.
+const ORDINARY: &str = "100644";
 
 fn kind(entry: &Differing) -> ChangeKind {
     match (entry.before, entry.after) {

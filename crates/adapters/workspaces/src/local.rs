@@ -172,6 +172,15 @@ impl Workspaces for LocalWorkspaces {
     ) -> Result<TakenTree, WorkspaceError> {
         self.inner.graft(onto, from, paths, reference)
     }
+
+    fn overlay(
+        &self,
+        onto: &CommitId,
+        files: &[(Vec<u8>, Vec<u8>)],
+        reference: &str,
+    ) -> Result<TakenTree, WorkspaceError> {
+        self.inner.overlay(onto, files, reference)
+    }
 }
 
 impl Inner {
