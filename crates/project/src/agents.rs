@@ -158,15 +158,16 @@ mod tests {
     fn command_lines_are_as_their_makers_document_them() {
         let lines: Vec<String> = agents(&everything).iter().map(FoundAgent::command_line).collect();
         let expected = [
-            "claude -p --permission-mode acceptEdits",
+            "claude -p --permission-mode acceptEdits --output-format stream-json --verbose",
             "codex exec --sandbox workspace-write -",
             "opencode run {prompt}",
-            "gemini --approval-mode auto_edit -p {prompt}",
+            "gemini --skip-trust --approval-mode auto_edit -p {prompt}",
             "cursor-agent -p --force {prompt}",
             "copilot --allow-all-tools -p {prompt}",
             "qwen --approval-mode auto-edit -p {prompt}",
             "goose run --no-session -i -",
-            "aider --yes-always --no-auto-commits --no-dirty-commits --no-gitignore --message-file {prompt_file}",
+            "aider --yes-always --no-auto-commits --no-dirty-commits --no-gitignore --chat-history-file /dev/null \
+             --map-tokens 0 --message-file {prompt_file}",
         ];
         assert_eq!(lines, expected);
     }

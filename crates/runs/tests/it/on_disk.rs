@@ -1,0 +1,161 @@
+//! A run of an agent that gets nowhere, with much to say: recorded, read back, told.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Record, RecordError, Recorded};
+use fixpoint_journal::{FileJournal, JOURNAL_FILE};
+use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
+use fixpoint_runs::{
+    Diagnosis, Home, RunDirectory, RunError, RunId, Status, Story, Summary, write_artifacts,
+};
+use fixpoint_vocabulary::work::{
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
+    CommitId, ReportedFailure, TreeId,
+};
+use fixpoint_vocabulary::{Cause, Lang, Redactor};
+
+/// Each message is larger than what a journal holds itself.
+const MESSAGE: usize = 10_000;
+
+struct Stuck {
+    outbox: Outbox,
+}
+
+impl Executor for Stuck {
+    fn start(&mut self, id: CommandId, command: &Command) {
+        let result = match command {
+            Command::TakeBase => {
+                CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
+            }
+            Command::RunChecks(_) => CommandResult::Checks { reports: vec![report()] },
+            Command::RunAttempt(order) => CommandResult::Attempt(AttemptResult {
+                end: AgentEnd::Exited,
+                commit: CommitId(format!("commit {}", order.number)),
+                tree: TreeId(format!("tree {}", order.number)),
+                violations: Vec::new(),
+                revertible: Vec::new(),
+                edited_tests: Vec::new(),
+                exit_code: Some(0),
+                changed_files: 2,
+                changed_lines: 5,
+            }),
+            Command::Graft(_) => panic!("nothing is to be put back"),
+        };
+        self.outbox.report(id, CommandEnd::Completed(result), Duration::from_millis(1500));
+    }
+
+    fn cancel(&mut self, _: CommandId) {}
+}
+
+fn report() -> CheckReport {
+    CheckReport {
+        check: 0,
+        end: CheckEnd::Failed,
+        failures: vec![ReportedFailure {
+            identity: "adds".into(),
+            fingerprint: "f00d".into(),
+            message: Redactor::default().redact(&"x".repeat(MESSAGE)),
+            place: Some("src/lib.rs:3".into()),
+        }],
+        masked: false,
+        passed: Some(1),
+        counted: 1,
+        passed_set: None,
+        seen_passing: BTreeSet::new(),
+        gone: BTreeSet::new(),
+        reasons: Vec::new(),
+        took_ms: 1,
+    }
+}
+
+#[derive(Debug)]
+struct Noon;
+
+impl Clock for Noon {
+    fn now_ms(&self) -> u64 {
+        43_200_000
+    }
+}
+
+/// Runs the agent to its end, and gives what was recorded as it was recorded.
+fn stuck(run: &RunDirectory) -> Vec<Record> {
+    let (outbox, inbox) = mailbox();
+    let desk = Desk {
+        journal: FileJournal::create(&run.path).unwrap(),
+        blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
+        clock: Arc::new(Noon),
+    };
+    let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
+    let opening = Opening { format: FORMAT, at: 43_200_000, order, brief: None };
+    let mut engine = Engine::begin(desk, Stuck { outbox }, opening).unwrap();
+    let mut records = Vec::new();
+    let ending = engine.run(&inbox, &mut |record, _| records.push(record.clone())).unwrap();
+    assert_eq!(ending, Ending::Ended(Cause::NotConverging));
+    records
+}
+
+fn home() -> (tempfile::TempDir, RunDirectory) {
+    let directory = tempfile::tempdir().unwrap();
+    let run = Home::new(directory.path(), "r").run(&RunId("20260101-000000-aaaaa".into()));
+    (directory, run)
+}
+
+#[test]
+fn large_records_are_blobs_and_come_back_whole() {
+    let (_directory, run) = home();
+    let records = stuck(&run);
+    let journal = fs::metadata(run.path.join(JOURNAL_FILE)).unwrap().len();
+    assert!(journal < MESSAGE as u64, "{journal} bytes: the messages are elsewhere");
+    assert_eq!(run.read().unwrap().recorded.records, records);
+    let blobs = fs::read_dir(run.path.join("blobs")).unwrap().flatten();
+    for directory in blobs.filter(|entry| entry.file_name().len() == 2) {
+        fs::remove_dir_all(directory.path()).unwrap();
+    }
+    let error = run.read().unwrap_err();
+    assert!(matches!(error, RunError::Record { source: RecordError::Blob { number: 3, .. }, .. }), "{error}");
+}
+
+#[test]
+fn a_newer_version_is_refused_by_name() {
+    let (_directory, run) = home();
+    let mut journal = FileJournal::create(&run.path).unwrap();
+    journal.append(Seq(0), br#"{"format": 99, "whatever": true}"#).unwrap();
+    drop(journal);
+    assert!(run.read().unwrap_err().to_string().contains("newer version (format 99"));
+}
+
+#[test]
+fn the_story_and_its_artifacts_are_true() {
+    let (_directory, run) = home();
+    stuck(&run);
+    let recorded: Recorded = run.read().unwrap().recorded;
+    let story = Story::of(&recorded);
+    assert_eq!(story.iterations.iter().map(|iteration| iteration.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(story.iterations[0].judged.failures[0].message.as_str().len(), MESSAGE);
+    let summary = Summary::of(&run.id, &recorded, None, "d", Lang::En);
+    assert_eq!((summary.status, summary.cause), (Status::Failed, Some(Cause::NotConverging)));
+    assert_eq!((summary.cost.attempts, summary.cost.check_runs, summary.cost.seconds), (4, 6, 16));
+    assert_eq!(summary.branch, None);
+    write_artifacts(&run, &recorded, Lang::En).unwrap();
+    let context = run.context("loop");
+    let diagnosis: Diagnosis =
+        serde_json::from_slice(&fs::read(context.join("diagnosis.json")).unwrap()).unwrap();
+    assert_eq!(diagnosis.fingerprints[0].fingerprint, "f00d");
+    assert_eq!((diagnosis.fingerprints[0].seen, diagnosis.fingerprints[0].in_a_row), (4, 4));
+    assert!(
+        fs::read_to_string(context.join("diagnosis.md")).unwrap().contains("`f00d` adds at src/lib.rs:3")
+    );
+    let history = fs::read_to_string(context.join("failure_fingerprint_history.json")).unwrap();
+    let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+    assert_eq!(history["iterations"][3]["fingerprints"]["f00d"], 4);
+    let sets: BTreeSet<String> =
+        (0..4).map(|n| history["iterations"][n]["failure_set"].to_string()).collect();
+    assert_eq!(sets.len(), 1, "the same failures have the same hash");
+    let trees: BTreeSet<String> = (0..4).map(|n| history["iterations"][n]["diff"].to_string()).collect();
+    assert_eq!(trees.len(), 4, "and other trees have others");
+    assert!(context.join("iterations/4/current_failures.json").is_file());
+}
