@@ -1,14 +1,14 @@
 //! Where the output of agents and checks is kept, and how credentials are taken out of it.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::work::CommandId;
 
-/// The longest line that is looked at as a whole; a credential across a cut would be longer than any is.
-const LONGEST_LINE: u64 = 1 << 20;
+/// So much is looked at together: whole lines, and of a line that is longer than this its pieces.
+const BLOCK: u64 = 256 << 10;
 
 /// The file with an agent's output.
 pub fn agent_log(outputs: &Path, id: CommandId) -> PathBuf {
@@ -25,19 +25,21 @@ pub(crate) fn redact(path: &Path, redactor: &Redactor) -> io::Result<()> {
     let unfinished = path.with_extension("log.redacting");
     let mut reader = BufReader::new(File::open(path)?);
     let mut writer = BufWriter::new(File::create(&unfinished)?);
-    let (mut line, mut changed) = (Vec::new(), false);
+    let (mut block, mut changed) = (Vec::new(), false);
     loop {
-        line.clear();
-        if io::Read::take(&mut reader, LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+        block.clear();
+        reader.by_ref().take(BLOCK).read_to_end(&mut block)?;
+        if block.is_empty() {
             break;
         }
-        let text = String::from_utf8_lossy(&line);
-        let clean = redactor.redact(&text);
-        if clean.as_str() == text {
-            writer.write_all(&line)?;
-        } else {
-            changed = true;
+        // A credential must not be cut in two, so a block ends with a line, unless the line is endless.
+        reader.by_ref().take(BLOCK).read_until(b'\n', &mut block)?;
+        // What is no text is looked at, and kept, piece by piece.
+        for piece in block.utf8_chunks() {
+            let clean = redactor.redact(piece.valid());
+            changed |= clean.as_str() != piece.valid();
             writer.write_all(clean.as_str().as_bytes())?;
+            writer.write_all(piece.invalid())?;
         }
     }
     writer.flush()?;

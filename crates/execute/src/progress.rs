@@ -45,21 +45,32 @@ impl<'a> Lines<'a> {
         Self { watcher, line: Vec::new() }
     }
 
+    /// Takes a piece of output. Of the lines that end in it only the last is shown: a program may print faster than
+    /// anybody reads.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-            let (content, ends) = match piece.split_last() {
-                Some((b'\n' | b'\r', content)) => (content, true),
-                Some(_) | None => (piece, false),
-            };
-            let room = LONGEST.saturating_sub(self.line.len());
-            self.line.extend(content.iter().take(room));
-            if ends {
-                self.flush();
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let (ended, rest) = match bytes.iter().rposition(is_end) {
+            Some(end) => (bytes.get(..end), bytes.get(end + 1..).unwrap_or_default()),
+            None => (None, bytes),
+        };
+        if let Some(ended) = ended {
+            let mut pieces = ended.rsplit(is_end);
+            let last = pieces.next().unwrap_or_default();
+            if pieces.next().is_some() {
+                self.line.clear();
             }
+            self.add(last);
+            self.show();
         }
+        self.add(rest);
     }
 
-    fn flush(&mut self) {
+    fn add(&mut self, bytes: &[u8]) {
+        let room = LONGEST.saturating_sub(self.line.len());
+        self.line.extend(bytes.iter().take(room));
+    }
+
+    fn show(&mut self) {
         let text = String::from_utf8_lossy(&self.line);
         if !text.trim().is_empty() {
             self.watcher.see(Progress::Line(text.trim_end()));
@@ -89,8 +100,9 @@ mod tests {
     fn lines_are_whole_bounded_and_never_empty() {
         let seen = Seen::default();
         let mut lines = Lines::new(&seen);
-        lines.push(b"one\ntw");
-        lines.push(b"o\r\n\n  \nthree\r");
+        lines.push(b"zero\none\ntw");
+        lines.push(b"o\r");
+        lines.push(b"\n\n  \nthree\r");
         lines.push(&[b'x'; 10_000]);
         lines.push(b"\nunfinished");
         let seen = seen.0.lock().unwrap();
