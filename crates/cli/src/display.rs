@@ -17,6 +17,7 @@ use fixpoint_runs::{Iteration, Story};
 use fixpoint_vocabulary::work::Command;
 
 use self::drawing::{Drawing, clock};
+use crate::output::harmless;
 use crate::surroundings::{Paint, Screen};
 
 /// How often the time that passed is drawn anew.
@@ -114,12 +115,14 @@ impl Watcher for Watching {
             Progress::UncommittedWork => {
                 drawing.line("the base is the working tree as it is, uncommitted work included")
             }
-            Progress::SettingUp(command) => drawing.line(&format!("setting up: {command}")),
-            Progress::Checking(name) => drawing.doing(&format!("checking: {name}")),
-            Progress::KnownFromEarlier(name) => drawing.line(&format!("known from an earlier run: {name}")),
+            Progress::SettingUp(command) => drawing.line(&format!("setting up: {}", harmless(command))),
+            Progress::Checking(name) => drawing.doing(&format!("checking: {}", harmless(name))),
+            Progress::KnownFromEarlier(name) => {
+                drawing.line(&format!("known from an earlier run: {}", harmless(name)));
+            }
             Progress::AgentStarts => drawing.doing("the agent works"),
             Progress::Line(line) => drawing.last_line(line),
-            Progress::Notice(notice) => drawing.line(notice),
+            Progress::Notice(notice) => drawing.line(&harmless(notice)),
         }
     }
 }
@@ -138,7 +141,7 @@ fn failure_lines(iteration: &Iteration) -> Vec<String> {
     let named = judged.failures.iter().take(MOST_NAMED).map(|failure| {
         let said = failure.message.as_str().lines().next().unwrap_or_default();
         let said: String = said.chars().filter(|letter| !letter.is_control()).take(90).collect();
-        format!("  ✗ {}: {said}", failure.identity)
+        format!("  ✗ {}: {said}", harmless(&failure.identity))
     });
     let mut lines: Vec<String> = named.collect();
     if judged.failures.len() > MOST_NAMED {

@@ -100,8 +100,10 @@ fn with_toolchains(named: &[String]) -> Vec<String> {
 /// Knows the values of variables that are likely to be secrets.
 pub(crate) fn redactor(environment: &[(OsString, OsString)]) -> Redactor {
     let is_secret = |name: &OsStr| name.to_str().is_some_and(Redactor::is_secret_name);
-    let secrets = environment.iter().filter(|(name, _)| is_secret(name));
-    Redactor::knowing(secrets.filter_map(|(_, value)| value.to_str().map(ToString::to_string)))
+    let of_name = environment.iter().filter(|(name, _)| is_secret(name));
+    let in_address = environment.iter().filter_map(|(_, value)| Redactor::password_in(value.to_str()?));
+    let values = of_name.filter_map(|(_, value)| value.to_str());
+    Redactor::knowing(values.chain(in_address).map(ToString::to_string))
 }
 
 #[cfg(test)]
@@ -137,7 +139,9 @@ mod tests {
 
     #[test]
     fn secrets_are_known_by_value() {
-        let redacted = redactor(&environment()).redact("got secret-value-1 and m");
-        assert_eq!(redacted.as_str(), "got [removed] and m");
+        let mut environment = environment();
+        environment.push(("DATABASE_URL".into(), "postgres://me:s3cret-word@db/x".into()));
+        let redacted = redactor(&environment).redact("got secret-value-1, s3cret-word and m");
+        assert_eq!(redacted.as_str(), "got [removed], [removed] and m");
     }
 }

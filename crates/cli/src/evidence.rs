@@ -53,6 +53,7 @@ impl Evidence {
         if checks.is_empty() {
             return Ok(None);
         }
+        number_same_names(&mut checks);
         for check in &mut checks {
             if check.command.trim().is_empty() {
                 return Err(Failure::BadInput(
@@ -124,6 +125,17 @@ fn placed(checks: Vec<Check>, directory: &str) -> Vec<PlacedCheck> {
     checks.into_iter().map(|check| PlacedCheck { check, directory: directory.to_string() }).collect()
 }
 
+/// Checks are told apart by their names, so two that are called the same are numbered.
+fn number_same_names(checks: &mut [Check]) {
+    let names: Vec<String> = checks.iter().map(|check| check.name.clone()).collect();
+    for (place, check) in checks.iter_mut().enumerate() {
+        let before = names.iter().take(place).filter(|name| **name == check.name).count();
+        if before > 0 {
+            check.name = format!("{} ({})", check.name, before + 1);
+        }
+    }
+}
+
 /// A command as the name of a check.
 fn short(command: &str) -> String {
     let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -140,4 +152,21 @@ pub(crate) fn refuse_secret(what: &str, text: &str) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_that_begin_alike_have_names_of_their_own() {
+        let long = "x".repeat(70);
+        let mut checks: Vec<Check> = [format!("{long}a"), format!("{long}b"), "c".to_string()]
+            .iter()
+            .map(|command| Check::new(short(command), command.as_str(), CheckKind::Goal))
+            .collect();
+        number_same_names(&mut checks);
+        let names: BTreeSet<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Results on standard output, in the language asked for; everything else on standard error.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use fixpoint_vocabulary::{Lang, Text};
@@ -25,12 +26,12 @@ impl Output {
 
     /// One line.
     pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
-        writeln!(self.writer, "{line}").map_err(failure)
+        writeln!(self.writer, "{}", harmless(line)).map_err(failure)
     }
 
     /// Text as it is, line ends included.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        self.writer.write_all(text.as_bytes()).map_err(failure)
+        self.writer.write_all(harmless(text).as_bytes()).map_err(failure)
     }
 
     /// What others wrote, byte by byte.
@@ -46,12 +47,12 @@ impl Output {
 
     /// A value as JSON on one line.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        self.line(&serde_json::to_string(value)?)
+        writeln!(self.writer, "{}", serde_json::to_string(value)?).map_err(failure)
     }
 
     /// A value as JSON over several lines, for people and files.
     pub(crate) fn pretty_json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        self.line(&serde_json::to_string_pretty(value)?)
+        writeln!(self.writer, "{}", serde_json::to_string_pretty(value)?).map_err(failure)
     }
 
     /// Makes sure that everything has arrived.
@@ -64,9 +65,15 @@ fn failure(error: io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe { Failure::ReaderGone } else { Failure::NoOutput(error) }
 }
 
+/// Text that does nothing to a terminal but to be read: names of tests, messages and tasks are written by others.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let acts = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if text.contains(acts) { Cow::Owned(text.replace(acts, "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
+
 /// A message beside the result. If standard error is gone too, there is nobody left to tell.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "{message}");
+    let _ = writeln!(io::stderr(), "{}", harmless(message));
 }
 
 /// Messages beside the result, unless nobody wants them.
@@ -101,5 +108,16 @@ impl From<bool> for Form {
     /// Whether `--json` was typed.
     fn from(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_not_told_what_to_do() {
+        assert_eq!(harmless("a\tb\n日本"), "a\tb\n日本");
+        assert_eq!(harmless("\u{1b}]0;x\u{7}\u{9b}2J\r"), "\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}");
     }
 }

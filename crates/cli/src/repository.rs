@@ -1,6 +1,7 @@
 //! The repository around the working directory, with its runs and its private workspaces.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fixpoint_runs::{Home, RunDirectory};
 use fixpoint_vocabulary::settings::Settings;
@@ -8,6 +9,9 @@ use fixpoint_workspaces::{LocalWorkspaces, Options};
 
 use crate::failure::Failure;
 use crate::surroundings::Surroundings;
+
+/// Another run may hold every workspace for as long as its agent or check takes; a stop ends the waiting.
+const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
 /// The repository around the working directory.
 #[derive(Debug, Clone)]
@@ -28,6 +32,7 @@ impl Repository {
         let options = Options {
             agent_slots: settings.max_workers + 1,
             check_slots: settings.check_options.max_parallel.max(defaults.check_slots),
+            wait: PATIENCE,
             ..defaults
         };
         let workspaces =

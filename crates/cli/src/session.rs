@@ -125,8 +125,8 @@ impl Around<'_> {
         if listening.is_asked() {
             display.line("waiting for what was started to end");
         }
-        let (_, mut executor) = engine.into_parts();
-        executor.finish();
+        // An engine that could not go on has called nothing off; this does, and waits.
+        drop(engine);
         Ok(Driven { ending: ending?, recorded })
     }
 
@@ -180,12 +180,17 @@ pub(crate) struct Seat<'a> {
 }
 
 impl Seat<'_> {
-    /// Removes what a run without a directory left.
-    pub(crate) fn forget(&self, repository: &Repository) {
+    /// Removes what a run without a directory left: its files, and the commits it compared.
+    pub(crate) fn forget(&self, repository: &Repository) -> Result<(), Failure> {
         if self.run.is_none() {
             // It is found by nobody, and the next process of this number overwrites it.
             drop(std::fs::remove_dir_all(scratch(repository)));
+            let prefix = format!("{}/", self.name());
+            let mut kept = repository.workspaces.kept()?;
+            kept.retain(|kept| kept.reference.starts_with(&prefix));
+            repository.workspaces.forget(&kept)?;
         }
+        Ok(())
     }
 
     fn name(&self) -> String {

@@ -128,11 +128,6 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         &self.run
     }
 
-    /// The journal and the executor, for whoever made them.
-    pub fn into_parts(self) -> (J, X) {
-        (self.recorder.journal, self.executor)
-    }
-
     /// A result of a command that is no longer under way has had its end already.
     fn is_current(&self, event: &Event) -> bool {
         match event {

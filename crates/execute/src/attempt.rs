@@ -11,7 +11,7 @@ use fixpoint_ports::{
 use fixpoint_vocabulary::work::{AgentEnd, AttemptOrder, AttemptResult, CommandId, CommandResult};
 
 use crate::Duty;
-use crate::duty::Obstacle;
+use crate::duty::{Obstacle, directory_in};
 use crate::log::{agent_log, redact};
 use crate::progress::{Lines, Progress};
 use crate::prompt::prompt;
@@ -39,7 +39,13 @@ impl Duty {
         let unfinished = self.reference(&format!("interrupted-{}-{id}", order.number));
         let request = SlotRequest { purpose: Purpose::Agent, at: &order.base, unfinished: Some(&unfinished) };
         let mut slot = self.tools.workspaces.acquire(&request, cancel)?;
-        self.prepare(&*slot, &log, cancel)?;
+        match self.prepare(&*slot, &log, cancel) {
+            // An earlier attempt broke it, and this one may mend it.
+            Err(obstacle @ Obstacle::SetUp { .. }) if order.base != order.origin => {
+                self.tools.watcher.see(Progress::Notice(&obstacle.to_string()));
+            }
+            prepared => prepared?,
+        }
         let guarded = self.guarded_files(&*slot)?;
         let invocation = self.agent_invocation(id, order, &*slot, &log)?;
         self.tools.watcher.see(Progress::AgentStarts);
@@ -112,8 +118,11 @@ impl Duty {
         let is_told_by_argument = self.brief.agent.iter().any(is_named);
         let filled = |argument: &String| filled(argument, &text, &file);
         let mut words = self.brief.agent.iter().map(filled);
-        let directory = slot.directory().join(&self.brief.directory);
-        fs::create_dir_all(&directory).map_err(Obstacle::at(&directory))?;
+        // What an attempt did to its own directory must not keep the next from mending it.
+        let directory = match directory_in(slot, &self.brief.directory) {
+            Err(Obstacle::LeadsOut(_)) => slot.directory().to_path_buf(),
+            found => found?,
+        };
         let mut environment = self.agent_environment.clone();
         let own = [
             ("FIXPOINT_RUN", self.run.clone()),

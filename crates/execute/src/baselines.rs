@@ -1,7 +1,7 @@
 //! What checks showed at a base, kept beyond one run: the same tree, check and environment need not be asked twice.
 //!
 //! Owns the key and the file. Refuses to keep what says nothing about the tree: a check that could not run, was not
-//! found, hung or waits is asked again. Invariant: one process at a time fills an entry; the others wait and read it.
+//! found, crashed, hung or waits is asked again. Invariant: one process at a time fills an entry; the others wait and read it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use fixpoint_ports::Cancel;
 use fixpoint_vocabulary::brief::PlacedCheck;
+use fixpoint_vocabulary::settings::BaselineReuse;
 use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, Reuse};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ impl Duty {
         cancel: &Cancel,
         find_out: impl FnOnce() -> Result<CheckReport, Obstacle>,
     ) -> Result<CheckReport, Obstacle> {
+        if self.brief.settings.baseline.reuse == BaselineReuse::Never {
+            return find_out();
+        }
         let key = self.key(placed, &call.only, reuse);
         let patience = Duration::from_secs(u64::from(placed.check.timeout));
         let _held = match ask(&self.places.baselines, &key, patience, cancel) {
@@ -114,8 +118,12 @@ impl Duty {
 
 fn says_something(report: &CheckReport) -> bool {
     match report.end {
-        CheckEnd::Passed | CheckEnd::Failed | CheckEnd::Crashed => true,
-        CheckEnd::TimedOut | CheckEnd::NotFound | CheckEnd::CouldNotRun | CheckEnd::Waiting => false,
+        CheckEnd::Passed | CheckEnd::Failed => true,
+        CheckEnd::Crashed
+        | CheckEnd::TimedOut
+        | CheckEnd::NotFound
+        | CheckEnd::CouldNotRun
+        | CheckEnd::Waiting => false,
     }
 }
 

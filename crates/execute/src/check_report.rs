@@ -81,6 +81,30 @@ pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
     }
 }
 
+/// A check whose directory an attempt has replaced with something else.
+pub(crate) fn unplaced(number: u32, check: &Check) -> CheckReport {
+    prevented(number, ours("directory", check, "the directory it runs in is no directory any more"))
+}
+
+/// A check on a commit that set-up fails on.
+pub(crate) fn not_set_up(number: u32, check: &Check) -> CheckReport {
+    prevented(
+        number,
+        ours("set_up", check, "the set-up command fails; are the files that name packages in order?"),
+    )
+}
+
+/// A check that an attempt made impossible.
+fn prevented(number: u32, failure: ReportedFailure) -> CheckReport {
+    CheckReport {
+        end: CheckEnd::Failed,
+        failures: vec![failure],
+        masked: true,
+        reasons: Vec::new(),
+        ..could_not_run(number, "")
+    }
+}
+
 /// What is reported of a run, and the names of the tests that passed where they are wanted later.
 pub(crate) fn told(
     call: &CheckCall,
@@ -126,7 +150,8 @@ pub(crate) fn told(
     if let Some(extra) = extra.filter(|extra| extra.is_needed || failures.is_empty()) {
         failures.push(extra.failure);
     }
-    if failures.len() > MOST_FAILURES {
+    let is_cut = failures.len() > MOST_FAILURES;
+    if is_cut {
         failures.sort_by(|a, b| a.identity.cmp(&b.identity));
         let more = failures.len() - MOST_FAILURES;
         failures.truncate(MOST_FAILURES);
@@ -139,7 +164,8 @@ pub(crate) fn told(
     let report = CheckReport {
         check: call.check,
         end,
-        masked: cut_short,
+        // What is not listed is as unseen as what did not run.
+        masked: cut_short || is_cut,
         passed: is_named.then(|| u32::try_from(passed.len()).unwrap_or(u32::MAX)),
         counted: ran.report.passed_count(),
         passed_set: None,
@@ -249,7 +275,9 @@ fn reported(failure: &Failure, check: &Check, redactor: &Redactor) -> ReportedFa
         Some(line) => format!("{file}:{line}"),
         None => file.clone(),
     });
-    let shortened: String = failure.message.chars().take(LONGEST_MESSAGE).collect();
+    // A credential that is cut in two is no longer known as one, so the cut comes last.
+    let message = redactor.redact(&failure.message);
+    let shortened: String = message.as_str().chars().take(LONGEST_MESSAGE).collect();
     let identity = redactor.redact(&identity(failure, check)).to_string();
     let fingerprint = if failure.test.is_some() { failure.fingerprint.clone() } else { identity.clone() };
     ReportedFailure {

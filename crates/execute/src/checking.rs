@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ use fixpoint_vocabulary::settings::FingerprintValues;
 use fixpoint_vocabulary::work::{CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId};
 
 use crate::Duty;
-use crate::check_report::{Ran, could_not_run, is_test, told};
-use crate::duty::Obstacle;
+use crate::check_report::{Ran, could_not_run, is_test, not_set_up, told, unplaced};
+use crate::duty::{Obstacle, directory_in};
 use crate::log::{check_log, redact};
 use crate::named_lock::{Asked, ask};
 use crate::progress::{Lines, Progress};
@@ -27,6 +28,8 @@ const KEPT_OUTPUT: u64 = 64 << 20;
 const GRACE: Duration = Duration::from_secs(5);
 /// Of the output, so much is looked at for a verdict in words.
 const VERDICT_TAIL: usize = 64 << 10;
+/// A package manifest larger than this is none.
+const LARGEST_MANIFEST: u64 = 4 << 20;
 /// A decision file larger than this is none.
 const LARGEST_DECISION: u64 = 1 << 20;
 
@@ -56,8 +59,11 @@ impl Duty {
                     scope.spawn(move || self.known_or_run(turn, order, run, cancel))
                 };
                 let threads: Vec<_> = group.iter().copied().map(one).collect();
-                let died = || Err(Obstacle::Cancelled);
-                threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| died())).collect()
+                // A defect of ours is told as one by the executor; nobody asked to stop.
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|died| resume_unwind(died)))
+                    .collect()
             });
             for report in ended {
                 reports.push(report?);
@@ -77,7 +83,13 @@ impl Duty {
         let placed = self.check(call.check)?;
         match &run.reuse {
             Some(reuse) => self.at_base(placed, call, reuse, cancel, || self.run_check(turn, call, cancel)),
-            None => self.run_check(turn, call, cancel),
+            None => match self.run_check(turn, call, cancel) {
+                // What the attempt did to its own directory is held against the attempt, not the machine.
+                Err(Obstacle::LeadsOut(_)) => Ok(unplaced(call.check, &placed.check)),
+                // So is what it did to the files that name packages: they could be installed at the base.
+                Err(Obstacle::SetUp { .. }) => Ok(not_set_up(call.check, &placed.check)),
+                ran => ran,
+            },
         }
     }
 
@@ -137,8 +149,7 @@ impl Duty {
         let request = SlotRequest { purpose: Purpose::Check, at: turn.commit, unfinished: None };
         let slot = self.tools.workspaces.acquire(&request, cancel)?;
         self.prepare(&*slot, &log, cancel)?;
-        let directory = slot.directory().join(&placed.directory);
-        fs::create_dir_all(&directory).map_err(Obstacle::at(&directory))?;
+        let directory = directory_in(&*slot, &placed.directory)?;
         let line = command_line(placed, &directory);
         let are_tests = !call.only.is_empty() && call.only.iter().all(|id| is_test(id, &placed.check));
         let only = if are_tests { line.only(&call.only) } else { None };
@@ -154,11 +165,12 @@ impl Duty {
             reading.push(bytes);
             lines.push(bytes);
         })?;
+        let redacted = redact(&log, &self.tools.redactor).map_err(Obstacle::at(&log));
         if ended.cause == ExitCause::Cancelled {
             return Err(Obstacle::Cancelled);
         }
+        redacted?;
         files.read(&mut |bytes| reading.parser.push(bytes));
-        redact(&log, &self.tools.redactor).map_err(Obstacle::at(&log))?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(reading.finish(ended, &decision, placed, line.runner(), took_ms))
     }
@@ -193,10 +205,17 @@ impl Duty {
 fn command_line(placed: &PlacedCheck, directory: &Path) -> CommandLine {
     let told = Runner::from_name(&placed.check.runner);
     CommandLine::read(&placed.check.command, told, &|name| {
-        let manifest = fs::read(directory.join("package.json")).ok()?;
+        let manifest = read_file(&directory.join("package.json"), LARGEST_MANIFEST)?;
         let manifest: serde_json::Value = serde_json::from_slice(&manifest).ok()?;
         manifest.get("scripts")?.get(name)?.as_str().map(ToString::to_string)
     })
+}
+
+/// The content of an ordinary file that is not too large. A link may lead to a device that never ends.
+fn read_file(path: &Path, largest: u64) -> Option<Vec<u8>> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let is_sane = metadata.is_file() && metadata.len() <= largest;
+    is_sane.then(|| fs::read(path).ok()).flatten()
 }
 
 /// Where a check may write its decision, and the id that makes it this check's.
@@ -220,9 +239,7 @@ impl Decision {
     }
 
     fn read(&self) -> Option<String> {
-        let metadata = fs::symlink_metadata(&self.file).ok()?;
-        let is_sane = metadata.is_file() && metadata.len() <= LARGEST_DECISION;
-        is_sane.then(|| fs::read_to_string(&self.file).ok()).flatten()
+        String::from_utf8(read_file(&self.file, LARGEST_DECISION)?).ok()
     }
 }
 

@@ -101,7 +101,7 @@ const PACKAGE_RUNNERS: [&str; 5] = ["npm", "yarn", "pnpm", "bun", "npx"];
 
 /// What a changed path has to do with a goal that runs `command` in `directory`.
 pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &str) -> Definition {
-    let Ok(path) = std::str::from_utf8(path) else { return Definition::None };
+    let path = &String::from_utf8_lossy(path);
     let name = path.rsplit('/').next().unwrap_or(path);
     if is_steering(name) {
         return Definition::Whole;
@@ -253,6 +253,6 @@ mod tests {
                 "{path} {kind:?} {command}"
             );
         }
-        assert_eq!(defines(b"tests/\xff", Modified, "pytest", ""), None);
+        assert_eq!(defines(b"tests/\xff", Modified, "pytest", ""), Whole);
     }
 }

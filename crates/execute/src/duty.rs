@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fixpoint_ports::{BlobError, Blobs, Cancel, ProcessError, Processes, WorkspaceError, Workspaces};
+use fixpoint_ports::{BlobError, Blobs, Cancel, ProcessError, Processes, Slot, WorkspaceError, Workspaces};
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, GraftOrder};
 use fixpoint_vocabulary::{Redactor, TaskId};
@@ -80,6 +80,8 @@ pub(crate) enum Obstacle {
     File { path: PathBuf, source: std::io::Error },
     #[error("the set-up command `{command}` {why}; its output is in {}", .log.display())]
     SetUp { command: String, why: String, log: PathBuf },
+    #[error("{} is no directory of the workspace any more", .0.display())]
+    LeadsOut(PathBuf),
     #[error("check {0} does not exist")]
     NoSuchCheck(u32),
 }
@@ -136,4 +138,18 @@ impl Duty {
     pub(crate) fn reference(&self, what: &str) -> String {
         format!("{}/{}/{what}", self.run, self.task)
     }
+}
+
+/// A directory of a slot, made if it is missing. A link on the way there would lead out of the slot.
+pub(crate) fn directory_in(slot: &dyn Slot, below: &str) -> Result<PathBuf, Obstacle> {
+    let mut directory = slot.directory().to_path_buf();
+    for part in below.split('/').filter(|part| !part.is_empty()) {
+        directory.push(part);
+        match directory.symlink_metadata() {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(Obstacle::LeadsOut(directory)),
+            Err(_) => std::fs::create_dir(&directory).map_err(Obstacle::at(&directory))?,
+        }
+    }
+    Ok(directory)
 }

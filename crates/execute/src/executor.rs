@@ -60,7 +60,8 @@ impl Executor for LocalExecutor {
 
 impl Drop for LocalExecutor {
     fn drop(&mut self) {
-        for (cancel, _) in self.under_way.values() {
+        // Asked twice it would be at once, and somebody may have asked already.
+        for (cancel, _) in self.under_way.values().filter(|(cancel, _)| !cancel.is_asked()) {
             cancel.ask();
         }
         self.finish();

@@ -80,6 +80,10 @@ fn item(lines: &[&str], from: usize) -> Option<Item> {
     let line = rest.get(header)?;
     let name = name_of(line)?;
     let opens = line.matches('{').count();
+    if opens == 0 && line.contains(';') {
+        // A module in a file of its own: what follows here is no part of it.
+        return None;
+    }
     let is_one_line = opens > 0 && line.matches('}').count() == opens;
     let length = if is_one_line { 0 } else { rest.iter().skip(header).position(|line| *line == "}")? };
     Some(Item { name, lines: from..from + header + length + 1 })
@@ -136,6 +140,10 @@ mod tests {
             ("#[test_case(1)]\nfn a() {\n}\n", ""),
             ("", "#[test]\nfn a() {\n}\n"),
             ("#[cfg(test)]\nmod tests;\n", "#[cfg(test)]\nmod tests;\nfn x() {}\n"),
+            (
+                "#[cfg(test)]\nmod tests;\nfn a() {\n    1\n}\n",
+                "#[cfg(test)]\nmod tests;\nfn a() {\n    2\n}\n",
+            ),
         ] {
             assert_eq!(with_tests_of(before, now), None, "{before}");
         }

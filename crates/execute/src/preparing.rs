@@ -11,6 +11,7 @@ use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Program, Slot, Stdin
 
 use crate::Duty;
 use crate::duty::Obstacle;
+use crate::log::redact;
 use crate::progress::{Lines, Progress};
 
 /// Files that name packages: when one of them is another, set-up runs again.
@@ -88,6 +89,7 @@ impl Duty {
         };
         let mut lines = Lines::new(&*self.tools.watcher);
         let ended = self.tools.processes.run(&invocation, cancel, &mut |bytes| lines.push(bytes))?;
+        redact(&log, &self.tools.redactor).map_err(Obstacle::at(&log))?;
         let failed =
             |why: String| Err(Obstacle::SetUp { command: command.to_string(), why, log: log.clone() });
         match ended.cause {

@@ -117,9 +117,10 @@ fn failing(failures: &[ReportedFailure]) -> String {
         failures.len()
     );
     for failure in failures.iter().take(IN_FULL) {
-        let name = failure.test().unwrap_or("(no test)");
-        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        text.push_str(&format!("\n\n{}{place}\n{}", one_line(name), fenced(failure.message.as_str())));
+        let name = one_line(failure.test().unwrap_or("(no test)"));
+        let place =
+            failure.place.as_ref().map(|place| format!(" at {}", one_line(place))).unwrap_or_default();
+        text.push_str(&format!("\n\n{}", fenced(&format!("{name}{place}\n{}", failure.message))));
     }
     let others: Vec<&str> =
         failures.iter().skip(IN_FULL).take(BY_NAME).map(|failure| failure.identity.as_str()).collect();

@@ -1,7 +1,7 @@
 //! Reports that test runners write to files instead of saying it: JUnit XML of Maven and Gradle.
 //!
-//! Owns where they are. Invariant: a report read after a check was written by that check, because all of them are
-//! removed before it.
+//! Owns where they are. Refuses places that are reached through a link: what lies there is not the slot's to remove.
+//! Invariant: a report read after a check was written by that check, because all of them are removed before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ impl ReportFiles {
     pub(crate) fn clear(directory: &Path) -> Self {
         let mut places = Vec::new();
         find_modules(directory, DEPTH, &mut places);
+        places.retain(|place| !is_behind_link(directory, place));
         for place in &places {
             // What cannot be removed is read again later: an old failure is the lesser evil.
             drop(fs::remove_dir_all(place));
@@ -33,7 +34,7 @@ impl ReportFiles {
     /// Hands over the content of every report.
     pub(crate) fn read(&self, take: &mut dyn FnMut(&[u8])) {
         let mut left = MOST;
-        for place in &self.0 {
+        for place in self.0.iter().filter(|place| !place.is_symlink()) {
             read_below(place, 2, &mut left, take);
         }
     }
@@ -56,6 +57,12 @@ fn find_modules(directory: &Path, depth: u32, places: &mut Vec<PathBuf>) {
             find_modules(&entry.path(), depth - 1, places);
         }
     }
+}
+
+/// Whether a path below a directory is, or is reached through, anything but a directory.
+fn is_behind_link(directory: &Path, path: &Path) -> bool {
+    let mut between = path.ancestors().take_while(|above| *above != directory);
+    between.any(|above| above.symlink_metadata().is_ok_and(|found| !found.is_dir()))
 }
 
 fn read_below(directory: &Path, depth: u32, left: &mut u64, take: &mut dyn FnMut(&[u8])) {
@@ -99,6 +106,19 @@ mod tests {
         let mut read = Vec::new();
         files.read(&mut |bytes| read.extend_from_slice(bytes));
         assert_eq!(read, b"\nnew\n");
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_neither_removed_nor_read() {
+        let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let report = outside.path().join("surefire-reports/TEST-a.xml");
+        fs::create_dir_all(report.parent().unwrap()).unwrap();
+        fs::write(&report, "theirs").unwrap();
+        fs::write(root.path().join("pom.xml"), "").unwrap();
+        std::os::unix::fs::symlink(outside.path(), root.path().join("target")).unwrap();
+        let mut read = Vec::new();
+        ReportFiles::clear(root.path()).read(&mut |bytes| read.extend_from_slice(bytes));
+        assert!(read.is_empty() && report.is_file());
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! Owns the comparison of trees with the scope, and of ignored files with what is denied: an agent that edits a file
 //! git does not look at is seen all the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot, WorkspaceError};
+use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot, Stamp, WorkspaceError};
 use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
 use fixpoint_vocabulary::work::AttemptOrder;
 
@@ -43,10 +43,13 @@ impl Duty {
     /// Which of the guarded files are others now, new or gone.
     pub(crate) fn touched(&self, before: &[IgnoredFile], slot: &dyn Slot) -> Result<Vec<Vec<u8>>, Obstacle> {
         let after = self.guarded_files(slot)?;
-        let gone_or_other = before.iter().filter(|file| !after.contains(file));
-        let new_or_other = after.iter().filter(|file| !before.contains(file));
-        let touched: BTreeSet<Vec<u8>> =
-            gone_or_other.chain(new_or_other).map(|file| file.path.clone()).collect();
+        let by_path = |files: &[IgnoredFile]| -> BTreeMap<Vec<u8>, Stamp> {
+            files.iter().map(|file| (file.path.clone(), file.stamp.clone())).collect()
+        };
+        let (before, after) = (by_path(before), by_path(&after));
+        let gone_or_other = before.iter().filter(|(path, stamp)| after.get(*path) != Some(stamp));
+        let new = after.iter().filter(|(path, _)| !before.contains_key(*path));
+        let touched: BTreeSet<Vec<u8>> = gone_or_other.chain(new).map(|(path, _)| path.clone()).collect();
         Ok(touched.into_iter().collect())
     }
 
@@ -85,7 +88,10 @@ impl Duty {
         commit: &CommitId,
         change: &Change,
     ) -> Result<Option<String>, Obstacle> {
-        let goals = self.brief.checks.iter().filter(|placed| placed.check.kind == CheckKind::Goal);
+        let checks = &self.brief.checks;
+        // Where no goal is named, a guard that fails is one.
+        let is_named = checks.iter().any(|placed| placed.check.kind == CheckKind::Goal);
+        let goals = checks.iter().filter(|placed| !is_named || placed.check.kind == CheckKind::Goal);
         let of_goals =
             goals.map(|goal| defines(&change.path, change.kind, &goal.check.command, &goal.directory));
         let definition = of_goals.max().unwrap_or(Definition::None);

@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fixpoint_engine::{RecordError, Recorded};
 use fixpoint_journal::{Damage, FileBlobs, FileJournal, LockError, OpenError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+/// The file that says that the result has a branch.
+const DELIVERED: &str = "delivered";
 /// How many runs the message about an unclear name lists.
 const MOST_NAMED: usize = 5;
 
-/// A run's name: when it began, and four letters that tell apart what began in the same second.
+/// A run's name: when it began, and five letters that tell apart what began in the same second.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(pub String);
 
@@ -259,6 +262,23 @@ impl RunDirectory {
     pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Recorded, RunError> {
         Recorded::read(payloads, &self.blobs()?)
             .map_err(|source| RunError::Record { run: self.id.clone(), source })
+    }
+
+    /// Notes that its result has a branch, which nothing in the journal says.
+    pub fn note_delivery(&self) -> Result<(), RunError> {
+        let path = self.path.join(DELIVERED);
+        fs::write(&path, "").map_err(|source| RunError::Io { path, source })
+    }
+
+    /// Whether its result was ever given a branch.
+    pub fn is_delivered(&self) -> bool {
+        self.path.join(DELIVERED).is_file()
+    }
+
+    /// How long ago something in its directory was made or removed, for a run whose journal cannot be read.
+    pub fn untouched_for(&self) -> Duration {
+        let modified = fs::metadata(&self.path).and_then(|metadata| metadata.modified());
+        modified.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default()
     }
 
     /// Removes everything about it.

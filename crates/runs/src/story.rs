@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fixpoint_decide::convergence::Verdict;
+use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::task_run::{Judged, Step, TaskRun, Work};
 use fixpoint_engine::{Record, Recorded};
@@ -48,13 +48,6 @@ pub struct Iteration {
     pub checks: Vec<CheckMade>,
     /// What was judged.
     pub judged: Judged,
-}
-
-impl Iteration {
-    /// The word on it.
-    pub const fn verdict(&self) -> &Verdict {
-        &self.judged.verdict
-    }
 }
 
 /// A run, told in order.
@@ -116,7 +109,11 @@ impl Story {
             self.add_end(*command, work, end, *took_ms);
         }
         if let Some(judged) = &record.decision.judged {
-            let open = std::mem::take(&mut self.open);
+            // Checks that could not run are run again on the same attempt.
+            let open = match judged.attempt.outcome {
+                Outcome::Infra => self.open.clone(),
+                Outcome::Complete | Outcome::Incomplete | Outcome::Waiting => std::mem::take(&mut self.open),
+            };
             self.iterations.push(Iteration {
                 number: judged.counts.iterations,
                 at: record.at,
@@ -175,8 +172,11 @@ impl Story {
             let judged = &iteration.judged;
             (judged.attempt.masked, judged.failures.len() + judged.outside.len())
         };
+        // One whose checks could not run left no failures because nobody looked.
+        let was_checked = |iteration: &&Iteration| iteration.judged.attempt.outcome != Outcome::Infra;
         // Of equally good ones the later counts, because it knows more.
-        self.iterations.iter().rev().min_by_key(badness).map(|best| &best.judged.commit)
+        let best = self.iterations.iter().rev().filter(was_checked).min_by_key(badness);
+        Some(&best.unwrap_or(last).judged.commit)
     }
 
     /// What the result rests on, if it is done.

@@ -99,19 +99,16 @@ impl Redactor {
     /// Whether an environment variable of this name is likely to hold a credential.
     pub fn is_secret_name(name: &str) -> bool {
         let name = name.to_ascii_uppercase();
-        [
-            "TOKEN",
-            "SECRET",
-            "PASSWORD",
-            "PASSWD",
-            "API_KEY",
-            "APIKEY",
-            "ACCESS_KEY",
-            "PRIVATE_KEY",
-            "CREDENTIAL",
-        ]
-        .iter()
-        .any(|part| name.contains(part))
+        let parts = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIAL"];
+        let endings = ["_KEY", "_PAT", "_DSN", "_PASS", "_AUTH"];
+        parts.iter().any(|part| name.contains(part)) || endings.iter().any(|ending| name.ends_with(ending))
+    }
+
+    /// The credential in an address, as in `postgres://user:password@host`.
+    pub fn password_in(address: &str) -> Option<&str> {
+        let (_, rest) = address.split_once("://")?;
+        let (person, _) = rest.split_once('@')?;
+        person.split_once(':').map(|(_, password)| password).filter(|password| !password.contains('/'))
     }
 
     /// A text without credentials.
@@ -198,8 +195,22 @@ mod tests {
                 .all(|name| Redactor::is_secret_name(name))
         );
         assert!(
-            !["PATH", "HOME", "KEYBOARD", "CARGO_HOME"].iter().any(|name| Redactor::is_secret_name(name))
+            !["PATH", "HOME", "KEYBOARD", "CARGO_HOME", "COMPASS"]
+                .iter()
+                .any(|name| Redactor::is_secret_name(name))
         );
+    }
+
+    #[test]
+    fn addresses_may_hold_a_password() {
+        for (address, password) in [
+            ("postgres://me:s3cret-word@db:5432/x", Some("s3cret-word")),
+            ("https://example.org/a:b@c", None),
+            ("https://me@example.org", None),
+            ("a:b@c", None),
+        ] {
+            assert_eq!(Redactor::password_in(address), password);
+        }
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub(crate) struct CheckArguments {
 /// `fixpoint resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// What may be spent beyond the limits, such as `attempts=+3` or `time=+30m`

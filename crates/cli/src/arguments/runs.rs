@@ -7,7 +7,7 @@ use super::SetArguments;
 /// A run to look at.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// As JSON
@@ -29,7 +29,7 @@ pub(crate) struct ListArguments {
 /// `fixpoint diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// Of this attempt instead of the result
@@ -46,7 +46,7 @@ pub(crate) struct DiffArguments {
 /// `fixpoint apply`.
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// Of this attempt, even though it is not done
@@ -60,7 +60,7 @@ pub(crate) struct ApplyArguments {
 /// `fixpoint logs`.
 #[derive(Debug, Args)]
 pub(crate) struct LogsArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// Only of this attempt; 0 for the checks at the base
@@ -80,7 +80,7 @@ pub(crate) struct LogsArguments {
 /// `fixpoint stop`.
 #[derive(Debug, Args)]
 pub(crate) struct StopArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// At once, without waiting for the agent to end in good order
@@ -94,7 +94,7 @@ pub(crate) struct StopArguments {
 /// `fixpoint replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// The run: a unique part of its name, or `latest`
+    /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// Other settings to decide with

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
@@ -106,8 +107,9 @@ fn compare(
         let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
         Engine::begin(desk, executor, opening)
     });
-    seat.forget(repository);
-    Ok(driven?.recorded)
+    let forgotten = seat.forget(repository);
+    let driven = driven?;
+    forgotten.map(|()| driven.recorded)
 }
 
 fn tell(
@@ -132,6 +134,12 @@ fn tell(
         return Ok(exit_code(cause));
     };
     let judged = &last.judged;
+    if judged.attempt.outcome == Outcome::Infra {
+        output.line(
+            "the checks could not run: is there space, is a lock of theirs taken, are the services up?",
+        )?;
+        return Ok(exit_code(Cause::Infrastructure));
+    }
     let base_tree = story.base.as_ref().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {

@@ -42,12 +42,15 @@ pub(crate) fn run(
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
     for run in repository.home.list()? {
         match stays(&run, age, work) {
-            None => {
-                if !arguments.dry_run {
+            None if arguments.dry_run => removed.push(run.id.0),
+            None => match run.lock() {
+                // Somebody took it up since it was looked at.
+                Err(_) => kept.push((run.id.0, "is under way".to_string())),
+                Ok(_lock) => {
                     forget(&repository, &run)?;
+                    removed.push(run.id.0);
                 }
-                removed.push(run.id.0);
-            }
+            },
             Some(Stays::Young) => {}
             Some(Stays::UnderWay) => kept.push((run.id.0, "is under way".to_string())),
             Some(Stays::Undelivered) => {
@@ -99,6 +102,7 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
     }
     let recorded = match run.read() {
         Ok(opened) => opened.recorded,
+        Err(_) if run.untouched_for() < age => return Some(Stays::Young),
         Err(_) if work == Work::Expendable => return None,
         Err(error) => return Some(Stays::Unreadable(error.to_string())),
     };
@@ -108,8 +112,8 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
         return Some(Stays::Young);
     }
     let is_delivered = match Status::of(story.task.step(), None) {
-        // A result that is done has its branch.
-        Status::Done => true,
+        // A process that died just then has made no branch; `fixpoint resume` does.
+        Status::Done => run.is_delivered() || story.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
             story.iterations.is_empty() && story.cause() != Some(Cause::Stopped)
         }

@@ -1,6 +1,8 @@
 //! `fixpoint init`: what the project is made of, written down.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use fixpoint_config::Shape;
@@ -37,17 +39,31 @@ pub(crate) fn run(
             file.display()
         )));
     }
+    // A link in a repository of somebody else's must not choose what is written to.
+    if directory.is_symlink() {
+        return Err(Failure::BadInput(format!("{} is a link; remove it first", directory.display())));
+    }
     let schema = serde_json::to_string_pretty(Shape::of::<Settings>().published())?;
     write(&directory.join(SCHEMA), &format!("{schema}\n"))?;
-    write(&directory.join(".gitignore"), "config.local.yaml\n")?;
+    let ignored = directory.join(".gitignore");
+    if !ignored.is_file() || ignored.is_symlink() {
+        write(&ignored, "config.local.yaml\n")?;
+    }
     write(&file, &text)?;
     tell(arguments, surroundings, &found, &file, output)
 }
 
 fn write(path: &Path, content: &str) -> Result<(), Failure> {
     let refused = |source| Failure::Unwritable { path: path.to_path_buf(), source };
-    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(refused)?;
-    fs::write(path, content).map_err(refused)
+    let directory = path.parent().unwrap_or(path);
+    fs::create_dir_all(directory).map_err(refused)?;
+    // A new file takes the place of whatever is there; a link is replaced, not followed.
+    let mut file = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o644))
+        .tempfile_in(directory)
+        .map_err(refused)?;
+    file.write_all(content.as_bytes()).map_err(refused)?;
+    file.persist(path).map(drop).map_err(|error| refused(error.error))
 }
 
 fn tell(

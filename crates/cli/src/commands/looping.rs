@@ -73,7 +73,7 @@ fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
     }
 }
 
-/// The settings with what was typed on top, checked as the configuration is.
+/// The settings with what was typed on top.
 fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, Failure> {
     let mut settings = settings_with(settings, &arguments.evidence);
     if let Some(number) = arguments.max_iterations {

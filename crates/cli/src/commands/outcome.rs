@@ -88,7 +88,9 @@ pub(crate) fn deliver(
         return Ok(None);
     }
     let Some(result) = story.result() else { return Ok(None) };
-    match around.repository.workspaces.deliver_branch(&run.id.0, &CommitId(result.0.clone()))? {
+    let made = around.repository.workspaces.deliver_branch(&run.id.0, &CommitId(result.0.clone()))?;
+    run.note_delivery()?;
+    match made {
         Branch::Created(branch) => Ok(Some(branch)),
         Branch::Exists(branch, at) if at == *result => Ok(Some(branch)),
         Branch::Exists(branch, _) => {

@@ -22,14 +22,18 @@ use crate::surroundings::Surroundings;
 /// How long a run may take to end in good order before we say that it is still at it.
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
+const AGAIN: Duration = Duration::from_millis(500);
 
 pub(crate) fn resume(
     arguments: &ResumeArguments,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let repository = Repository::look(surroundings)?;
-    let run = repository.find(&arguments.run)?;
+    let run = Repository::look(surroundings)?.find(&arguments.run)?;
+    // As many workspaces as the run began with. Where its journal must be repaired first, the usual number does.
+    let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
+    let settings = brief.map(|brief| brief.settings).unwrap_or_default();
+    let repository = Repository::open(surroundings, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
     let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
@@ -96,19 +100,23 @@ fn ask(run: &RunDirectory, pid: u32, urgency: Urgency) -> Result<Stopped, Failur
     let Some(target) = i32::try_from(pid).ok().filter(|pid| *pid > 1) else {
         return Err(Failure::Unavailable(format!("{} is held by a process that cannot be told", run.id)));
     };
-    let signal = |signal: Signal| {
-        // That it has ended meanwhile is what was wanted.
-        let _ = kill(Pid::from_raw(target), signal);
+    let ask = || {
+        // Another process may have the number by now, and that it has ended is what was wanted.
+        if run.holder() == Some(pid) {
+            let _ = kill(Pid::from_raw(target), Signal::SIGTERM);
+        }
     };
-    signal(Signal::SIGTERM);
-    if urgency == Urgency::Now {
-        std::thread::sleep(POLL);
-        signal(Signal::SIGTERM);
-    }
+    ask();
     let deadline = Instant::now() + PATIENCE;
+    let mut asked_again = Instant::now() + POLL;
     while Instant::now() < deadline {
         if run.holder().is_none() {
             return Ok(Stopped::Ended);
+        }
+        // Two signals in quick succession may arrive as one, so the second is repeated.
+        if urgency == Urgency::Now && Instant::now() >= asked_again {
+            ask();
+            asked_again = Instant::now() + AGAIN;
         }
         std::thread::sleep(POLL);
     }

@@ -134,10 +134,24 @@ fn what_is_reported_is_bounded_and_without_credentials() {
     let check = check(CheckKind::Guard, CheckVerdict::Auto);
     let ran = ran(&output, ExitCause::Exited(101), CheckVerdict::Auto, None);
     let (report, _) = told(&call(), &check, ran, &BTreeSet::new(), &Redactor::default());
-    assert_eq!(report.failures.len(), MOST_FAILURES);
+    assert_eq!((report.failures.len(), report.masked), (MOST_FAILURES, true));
     assert_eq!(
         report.reasons.last().map(ToString::to_string).as_deref(),
         Some("100 more failures are not listed")
     );
     assert!(!serde_json::to_string(&report).unwrap().contains(secret));
+}
+
+#[test]
+fn a_credential_at_the_cut_is_taken_out_whole() {
+    let check = check(CheckKind::Guard, CheckVerdict::Auto);
+    let redactor = Redactor::knowing(["correct-horse-battery".to_string()]);
+    let filler = "x".repeat(LONGEST_MESSAGE - 30);
+    let output = format!(
+        "running 1 test\ntest t ... FAILED\nfailures:\n\n---- t stdout ----\n\
+         thread 't' panicked at a.rs:1:1:\n{filler} key correct-horse-battery and {filler}\n\n"
+    );
+    let ran = ran(&output, ExitCause::Exited(101), CheckVerdict::Auto, None);
+    let (report, _) = told(&call(), &check, ran, &BTreeSet::new(), &redactor);
+    assert!(report.failures.iter().all(|failure| !failure.message.as_str().contains("correct-horse")));
 }

@@ -115,11 +115,30 @@ pub struct BaselineSettings {
     pub newly_flaky: NewlyFlaky,
     /// Names of the checks a baseline is taken of; empty for all.
     pub checks: Vec<String>,
+    /// Whether what an earlier run saw at the same tree, within a day, is taken instead of running the checks again.
+    pub reuse: BaselineReuse,
+}
+
+/// Whether what an earlier run saw at the same tree is taken instead of running the checks again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BaselineReuse {
+    /// It is, within a day.
+    #[default]
+    Day,
+    /// The checks run every time.
+    Never,
 }
 
 impl Default for BaselineSettings {
     fn default() -> Self {
-        Self { runs: 2, confirm_runs: 2, newly_flaky: NewlyFlaky::Block, checks: Vec::new() }
+        Self {
+            runs: 2,
+            confirm_runs: 2,
+            newly_flaky: NewlyFlaky::Block,
+            checks: Vec::new(),
+            reuse: BaselineReuse::Day,
+        }
     }
 }
 

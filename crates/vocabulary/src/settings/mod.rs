@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 
 pub use convergence::{ConvergenceSettings, OnStop, ReplanningSettings, StageInstructions};
 pub use evidence::{
-    BaselineSettings, Check, CheckKind, CheckOptions, CheckVerdict, Companion, FingerprintSettings,
-    FingerprintValues, IntegrationSettings, NewlyFlaky, OnViolation, ScopeSettings, WorkspaceSettings,
+    BaselineReuse, BaselineSettings, Check, CheckKind, CheckOptions, CheckVerdict, Companion,
+    FingerprintSettings, FingerprintValues, IntegrationSettings, NewlyFlaky, OnViolation, ScopeSettings,
+    WorkspaceSettings,
 };
 pub use planning::{
     ApprovalRule, ApprovalWhen, BranchKind, CacheSettings, ComplexityThreshold, DecompositionLevel,

@@ -16,12 +16,19 @@ fn without_checks_what_fails_is_the_goal() {
             fs::write(path, content).expect("written");
         };
         put("Cargo.toml", MANIFEST);
-        put("src/lib.rs", "#[test]\nfn sums() { assert_eq!(1 + 1, 3); }\n#[test]\nfn fine() {}\n");
+        let tests = "#[test]\nfn sums() { assert_eq!(sum(), 2); }\n#[test]\nfn fine() {}\n";
+        put("src/lib.rs", &["pub fn sum() -> i32 { 3 }\n", tests].concat());
         put(".gitignore", "target\n");
         put("Cargo.lock", "version = 4\n\n[[package]]\nname = \"calc\"\nversion = \"0.1.0\"\n");
         lab.put("keep", "x");
         lab.commit("a crate");
-        let agent = "cd \"$(git rev-parse --show-toplevel)\" && sed -i 's/, 3)/, 2)/' src/lib.rs";
+        // A goal that nobody named is not reached by bending its test either.
+        let root = "cd \"$(git rev-parse --show-toplevel)\" &&";
+        let bent =
+            lab.looping(&["--max-iterations", "1"], &format!("{root} sed -i 's/, 2)/, 3)/' src/lib.rs"));
+        assert_eq!(bent.end(), (3, "failed", "max_iterations"), "{:?}", bent.json);
+        assert_eq!(bent.failures(1, "fingerprint"), ["weakened:calc sums"]);
+        let agent = &format!("{root} sed -i 's/ 3 / 2 /' src/lib.rs");
         let outcome = lab.looping(&[], agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
         for said in
@@ -41,10 +48,10 @@ fn without_checks_what_fails_is_the_goal() {
 fn the_only_test_fails() {
     both(|lab| {
         lab.put("Cargo.toml", MANIFEST);
-        lab.put("src/lib.rs", "#[test]\nfn sums() { assert_eq!(1 + 1, 3); }\n");
+        lab.put("src/lib.rs", "pub fn sum() -> i32 { 3 }\n#[test]\nfn sums() { assert_eq!(sum(), 2); }\n");
         lab.put(".gitignore", "target\nCargo.lock\n");
         lab.commit("a crate");
-        let agent = "sed -i 's/, 3)/, 2)/' src/lib.rs; echo > notes";
+        let agent = "sed -i 's/ 3 / 2 /' src/lib.rs; echo > notes";
         let set = ["--set", "checks=[{name: all, command: cargo test --offline}]"];
         if lab.place == Place::Root {
             let outcome = lab.looping(&set, agent);

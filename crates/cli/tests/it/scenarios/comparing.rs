@@ -89,5 +89,6 @@ fn scope_base_and_checks_that_cannot_run() {
         let told = lab.json(7, &["check", "--json", "--check", "no-such-program"]);
         assert_eq!(told["cause"], "baseline_unusable");
         assert!(told["evidence"].to_string().contains("no-such-program"), "{told}");
+        assert_eq!(lab.git(&["for-each-ref", "refs/fixpoint"]), "", "no comparison is kept");
     });
 }
