@@ -39,3 +39,20 @@ pub(crate) fn run_anywhere(arguments: &[&str], input: &[u8]) -> Ended {
     let directory = tempfile::tempdir().expect("a directory");
     run(fixpoint(directory.path()).args(arguments), input)
 }
+
+/// Whether a program is here that a test needs beyond Rust and git. Where it is not, the test says that it is skipped,
+/// unless nothing may be skipped.
+pub(crate) fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let is_here = found.is_ok_and(|status| status.success());
+    assert!(is_here || std::env::var_os("NO_SKIPPED_TESTS").is_none(), "{program} is needed and not here");
+    if !is_here {
+        skipped(&format!("this test needs {program}, which is not installed"));
+    }
+    is_here
+}
+
+/// Says that a test is skipped, past the harness, which keeps what passing tests print to itself.
+pub(crate) fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}

@@ -1,6 +1,7 @@
 //! A full disk: an error that says so, nothing left of the record that did not fit, and going on when there is space.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -87,7 +88,8 @@ impl Mounted {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(directory.path()).stderr(Stdio::null());
         if !mount.status().is_ok_and(|status| status.success()) {
-            eprintln!("SKIPPED: mounting a small file system needs root");
+            // Past the harness, which keeps what passing tests print to itself.
+            let _ = writeln!(std::io::stderr(), "SKIPPED: mounting a small file system needs root");
             return None;
         }
         Some(Self(directory))

@@ -20,7 +20,7 @@ impl Disk {
         let options = format!("size={size}");
         let mounted = run(&["mount", "-t", "tmpfs", "-o", &options, "tmpfs", &path.to_string_lossy()]);
         if !mounted {
-            eprintln!("SKIPPED: a file system cannot be mounted here, so that full disks are not tried");
+            crate::process::skipped("a file system cannot be mounted here, so that full disks are not tried");
         }
         mounted.then(|| Self { path: path.to_path_buf() })
     }

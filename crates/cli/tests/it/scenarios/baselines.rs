@@ -116,7 +116,7 @@ class T(unittest.TestCase):
 /// The same with Python, told to stop at the first failure: one failure would be all it shows.
 #[test]
 fn a_runner_told_to_stop_early_hides_nothing() {
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
+    if !crate::process::has("python3") {
         return;
     }
     both(|lab| {

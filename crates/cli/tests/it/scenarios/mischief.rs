@@ -107,7 +107,7 @@ fn a_silent_script_that_is_emptied() {
 /// A package script that is replaced. Node's own npm is used where there is one.
 #[test]
 fn a_package_script_that_is_replaced() {
-    if std::process::Command::new("npm").arg("--version").output().is_err() {
+    if !crate::process::has("npm") {
         return;
     }
     both(|lab| {
