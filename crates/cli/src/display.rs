@@ -23,6 +23,15 @@ use crate::surroundings::{Paint, Screen};
 /// How often the time that passed is drawn anew.
 const TICK: Duration = Duration::from_millis(250);
 
+/// Which lines stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// All that happens.
+    Everything,
+    /// Only what a person would not expect: what is compared is told at the end.
+    Notices,
+}
+
 /// Shows a run.
 #[derive(Debug)]
 pub(crate) struct Display {
@@ -33,8 +42,8 @@ pub(crate) struct Display {
 
 impl Display {
     /// Shows nothing yet.
-    pub(crate) fn new(screen: Screen, title: &str, max_iterations: u32) -> Self {
-        let drawing = Arc::new(Mutex::new(Drawing::new(screen, title, max_iterations)));
+    pub(crate) fn new(screen: Screen, telling: Telling, title: &str, max_iterations: u32) -> Self {
+        let drawing = Arc::new(Mutex::new(Drawing::new(screen, telling, title, max_iterations)));
         let ended = Arc::new(AtomicBool::new(false));
         let ticker = matches!(screen, Screen::Live(_)).then(|| {
             let (drawing, ended) = (Arc::clone(&drawing), Arc::clone(&ended));
@@ -122,7 +131,7 @@ impl Watcher for Watching {
             }
             Progress::AgentStarts => drawing.doing("the agent works"),
             Progress::Line(line) => drawing.last_line(line),
-            Progress::Notice(notice) => drawing.line(&harmless(notice)),
+            Progress::Notice(notice) => drawing.notice(&harmless(notice)),
         }
     }
 }

@@ -16,7 +16,7 @@ use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::Allowance;
 
-use crate::display::Display;
+use crate::display::{Display, Telling};
 use crate::environment;
 use crate::failure::Failure;
 use crate::repository::Repository;
@@ -108,7 +108,8 @@ impl Around<'_> {
         let name = seat.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
         let max_iterations = recorded.opening.order.limits.convergence.max_iterations;
-        let display = Display::new(self.screen, &name, max_iterations);
+        let telling = if seat.run.is_some() { Telling::Everything } else { Telling::Notices };
+        let display = Display::new(self.screen, telling, &name, max_iterations);
         let (outbox, inbox) = mailbox();
         let listening = Listening::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;

@@ -88,7 +88,9 @@ impl Duty {
     /// Where there is no agent, the attempt is what the user has in the working tree.
     fn working_tree_as_attempt(&self, order: &AttemptOrder) -> Result<CommandResult, Obstacle> {
         let taken = self.tools.workspaces.snapshot(&self.reference("working-tree"))?;
-        let changed = self.tools.workspaces.changes(&order.origin, &taken.commit)?;
+        let mut changed = self.tools.workspaces.changes(&order.origin, &taken.commit)?;
+        // The rules are the user's to change.
+        changed.retain(|change| !change.path.starts_with(b".fixpoint/"));
         let findings = self.measure(order, &taken.commit, &changed, &[])?;
         Ok(CommandResult::Attempt(AttemptResult {
             end: AgentEnd::Exited,

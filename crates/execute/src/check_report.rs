@@ -122,17 +122,62 @@ pub(crate) fn told(
         // Where the runner cannot run single tests, the others ran too and were not asked about.
         failures.retain(|failure| failure.test().is_none() || call.only.contains(&failure.identity));
     }
+    let others = if failing.is_empty() { Others::Fine } else { Others::Failing };
+    let Concluded { end, failures, reasons, is_cut } = concluded(check, &ran, failures, others, redactor);
+    let is_named = !passed.is_empty() || (ran.report.passed_count() == 0 && failing_tests(&ran.report) > 0);
+    let cut_short = ran.report.masked || end == CheckEnd::TimedOut;
+    let gone = |test: &&String| !cut_short && !passed.contains(*test) && !failing.contains(*test);
+    let report = CheckReport {
+        check: call.check,
+        end,
+        // What is not listed is as unseen as what did not run.
+        masked: cut_short || is_cut,
+        passed: is_named.then(|| u32::try_from(passed.len()).unwrap_or(u32::MAX)),
+        counted: ran.report.passed_count(),
+        passed_set: None,
+        seen_passing: call.watched.intersection(&passed).cloned().collect(),
+        gone: before.iter().filter(gone).cloned().collect(),
+        failures,
+        reasons,
+        took_ms: ran.took_ms,
+    };
+    let names = (call.only.is_empty() && !passed.is_empty()).then(|| passed.into_iter().collect());
+    (report, names)
+}
+
+/// Whether tests fail that nobody may have asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Fine,
+    Failing,
+}
+
+/// How a run ended and what stands against it, within bounds.
+struct Concluded {
+    end: CheckEnd,
+    failures: Vec<ReportedFailure>,
+    reasons: Vec<Redacted>,
+    is_cut: bool,
+}
+
+fn concluded(
+    check: &Check,
+    ran: &Ran,
+    mut failures: Vec<ReportedFailure>,
+    others: Others,
+    redactor: &Redactor,
+) -> Concluded {
     let mut reasons: Vec<Redacted> =
         ran.verdict.reasons.iter().map(|reason| redactor.redact(reason.in_lang(Lang::En))).collect();
     let (end, extra) = match &ran.cause {
         // It failed for the sake of tests that were not asked about.
-        ExitCause::Exited(_) if failures.is_empty() && !failing.is_empty() => (CheckEnd::Passed, None),
+        ExitCause::Exited(_) if failures.is_empty() && others == Others::Failing => (CheckEnd::Passed, None),
         ExitCause::Exited(_)
         | ExitCause::Signalled(_)
         | ExitCause::TimedOut
         | ExitCause::Silent
         | ExitCause::Cancelled
-        | ExitCause::NotStarted(_) => conclusion(check, &ran, &failures),
+        | ExitCause::NotStarted(_) => conclusion(check, ran, &failures),
     };
     match ran.verdict.source {
         Source::File | Source::Text => {
@@ -158,25 +203,7 @@ pub(crate) fn told(
         reasons.push(redactor.redact(&format!("{more} more failures are not listed")));
     }
     reasons.truncate(MOST_REASONS);
-    let is_named = !passed.is_empty() || (ran.report.passed_count() == 0 && failing_tests(&ran.report) > 0);
-    let cut_short = ran.report.masked || end == CheckEnd::TimedOut;
-    let gone = |test: &&String| !cut_short && !passed.contains(*test) && !failing.contains(*test);
-    let report = CheckReport {
-        check: call.check,
-        end,
-        // What is not listed is as unseen as what did not run.
-        masked: cut_short || is_cut,
-        passed: is_named.then(|| u32::try_from(passed.len()).unwrap_or(u32::MAX)),
-        counted: ran.report.passed_count(),
-        passed_set: None,
-        seen_passing: call.watched.intersection(&passed).cloned().collect(),
-        gone: before.iter().filter(gone).cloned().collect(),
-        failures,
-        reasons,
-        took_ms: ran.took_ms,
-    };
-    let names = (call.only.is_empty() && !passed.is_empty()).then(|| passed.into_iter().collect());
-    (report, names)
+    Concluded { end, failures, reasons, is_cut }
 }
 
 fn failing_tests(report: &Report) -> usize {

@@ -174,7 +174,7 @@ pub struct Change {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// This is no repository: change to one, or make one.
-    #[error("{} is not inside a git repository", .0.display())]
+    #[error("{} is not inside a git repository; change to one, or make one with `git init`", .0.display())]
     NotARepository(PathBuf),
     /// The repository has no commit and no file yet.
     #[error("the repository holds nothing yet: add a file first")]

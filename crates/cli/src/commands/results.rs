@@ -110,10 +110,11 @@ pub(crate) fn apply(
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({ "run": opened.run.id.0, "applied": word, "paths": paths }))?,
         Form::Text if code == 0 => {
-            output.line(&format!(
-                "{} files written into the working tree; the index is as it was",
-                paths.len()
-            ))?;
+            output.line(&match paths.len() {
+                0 => "the working tree has it all already".to_string(),
+                1 => "1 file written into the working tree; the index is as it was".to_string(),
+                many => format!("{many} files written into the working tree; the index is as it was"),
+            })?;
             paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
         }
         Form::Text => {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::Seen;
 
+use super::Telling;
 use crate::surroundings::{Paint, Screen};
 
 /// How many past attempts the trail of failures shows.
@@ -17,6 +18,7 @@ const USUAL_WIDTH: usize = 80;
 #[derive(Debug)]
 pub(super) struct Drawing {
     screen: Screen,
+    telling: Telling,
     title: String,
     max_iterations: u32,
     began: Instant,
@@ -33,10 +35,11 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    pub(super) fn new(screen: Screen, title: &str, max_iterations: u32) -> Self {
+    pub(super) fn new(screen: Screen, telling: Telling, title: &str, max_iterations: u32) -> Self {
         let now = Instant::now();
         Self {
             screen,
+            telling,
             title: title.to_string(),
             max_iterations,
             began: now,
@@ -61,6 +64,13 @@ impl Drawing {
 
     /// A line that stays.
     pub(super) fn line(&mut self, line: &str) {
+        if self.telling == Telling::Everything {
+            self.notice(line);
+        }
+    }
+
+    /// A line that stays in any case.
+    pub(super) fn notice(&mut self, line: &str) {
         match self.screen {
             Screen::Silent => {}
             Screen::Lines(_) => write(&format!("{line}\n")),
