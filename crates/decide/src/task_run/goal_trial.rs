@@ -16,6 +16,12 @@ use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 /// How the failure of a check begins that ran no test where it should.
 pub const NO_TESTS_RAN: &str = "no_tests_ran";
 
+/// Whether tests were removed whose names nobody knew, since the base could not run them.
+pub(super) fn runs_fewer_tests(runs: &[CheckReport], with_base_tests: Option<&CheckReport>) -> bool {
+    let before = with_base_tests.map_or(0, |report| report.counted);
+    runs.iter().any(|run| run.counted < before)
+}
+
 /// Whether the goals told no names of passing tests, but so many passed that those that failed must be among them.
 fn count_suffices(before: &CheckBaseline, failing: &BTreeSet<String>, runs: &[CheckReport]) -> bool {
     let needed = before.counted.saturating_add(failing.len() as u64);
@@ -115,6 +121,10 @@ impl TaskRun {
         let unread =
             || Vec::from([found("goal", &goal.to_string(), "the goal fails without saying at what")]);
         match goals::decide(&evidence) {
+            GoalVerdict::Passing if runs_fewer_tests(runs, with_base_tests) => {
+                let message = "runs fewer tests than with the tests as they were";
+                Vec::from([found("vanished", &goal.to_string(), message)])
+            }
             GoalVerdict::Passing => Vec::new(),
             GoalVerdict::Failing { .. } | GoalVerdict::Flaky { .. } => {
                 let failures = failures_in(runs);

@@ -99,7 +99,11 @@ impl TaskRun {
     /// What fails only sometimes now and was never seen failing at the base, by guard.
     fn newly_flaky(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<String>> {
         let of = |report: &CheckReport| {
-            let newly_flaky = self.compare(trial, report).newly_flaky;
+            let mut newly_flaky = self.compare(trial, report).newly_flaky;
+            // Only tests: a check that was cut short may hide anything, so that it is so sometimes excuses nothing.
+            let tests = report.failures.iter().filter(|failure| failure.test().is_some());
+            let tests: BTreeSet<&String> = tests.map(|failure| &failure.identity).collect();
+            newly_flaky.retain(|id| tests.contains(id));
             (!newly_flaky.is_empty()).then_some((report.check, newly_flaky))
         };
         self.guard_reports(trial).filter_map(of).collect()

@@ -128,6 +128,21 @@ fn an_unchanged_tree_is_checked_again_if_what_blocked_may_be_gone() {
 }
 
 #[test]
+fn tests_that_only_the_base_version_has_are_missed() {
+    let mut world = world::World::new(failing("", ""), vec![]);
+    let checks = Command::RunChecks(fixpoint_vocabulary::work::CheckRun {
+        commit: CommitId("base".into()),
+        calls: vec![super::beginning::whole(GOAL)],
+        reuse: None,
+    });
+    let CommandResult::Checks { reports } = world.perform(&checks) else { panic!("checks run") };
+    let more = fixpoint_vocabulary::work::CheckReport { counted: 10, ..reports[0].clone() };
+    for (with_base_tests, expected) in [(None, false), (Some(&reports[0]), false), (Some(&more), true)] {
+        assert_eq!(super::goal_trial::runs_fewer_tests(&reports, with_base_tests), expected);
+    }
+}
+
+#[test]
 fn scope_is_reported_first_and_enforced_at_stage_2() {
     let wandering = || State { violations: vec!["ci.yml".into()], ..failing("", "") };
     let (cause, attempts) = outcome(lab(failing("a", ""), vec![wandering()]));
