@@ -107,8 +107,8 @@ impl Redactor {
     /// The credential in an address, as in `postgres://user:password@host`.
     pub fn password_in(address: &str) -> Option<&str> {
         let (_, rest) = address.split_once("://")?;
-        let (person, _) = rest.split_once('@')?;
-        person.split_once(':').map(|(_, password)| password).filter(|password| !password.contains('/'))
+        let (person, _) = rest.split_once('@').filter(|(person, _)| !person.contains('/'))?;
+        person.split_once(':').map(|(_, password)| password)
     }
 
     /// A text without credentials.
