@@ -123,7 +123,8 @@ fn take(files: usize, rounds: usize) -> Outcome<()> {
     let (mut ours, mut status, mut add) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         fs::write(directory.join("d0/e0/f0"), format!("round {round}\n"))?;
-        ours.push(timed(|| Ok(slot.take("taken", "message")?))?);
+        let reference = format!("taken-{}", ours.len());
+        ours.push(timed(|| Ok(slot.take(&reference, "message")?))?);
         status.push(timed(|| git(&directory, &["status", "--porcelain"]))?);
         add.push(timed(|| git(&directory, &["add", "-A"]).and_then(|_| git(&directory, &["write-tree"])))?);
     }
