@@ -82,6 +82,10 @@ pub(crate) enum Obstacle {
     SetUp { command: String, why: String, log: PathBuf },
     #[error("{} is no directory of the workspace any more", .0.display())]
     LeadsOut(PathBuf),
+    #[error(
+        "the names of the tests that passed at the base cannot be kept or read: {0}; begin the run again"
+    )]
+    TestNames(serde_json::Error),
     #[error("check {0} does not exist")]
     NoSuchCheck(u32),
 }

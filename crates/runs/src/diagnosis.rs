@@ -173,7 +173,7 @@ pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str) -> String {
 }
 
 /// The name of a cause, as in JSON.
-pub(crate) fn cause_name(cause: Cause) -> String {
+pub fn cause_name(cause: Cause) -> String {
     serde_json::to_value(cause)
         .ok()
         .and_then(|name| name.as_str().map(ToString::to_string))

@@ -25,7 +25,7 @@ pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
     write_artifacts,
 };
-pub use diagnosis::{Diagnosis, Persistent, Tried, diagnosis_markdown};
+pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
 pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
 pub use explanation::{Explanation, explain};
 pub use story::{AttemptMade, CheckMade, Iteration, Story};

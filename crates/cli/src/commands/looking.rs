@@ -1,14 +1,14 @@
 //! `fixpoint list`, `status`, `show`, `history` and `explain`.
 
 use fixpoint_engine::Recorded;
-use fixpoint_runs::{Diagnosis, RunDirectory, Status, Story, Summary, diagnosis_markdown};
+use fixpoint_runs::{Diagnosis, RunDirectory, Status, Story, Summary, cause_name, diagnosis_markdown};
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::outcome::{cause_name, screen, step_words, summary};
+use super::outcome::{screen, step_words, summary};
 use crate::arguments::{ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};

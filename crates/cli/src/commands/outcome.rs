@@ -3,12 +3,12 @@
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::{Ending, Recorded};
 use fixpoint_ports::CommitId;
-use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, explain};
+use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, cause_name, explain};
 use fixpoint_vocabulary::{Cause, Lang};
 use fixpoint_workspaces::Branch;
 
 use crate::failure::Failure;
-use crate::output::{Form, Output};
+use crate::output::{Form, Output, letter_width};
 use crate::session::{Around, Driven};
 
 /// Delivers what is done, says how the run ended, and answers the exit code.
@@ -65,12 +65,6 @@ pub(crate) fn step_words(step: Step) -> String {
         Step::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
         Step::Ended { cause } => format!("ended: {}", cause_name(cause)),
     }
-}
-
-/// The name of a cause, as in JSON.
-pub(crate) fn cause_name(cause: Cause) -> String {
-    let name = serde_json::to_value(cause).ok();
-    name.and_then(|name| name.as_str().map(ToString::to_string)).unwrap_or_default()
 }
 
 /// Everything about a run, for programs.
@@ -158,10 +152,6 @@ fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
 
 fn width(text: &str) -> usize {
     text.chars().map(letter_width).sum()
-}
-
-fn letter_width(letter: char) -> usize {
-    if letter >= '\u{1100}' && !('\u{2000}'..='\u{2e7f}').contains(&letter) { 2 } else { 1 }
 }
 
 /// At most one screen: what is too much is taken out of the middle, so that cause and next action stay.

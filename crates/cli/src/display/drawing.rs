@@ -7,6 +7,7 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::Seen;
 
 use super::Telling;
+use crate::output::letter_width;
 use crate::surroundings::{Paint, Screen};
 
 /// How many past attempts the trail of failures shows.
@@ -195,14 +196,11 @@ fn printable(line: &str) -> String {
     text
 }
 
-/// As much of a line as fits, counting wide letters twice.
+/// As much of a line as fits.
 fn fitted(line: &str, width: usize) -> String {
     let mut used = 0;
-    let wide = |letter: char| {
-        if letter >= '\u{1100}' && !('\u{2000}'..='\u{2e7f}').contains(&letter) { 2 } else { 1 }
-    };
     let fits = |letter: &char| {
-        used += wide(*letter);
+        used += letter_width(*letter);
         used <= width
     };
     line.chars().take_while(fits).collect()
