@@ -94,7 +94,11 @@ fn capped(worst: u64, limit: Option<u64>) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "a bound in dollars needs no more than 53 bits")]
 fn money(question: &Question, price: &Price, model_calls: u64, agent_attempts: u64) -> f64 {
     let models = &question.config.models;
-    let read = f64::from(models.max_prompt_tokens) * price.input_per_million;
+    // At worst all of the prompt is written into a cache.
+    let per_token = price
+        .cache_write_per_million
+        .map_or(price.input_per_million, |write| write.max(price.input_per_million));
+    let read = f64::from(models.max_prompt_tokens) * per_token;
     let written = f64::from(models.max_output_tokens) * price.output_per_million;
     model_calls as f64 * (read + written) / 1e6 + agent_attempts as f64 * price.per_attempt
 }
@@ -238,7 +242,8 @@ mod tests {
             config.budget.attempts = Some(4);
         });
         assert_eq!((answer.model_calls, answer.agent_attempts), (50, 4));
-        let price = Price { input_per_million: 3.0, output_per_million: 2.0, per_attempt: 0.5 };
+        let price =
+            Price { input_per_million: 3.0, output_per_million: 2.0, per_attempt: 0.5, ..Price::default() };
         let mut question = Question { config: Settings::default(), tasks: 1, prices: Some(price) };
         question.config.budget.model_calls = Some(1000);
         question.config.budget.attempts = Some(2);

@@ -6,24 +6,8 @@
 use alloc::collections::BTreeMap;
 
 use fixpoint_vocabulary::settings::BudgetSettings;
+use fixpoint_vocabulary::usage::MicroUsd;
 use serde::{Deserialize, Serialize};
-
-/// A sum of money in millionths of a US dollar: whole, so that sums are exact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct MicroUsd(pub u64);
-
-impl MicroUsd {
-    /// Rounds up, so that a reservation never falls short of the price.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped; the cast saturates"
-    )]
-    pub fn from_usd(usd: f64) -> Self {
-        Self(libm::ceil((usd * 1e6).max(0.0)) as u64)
-    }
-}
 
 /// What something costs, or may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! What Fixpoint needs from the outside world, as traits: a journal, a place for large payloads, processes,
-//! workspaces.
+//! workspaces, models.
 //!
 //! Owns the words in which the engine and the adapters speak with each other. Refuses implementations, and any
 //! knowledge of which there are. Errors are told apart by what the caller can do about them.
@@ -9,6 +9,7 @@ mod cancel;
 mod clock;
 mod executor;
 mod journal;
+mod model;
 mod processes;
 mod workspaces;
 
@@ -19,6 +20,10 @@ pub use cancel::{Cancel, Urgency};
 pub use clock::Clock;
 pub use executor::{Executor, Inbox, Outbox, mailbox};
 pub use journal::{Journal, JournalError, Seq};
+pub use model::{
+    AnswerForm, Message, Model, ModelError, ModelReply, ModelRequest, StopReason, Tool, ToolCall,
+    ToolOutcome, Unanswered,
+};
 pub use processes::{
     Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,
 };

@@ -15,6 +15,7 @@ mod score;
 pub mod secret;
 pub mod settings;
 mod task;
+pub mod usage;
 pub mod work;
 
 pub use cause::Cause;

@@ -30,7 +30,8 @@ pub use planning::{
 };
 pub use refinement::{JudgeSettings, OnStagnation, RefinementSettings};
 pub use resources::{
-    AgentKind, AgentSettings, BudgetSettings, McpServer, ModelSettings, Price, SandboxMode, UserConfigApi,
+    AgentKind, AgentSettings, BudgetSettings, Endpoint, McpServer, ModelSettings, Price, Protocol,
+    SandboxMode, UserConfigApi,
 };
 
 /// The whole configuration of Fixpoint.

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::usage::{MicroUsd, Usage};
+
 /// What a run may spend. An absent limit is no limit.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -49,8 +51,16 @@ pub struct ModelSettings {
     /// Tokens of one prompt, at most.
     #[schemars(range(min = 1000, max = 10_000_000))]
     pub max_prompt_tokens: u32,
+    /// Seconds for one answer, repetitions after failures included.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub timeout: u32,
+    /// Requests for one answer, at most, when an endpoint fails or is busy.
+    #[schemars(range(min = 1, max = 100))]
+    pub max_requests: u32,
     /// Prices by model name, where the built-in table is wrong or silent.
     pub prices: BTreeMap<String, Price>,
+    /// Endpoints by name, beside those that are known; a model of one is named `endpoint/model`.
+    pub endpoints: BTreeMap<String, Endpoint>,
 }
 
 impl Default for ModelSettings {
@@ -63,9 +73,39 @@ impl Default for ModelSettings {
             max_format_retries: 2,
             max_output_tokens: 8192,
             max_prompt_tokens: 64_000,
+            timeout: 300,
+            max_requests: 6,
             prices: BTreeMap::new(),
+            endpoints: BTreeMap::new(),
         }
     }
+}
+
+/// An endpoint that serves models.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Endpoint {
+    /// Its address up to and without the part that names the operation, such as `http://localhost:8080/v1`.
+    pub url: String,
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// The name of the environment variable that holds the key; without one, none is sent.
+    pub api_key_env: Option<String>,
+    /// A command that prints the key, where no variable holds it.
+    pub api_key_command: Option<String>,
+    /// Whether answers are taken as they are written.
+    pub stream: Option<bool>,
+}
+
+/// How an endpoint is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// OpenAI's chat completions, which most servers offer.
+    #[default]
+    Openai,
+    /// Anthropic's messages.
+    Anthropic,
 }
 
 /// What a model costs, in US dollars.
@@ -75,6 +115,12 @@ pub struct Price {
     /// Per million tokens read.
     #[schemars(range(min = 0, max = 100_000))]
     pub input_per_million: f64,
+    /// Per million tokens read out of a cache; as other tokens read where absent.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub cache_read_per_million: Option<f64>,
+    /// Per million tokens read and written into a cache; likewise.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub cache_write_per_million: Option<f64>,
     /// Per million tokens written.
     #[schemars(range(min = 0, max = 100_000))]
     pub output_per_million: f64,
@@ -83,14 +129,33 @@ pub struct Price {
     pub per_attempt: f64,
 }
 
+impl Price {
+    /// What a usage costs; an attempt of an agent is not part of it.
+    #[expect(clippy::cast_precision_loss, reason = "a sum of money needs no more than 53 bits")]
+    pub fn of(&self, usage: &Usage) -> MicroUsd {
+        let cost = |tokens: u64, per_million: f64| tokens as f64 * per_million / 1e6;
+        let read = self.cache_read_per_million.unwrap_or(self.input_per_million);
+        let write = self.cache_write_per_million.unwrap_or(self.input_per_million);
+        MicroUsd::from_usd(
+            cost(usage.input_tokens, self.input_per_million)
+                + cost(usage.cache_read_tokens, read)
+                + cost(usage.cache_write_tokens, write)
+                + cost(usage.output_tokens, self.output_per_million),
+        )
+    }
+}
+
 /// The coding agent that does the work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AgentSettings {
     /// Which agent.
     pub kind: AgentKind,
-    /// The command line of an agent of kind `command` or `acp`.
+    /// The command line of an agent of kind `command` or `acp`; of the other kinds, the program where it is not on
+    /// the path, with arguments that are added to ours.
     pub command: Vec<String>,
+    /// The model the agent is to use, where it can be told.
+    pub model: Option<String>,
     /// Seconds for one attempt.
     #[schemars(range(min = 1, max = 604_800))]
     pub timeout: u32,
@@ -101,7 +166,7 @@ pub struct AgentSettings {
 
 impl Default for AgentSettings {
     fn default() -> Self {
-        Self { kind: AgentKind::Auto, command: Vec::new(), timeout: 3600, silence_timeout: 900 }
+        Self { kind: AgentKind::Auto, command: Vec::new(), model: None, timeout: 3600, silence_timeout: 900 }
     }
 }
 
