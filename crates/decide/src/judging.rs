@@ -13,27 +13,9 @@ use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::replanning;
+pub use fixpoint_vocabulary::documents::JudgeAnswer;
 
-/// A judge's answer about one task. Other fields a model adds are ignored.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[schemars(extend("additionalProperties" = true))]
-pub struct JudgeAnswer {
-    /// The acceptance is met.
-    pub success: bool,
-    /// Another attempt is worth while.
-    pub should_continue: bool,
-    /// The task cannot work as it is.
-    pub should_replan: bool,
-    /// Nothing had to be done. Waives only that something was done.
-    #[serde(default)]
-    pub already_satisfied: bool,
-    /// The judge's words.
-    pub reason: String,
-    /// What is still missing.
-    #[serde(default)]
-    pub missing_requirements: Vec<String>,
-}
+use crate::replanning;
 
 /// What the checks and the scope guard found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]

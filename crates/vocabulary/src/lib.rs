@@ -8,8 +8,10 @@
 
 extern crate alloc;
 
+pub mod ask;
 pub mod brief;
 mod cause;
+pub mod documents;
 mod reason;
 mod score;
 pub mod secret;

@@ -1,0 +1,363 @@
+//! Questions to models and to people, as data: who is asked, about what, with what at hand, and what came back.
+//!
+//! On record a question is small: it names commits and tasks. What it is about is filled in from the run's state when
+//! it is performed, so it stands on record once, where it arose. Answers are on record whole.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::documents::{ActionPlan, Document, GoalUnderstanding, Subtask};
+use crate::settings::{DecompositionLevel, ReflectionDepth, Strategy};
+use crate::usage::Usage;
+use crate::work::{CommandId, CommitId, ReportedFailure};
+use crate::{Redacted, TaskId, TaskState};
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Makes plans.
+    Planner,
+    /// Judges plans and results.
+    Judge,
+    /// Does the work of the built-in agent.
+    Worker,
+    /// Looks back.
+    Reflector,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Planner, Self::Judge, Self::Worker, Self::Reflector];
+
+    /// The name, as the configuration has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Judge => "judge",
+            Self::Worker => "worker",
+            Self::Reflector => "reflector",
+        }
+    }
+}
+
+/// What is asked of the judge of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskQuestion {
+    /// The checks and the scope are clean: is the acceptance met?
+    Acceptance,
+    /// Attempts get nowhere: is it worth going on, or must the task be planned anew?
+    WorthGoingOn,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "about")]
+pub enum About {
+    /// All of planning in one answer.
+    Plan,
+    /// What is wanted?
+    Understand,
+    /// Which tasks make it up?
+    Decompose,
+    /// In which order, by which steps?
+    Order,
+    /// Is the plan good enough?
+    JudgePlan {
+        /// The revision of the plan.
+        revision: u32,
+        /// Which of the samples of its score this is, from 1.
+        sample: u32,
+    },
+    /// The plan again, with what was held against it.
+    Refine {
+        /// The revision to be made.
+        revision: u32,
+    },
+    /// Is the task done, or worth going on with?
+    JudgeTask {
+        /// The task.
+        task: TaskId,
+        /// What it came to.
+        commit: CommitId,
+        /// What it began with.
+        origin: CommitId,
+        /// What is asked.
+        question: TaskQuestion,
+        /// Which of several independent answers this is, from 1.
+        sample: u32,
+    },
+    /// Smaller tasks in the place of one that cannot work.
+    ReplanTask {
+        /// The task.
+        task: TaskId,
+    },
+    /// Is the goal reached?
+    JudgeWhole {
+        /// What everything came to.
+        commit: CommitId,
+        /// What it began with.
+        origin: CommitId,
+    },
+    /// How did it go, and does the plan still fit?
+    Reflect {
+        /// The task that ended.
+        task: TaskId,
+    },
+}
+
+impl About {
+    /// Who is asked about it.
+    pub const fn role(&self) -> Role {
+        match self {
+            Self::Plan | Self::Understand | Self::Decompose | Self::Order | Self::Refine { .. } => {
+                Role::Planner
+            }
+            Self::ReplanTask { .. } => Role::Planner,
+            Self::JudgePlan { .. } | Self::JudgeTask { .. } | Self::JudgeWhole { .. } => Role::Judge,
+            Self::Reflect { .. } => Role::Reflector,
+        }
+    }
+
+    /// A short name, for people and for the form of the answer.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Understand => "goal_understanding",
+            Self::Decompose => "task_decomposition",
+            Self::Order => "action_plan",
+            Self::JudgePlan { .. } => "plan_judgement",
+            Self::Refine { .. } => "refinement",
+            Self::JudgeTask { .. } => "task_judgement",
+            Self::ReplanTask { .. } => "replan",
+            Self::JudgeWhole { .. } => "whole_judgement",
+            Self::Reflect { .. } => "reflection",
+        }
+    }
+}
+
+/// One question to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// What it is about.
+    #[serde(flatten)]
+    pub about: About,
+    /// What was wrong with the last answer to the same question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
+    /// What there is to know. Filled in when the question is put.
+    #[serde(skip)]
+    pub material: Material,
+}
+
+impl Ask {
+    /// A question that is put for the first time.
+    pub fn new(about: About) -> Self {
+        Self { about, repair: None, material: Material::default() }
+    }
+}
+
+/// What was wrong with the last answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// Answers that could not be used, so far.
+    pub tries: u32,
+    /// What was wrong with the last.
+    pub problem: Redacted,
+    /// The last, for the model to mend. Filled in when the question is put.
+    #[serde(skip)]
+    pub answer: Redacted,
+}
+
+/// Something a person said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// Who.
+    pub by: Redacted,
+    /// What.
+    pub text: Redacted,
+}
+
+/// How planning goes about its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Manner {
+    /// How the planner is asked to think.
+    pub strategy: Strategy,
+    /// How fine the tasks are cut.
+    pub level: DecompositionLevel,
+    /// How much is shown when looking back.
+    pub depth: ReflectionDepth,
+}
+
+/// Whether anybody can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asking {
+    /// Questions reach a person.
+    #[default]
+    Possible,
+    /// They do not: what is unclear must be assumed, and said to be.
+    NobodyThere,
+}
+
+/// A plan for another goal, or for the same at another time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// The goal it was made for.
+    pub goal: Redacted,
+    /// What was wanted.
+    pub understanding: GoalUnderstanding,
+    /// Its tasks.
+    pub tasks: Vec<Subtask>,
+    /// Their order and steps.
+    pub actions: ActionPlan,
+}
+
+/// One check, for a model.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CheckOutcome {
+    /// Its command.
+    pub command: String,
+    /// What it showed, in a line.
+    pub outcome: String,
+}
+
+/// What there is to know about one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskMaterial {
+    /// The task.
+    pub task: Subtask,
+    /// Where it stands.
+    pub state: TaskState,
+    /// Attempts made.
+    pub attempts: u32,
+    /// What fails, and how many attempts in a row it has failed.
+    pub failures: Vec<(ReportedFailure, u32)>,
+    /// What was changed outside its scope.
+    pub outside: Vec<String>,
+    /// What the checks showed.
+    pub checks: Vec<CheckOutcome>,
+    /// The judge's last words.
+    pub reason: Redacted,
+    /// What the judge found missing.
+    pub missing: Vec<String>,
+    /// The last attempt, whose output tells what the agent did.
+    pub last_attempt: Option<CommandId>,
+    /// The commit it came to and the one it began with.
+    pub commits: Option<(CommitId, CommitId)>,
+}
+
+/// Everything a question may need. Which parts are shown is the prompt's affair.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Material {
+    /// The goal in the user's words.
+    pub goal: Redacted,
+    /// What people said since.
+    pub remarks: Vec<Remark>,
+    /// Whether anybody can be asked.
+    pub asking: Asking,
+    /// The state of the repository that the planner is shown.
+    pub base: Option<CommitId>,
+    /// How to go about it.
+    pub manner: Manner,
+    /// What is wanted.
+    pub understanding: Option<GoalUnderstanding>,
+    /// The tasks so far.
+    pub tasks: Vec<Subtask>,
+    /// Their order and steps.
+    pub actions: ActionPlan,
+    /// A plan to begin from.
+    pub draft: Option<Draft>,
+    /// What was held against the plan.
+    pub issues: Vec<String>,
+    /// What would make it better.
+    pub suggestions: Vec<String>,
+    /// The tools a task may name.
+    pub tools: Vec<String>,
+    /// The commands of the project's own checks.
+    pub checks: Vec<String>,
+    /// Tasks that may still be added.
+    pub max_tasks: u32,
+    /// The task in question.
+    pub task: Option<TaskMaterial>,
+    /// All tasks, where the whole is in question.
+    pub outcomes: Vec<TaskMaterial>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelAnswer {
+    /// The model that answered, as `provider/model`.
+    pub model: String,
+    /// What it used.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What could be made of it.
+    pub reading: Reading,
+}
+
+/// What could be made of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// A document of the form asked for.
+    Document(Document),
+    /// Something else.
+    Unreadable {
+        /// What is wrong with it.
+        problem: Redacted,
+        /// Its beginning.
+        text: Redacted,
+    },
+    /// Nobody answered: no key, no connection, no credit, no time.
+    Unanswered {
+        /// Why.
+        why: Redacted,
+    },
+}
+
+/// Questions to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonAsk {
+    /// What it is about, in a sentence.
+    pub about: Redacted,
+    /// The questions; none where a yes or no is asked for.
+    pub questions: Vec<Redacted>,
+    /// What is asked for.
+    pub kind: PersonAskKind,
+    /// Seconds to wait; then nobody is there.
+    pub within: u32,
+}
+
+/// What is asked of a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonAskKind {
+    /// Words.
+    Clarification,
+    /// A yes or a no.
+    Approval,
+}
+
+/// What a person said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonAnswer {
+    /// These words.
+    Said(Vec<Remark>),
+    /// Yes.
+    Approved {
+        /// Who.
+        by: Redacted,
+    },
+    /// No.
+    Refused {
+        /// Who.
+        by: Redacted,
+    },
+    /// Nothing: nobody is there, or nobody answered in time.
+    Nobody,
+}
