@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::task_run::Work;
+use fixpoint_decide::task_run::{Decision, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
-use fixpoint_runs::{Iteration, Story};
+use fixpoint_runs::{Iteration, Story, TaskStory};
 use fixpoint_vocabulary::work::Command;
 
 use self::drawing::{Drawing, clock};
@@ -65,31 +65,10 @@ impl Display {
     /// Shows what was just recorded; `story` includes it.
     pub(crate) fn record(&self, record: &Record, story: &Story) {
         let mut drawing = lock(&self.drawing);
-        if let (Some(judged), Some(iteration)) = (&record.decision.judged, story.iterations.last()) {
-            drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
-            let line = iteration_line(iteration, drawing.paint());
-            drawing.line(&line);
-            failure_lines(iteration).iter().for_each(|line| drawing.line(line));
-        }
-        match &record.decision.command {
-            Some(Command::TakeBase) => drawing.doing("taking the base"),
-            Some(Command::RunChecks(_)) => drawing.doing(match record.decision.step {
-                fixpoint_decide::task_run::Step::Working { work: Work::Baseline } => "checking the base",
-                fixpoint_decide::task_run::Step::Working { .. }
-                | fixpoint_decide::task_run::Step::New
-                | fixpoint_decide::task_run::Step::Paused { .. }
-                | fixpoint_decide::task_run::Step::Ended { .. } => "checking",
-            }),
-            Some(Command::RunAttempt(order)) => {
-                if order.number == 1 && story.iterations.is_empty() {
-                    let line = baseline_line(story);
-                    drawing.line(&line);
-                }
-                drawing.attempt(order.number, order.stage);
-                drawing.plain_line(&format!("attempt {} begins (stage {})", order.number, order.stage));
+        for (id, decision) in record.decision.of_tasks() {
+            if let Some(task) = story.tasks.iter().find(|task| task.id == *id) {
+                show_task(&mut drawing, task, decision);
             }
-            Some(Command::Graft(_)) => drawing.doing("putting files back"),
-            None => {}
         }
     }
 
@@ -136,7 +115,35 @@ impl Watcher for Watching {
     }
 }
 
-fn baseline_line(story: &Story) -> String {
+/// Shows what a task decided.
+fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision) {
+    if let (Some(judged), Some(iteration)) = (&decision.judged, story.iterations.last()) {
+        drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
+        let line = iteration_line(iteration, drawing.paint());
+        drawing.line(&line);
+        failure_lines(iteration).iter().for_each(|line| drawing.line(line));
+    }
+    match &decision.command {
+        Some(Command::TakeBase) => drawing.doing("taking the base"),
+        Some(Command::RunChecks(_)) => drawing.doing(match decision.step {
+            Step::Working { work: Work::Baseline } => "checking the base",
+            Step::Working { .. } | Step::New | Step::Paused { .. } | Step::Ended { .. } => "checking",
+        }),
+        Some(Command::RunAttempt(order)) => {
+            if order.number == 1 && story.iterations.is_empty() {
+                let line = baseline_line(story);
+                drawing.line(&line);
+            }
+            drawing.attempt(order.number, order.stage);
+            drawing.plain_line(&format!("attempt {} begins (stage {})", order.number, order.stage));
+        }
+        Some(Command::Graft(_)) => drawing.doing("putting files back"),
+        Some(Command::Ask(_)) => drawing.doing("asking the judge"),
+        Some(Command::Merge(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan) | None => {}
+    }
+}
+
+fn baseline_line(story: &TaskStory) -> String {
     let (known, flaky) = story.known_at_base();
     let passed: u64 = story.task.ground().checks.values().map(|check| check.counted).sum();
     format!("at the base: {} failing, {} flaky, {passed} passing", known.len(), flaky.len())

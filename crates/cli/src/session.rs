@@ -3,18 +3,17 @@
 //! The only place that names the concrete adapters. Invariant: when this returns, nothing that was started is running.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, OnceLock};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded};
+use fixpoint_decide::run::RunOrder;
+use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
 use fixpoint_execute::{Duty, LocalExecutor, Places, Tools};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
 use fixpoint_vocabulary::brief::Brief;
-use fixpoint_vocabulary::work::Allowance;
 
 use crate::display::{Display, Telling};
 use crate::environment;
@@ -31,6 +30,11 @@ pub(crate) const SUPERVISE: &str = "__supervise";
 pub(crate) struct WallClock;
 
 impl Clock for WallClock {
+    fn elapsed_ms(&self) -> u64 {
+        static BEGAN: OnceLock<Instant> = OnceLock::new();
+        u64::try_from(BEGAN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     fn now_ms(&self) -> u64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
@@ -52,7 +56,7 @@ pub(crate) struct Driven {
 
 impl Around<'_> {
     /// Begins a run with a name of its own and drives it to its end.
-    pub(crate) fn begin(&self, order: TaskOrder, brief: Brief) -> Result<(RunDirectory, Driven), Failure> {
+    pub(crate) fn begin(&self, order: RunOrder, brief: Brief) -> Result<(RunDirectory, Driven), Failure> {
         let now = WallClock.now_ms();
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
         let run = self.repository.home.run(&RunId::new(now, entropy.as_bytes()));
@@ -70,12 +74,7 @@ impl Around<'_> {
     }
 
     /// Takes a run up and drives it to its end.
-    pub(crate) fn resume(
-        &self,
-        run: &RunDirectory,
-        mode: OpenMode,
-        more: Allowance,
-    ) -> Result<Driven, Failure> {
+    pub(crate) fn resume(&self, run: &RunDirectory, mode: OpenMode, back: Return) -> Result<Driven, Failure> {
         let _lock = run.lock()?;
         let opened =
             FileJournal::open(&run.path, mode).map_err(|source| RunError::unopened(&run.id, source))?;
@@ -94,7 +93,7 @@ impl Around<'_> {
         }
         self.drive(&seat, recorded.clone(), |executor| {
             let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
-            Ok(Engine::resume(desk, executor, &recorded, more))
+            Ok(Engine::resume(desk, executor, &recorded, back))
         })
     }
 
@@ -107,7 +106,8 @@ impl Around<'_> {
     ) -> Result<Driven, Failure> {
         let name = seat.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
-        let max_iterations = recorded.opening.order.limits.convergence.max_iterations;
+        let brief = recorded.opening.brief.as_ref();
+        let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
         let telling = if seat.run.is_some() { Telling::Everything } else { Telling::Notices };
         let display = Display::new(self.screen, telling, &name, max_iterations);
         let (outbox, inbox) = mailbox();
@@ -116,7 +116,7 @@ impl Around<'_> {
         let duty = self.duty(seat, &recorded, &display)?;
         let mut engine = make(LocalExecutor::new(duty, outbox)).map_err(interrupted)?;
         let mut story = Story::of(&recorded);
-        let mut watch = |record: &Record, _: &fixpoint_decide::task_run::TaskRun| {
+        let mut watch = |record: &Record, _: &fixpoint_decide::run::Run| {
             story.add(record);
             recorded.records.push(record.clone());
             display.record(record, &story);
@@ -143,7 +143,8 @@ impl Around<'_> {
         let named = &brief.settings.workspace.env;
         Ok(Duty {
             run: seat.name(),
-            task: recorded.opening.order.task.clone(),
+            task: crate::evidence::TASK.into(),
+            goals: None,
             agent_environment: environment::of_agent(environment, named, &agent),
             check_environment: environment::of_checks(environment, named),
             places: seat.places(self.repository)?,
@@ -169,7 +170,8 @@ impl Around<'_> {
 
 /// Whether artifacts tell of a record.
 fn is_told(record: &Record) -> bool {
-    record.decision.judged.is_some() || record.decision.command.is_none()
+    let is_judged = record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some());
+    is_judged || record.decision.commands().next().is_none()
 }
 
 /// Where a run keeps its things.

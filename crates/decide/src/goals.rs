@@ -128,8 +128,8 @@ pub fn decide(evidence: &GoalEvidence) -> GoalVerdict {
     }
 }
 
-/// What a finished task can point to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What a finished task can point to, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// Its goals pass.

@@ -66,6 +66,21 @@ impl Revisions {
 
     /// Decides about a revision that is to cure an error, and remembers it when it is made.
     pub fn ask(&mut self, error: &str, settings: &RevisionSettings) -> Verdict {
+        let verdict = self.verdict(error, settings);
+        if matches!(verdict, Verdict::Revise { .. }) {
+            self.record(error);
+        }
+        verdict
+    }
+
+    /// Remembers a revision that was made to cure an error.
+    pub fn record(&mut self, error: &str) {
+        self.made += 1;
+        self.meant_to_cure.insert(error.to_string());
+    }
+
+    /// Decides about a revision that is to cure an error.
+    pub fn verdict(&self, error: &str, settings: &RevisionSettings) -> Verdict {
         if self.meant_to_cure.contains(error) {
             return pause(Reason::new(
                 Code::SameErrorAgain,
@@ -80,14 +95,12 @@ impl Revisions {
                 "計画修正の上限に達しました",
             ));
         }
-        self.made += 1;
-        self.meant_to_cure.insert(error.to_string());
         let approval = if settings.require_human_approval {
             Approval::Within { seconds: settings.approval_timeout }
         } else {
             Approval::NotNeeded
         };
-        Verdict::Revise { number: self.made, approval }
+        Verdict::Revise { number: self.made + 1, approval }
     }
 }
 

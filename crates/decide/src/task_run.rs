@@ -6,30 +6,31 @@
 //! command has exactly one end; every sequence of events ends the task or waits for somebody.
 
 mod beginning;
-mod budget;
 mod goal_trial;
 mod ground;
 mod guard_trial;
+mod judgement;
 mod next_attempt;
 mod order;
 mod proof;
+mod telling;
 mod trial;
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
-    AttemptOrder, Command, CommandEnd, CommandResult, CommitId, Event, ReportedFailure,
+    Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, ReportedFailure, TreeId,
 };
+use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
-use self::budget::Spent;
 pub use self::goal_trial::NO_TESTS_RAN;
 pub use self::ground::{CheckBaseline, Ground};
-pub use self::order::{ImpliedGoals, TaskOrder, TestEdits};
+pub use self::judgement::Judgement;
+pub use self::order::{ImpliedGoals, JudgeOrder, Start, TaskOrder, TestEdits};
 pub use self::trial::Trial;
 use crate::convergence::{Attempt, Controller, Counts, Outcome, Verdict};
 
@@ -59,6 +60,8 @@ pub enum Work {
     Confirming,
     /// Tests that fail sometimes run at the base, where nobody may have seen them fail.
     FlakyAtBase,
+    /// The judge is asked.
+    Judging,
 }
 
 /// Where the task stands.
@@ -134,7 +137,7 @@ impl Judged {
 }
 
 /// What follows from an event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// Where the task stands then.
     pub step: Step,
@@ -147,19 +150,39 @@ pub struct Decision {
     /// The attempt that was judged by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
+    /// What the judge's words came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Judgement>,
 }
 
 impl Decision {
-    const fn perform(work: Work, command: Command) -> Self {
-        Self { step: Step::Working { work }, command: Some(command), held: None, judged: None }
+    const fn at(step: Step) -> Self {
+        Self { step, command: None, held: None, judged: None, judgement: None }
+    }
+
+    fn perform(work: Work, command: Command) -> Self {
+        Self { command: Some(command), ..Self::at(Step::Working { work }) }
     }
 
     const fn pause(work: Work, cause: Cause) -> Self {
-        Self { step: Step::Paused { cause, work }, command: None, held: None, judged: None }
+        Self::at(Step::Paused { cause, work })
     }
 
-    const fn end(cause: Cause) -> Self {
-        Self { step: Step::Ended { cause }, command: None, held: None, judged: None }
+    /// The task is over.
+    pub const fn end(cause: Cause) -> Self {
+        Self::at(Step::Ended { cause })
+    }
+
+    /// The same with its command held back, because it cannot be afforded now. Going on performs it.
+    #[must_use]
+    pub fn held_back(self) -> Self {
+        match (self.step, self.command) {
+            (Step::Working { work }, Some(command)) => {
+                let step = Step::Paused { cause: Cause::Budget, work };
+                Self { step, held: Some(command), command: None, ..self }
+            }
+            (step, command) => Self { step, command, ..self },
+        }
     }
 }
 
@@ -178,6 +201,12 @@ struct Made {
     tree: String,
 }
 
+impl Made {
+    fn as_base(&self) -> Base {
+        Base { commit: self.commit.clone(), tree: TreeId(self.tree.clone()) }
+    }
+}
+
 /// What an attempt left to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Left {
@@ -191,6 +220,14 @@ struct Left {
 }
 
 impl Left {
+    /// What is left of two sides that could not be brought together.
+    fn unmerged(commit: &CommitId, conflict: &Conflict) -> Self {
+        let failure =
+            |path: &String| trial::found("conflict", path, "holds both sides of a conflict, marked");
+        let failures = conflict.paths.iter().map(failure).collect();
+        Self { commit: commit.clone(), masked: false, is_shaky: false, failures, outside: Vec::new() }
+    }
+
     /// How far from done: to be cut short is worse than any number of failures.
     fn distance(&self) -> (bool, usize) {
         (self.masked, self.failures.len() + self.outside.len())
@@ -198,13 +235,12 @@ impl Left {
 }
 
 /// One task, between two events.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
     order: TaskOrder,
     step: Step,
     under_way: Option<Command>,
     interruptions: u32,
-    spent: Spent,
     ground: Ground,
     controller: Option<Controller>,
     trial: Option<Trial>,
@@ -215,24 +251,54 @@ pub struct TaskRun {
     best: Option<Left>,
     /// The checks that ever named tests that pass.
     naming: BTreeSet<u32>,
+    /// What the judge said last.
+    judgement: Option<Judgement>,
+    /// The agent's session that the next attempt may go on with.
+    session: Option<String>,
+    /// Answers of the judge that could not be read, since the last that could.
+    unreadable: Vec<Unreadable>,
+    /// What the checks showed of the last attempt that was judged.
+    shown: Vec<CheckReport>,
+    /// How many attempts in a row each failure has been there.
+    lasting: BTreeMap<String, u32>,
+}
+
+/// An answer that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Unreadable {
+    problem: Redacted,
+    text: Redacted,
 }
 
 impl TaskRun {
     /// A task that has not begun.
     pub fn new(order: TaskOrder) -> Self {
+        let (ground, trial, last) = match &order.start {
+            Start::TakeBase => (Ground::default(), None, None),
+            Start::At(base) => (Ground { base: Some(base.clone()), ..Ground::default() }, None, None),
+            Start::On(ground) => (ground.clone(), None, None),
+            Start::Trial { ground, commit, tree, conflict } => {
+                let left = conflict.as_ref().map(|conflict| Left::unmerged(commit, conflict));
+                (ground.clone(), Some(Trial::given(commit, tree)), left)
+            }
+        };
         Self {
             order,
             step: Step::New,
             under_way: None,
             interruptions: 0,
-            spent: Spent::default(),
-            ground: Ground::default(),
+            ground,
             controller: None,
-            trial: None,
+            trial,
             made: Vec::new(),
-            last: None,
-            best: None,
+            best: last.clone(),
+            last,
             naming: BTreeSet::new(),
+            judgement: None,
+            session: None,
+            unreadable: Vec::new(),
+            shown: Vec::new(),
+            lasting: BTreeMap::new(),
         }
     }
 
@@ -256,39 +322,10 @@ impl TaskRun {
         &self.ground
     }
 
-    /// A command with what an agent must be told, which stands elsewhere on record.
-    pub fn told(&self, command: &Command) -> Command {
-        match command {
-            Command::RunAttempt(order) => {
-                let (failures, outside) = self.left_at(&order.base);
-                Command::RunAttempt(AttemptOrder { failures, outside, ..order.clone() })
-            }
-            Command::TakeBase | Command::RunChecks(_) | Command::Graft(_) => command.clone(),
-        }
-    }
-
-    /// What is left to do at a commit that an attempt begins with.
-    fn left_at(&self, commit: &CommitId) -> (Vec<ReportedFailure>, Vec<String>) {
-        let known = self.last.iter().chain(&self.best).find(|left| left.commit == *commit);
-        match known.or(self.last.as_ref()) {
-            Some(left) => (left.failures.clone(), left.outside.clone()),
-            None => {
-                let goals = self.goals(&self.ground);
-                let failing = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
-                (failing.flat_map(|goal| goal.failures.iter().cloned()).collect(), Vec::new())
-            }
-        }
-    }
-
     /// Says what follows from an event.
     pub fn decide(&self, event: &Event) -> Result<Decision, OutOfPlace> {
-        Ok(self.within_budget(event, self.wish(event)?))
-    }
-
-    /// What would follow if it could be afforded.
-    fn wish(&self, event: &Event) -> Result<Decision, OutOfPlace> {
         match (event, self.step) {
-            (Event::Begun, Step::New) => Ok(Decision::perform(Work::TakingBase, Command::TakeBase)),
+            (Event::Begun, Step::New) => Ok(self.begin()),
             (Event::Ended { end, .. }, Step::Working { work }) => match end {
                 CommandEnd::Completed(result) => self.after_completed(work, result),
                 CommandEnd::Lost => self.after_lost(work),
@@ -299,7 +336,7 @@ impl TaskRun {
             (Event::StopAsked, Step::New) => Ok(Decision::end(Cause::Stopped)),
             // What was under way when the stop came may still end, and asking twice changes nothing.
             (Event::StopAsked | Event::Ended { .. }, Step::Paused { .. } | Step::Ended { .. }) => {
-                Ok(Decision { step: self.step, command: None, held: None, judged: None })
+                Ok(Decision::at(self.step))
             }
             (Event::Resumed { .. }, Step::Paused { work, .. }) => self.repeat(work),
             (Event::Begun | Event::Ended { .. } | Event::Resumed { .. }, _) => Err(self.out_of_place()),
@@ -314,10 +351,7 @@ impl TaskRun {
                     self.trial = self.trial_with(work, result);
                     self.ground.take_in(work, result);
                     self.interruptions = 0;
-                    if let CommandResult::Checks { reports } = result {
-                        let naming = reports.iter().filter(|report| report.passed.is_some());
-                        self.naming.extend(naming.map(|report| report.check));
-                    }
+                    self.remember(result);
                 }
                 CommandEnd::Lost => self.interruptions += 1,
                 CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
@@ -327,14 +361,33 @@ impl TaskRun {
             // Somebody looked at it and asked to go on.
             self.interruptions = 0;
         }
+        if let Some(judgement) = &decision.judgement {
+            self.judgement = Some(judgement.clone());
+        }
         if let Some(judged) = &decision.judged {
             self.conclude(judged);
         }
-        self.spent.take_in(event, decision);
         if let Some(command) = decision.command.as_ref().or(decision.held.as_ref()) {
             self.under_way = Some(command.clone());
         }
         self.step = decision.step;
+    }
+
+    fn remember(&mut self, result: &CommandResult) {
+        match result {
+            CommandResult::Checks { reports } => {
+                let naming = reports.iter().filter(|report| report.passed.is_some());
+                self.naming.extend(naming.map(|report| report.check));
+            }
+            CommandResult::Attempt(left) => self.session.clone_from(&left.session),
+            CommandResult::Answer(answer) => self.remember_answer(answer),
+            CommandResult::Base(_)
+            | CommandResult::Grafted { .. }
+            | CommandResult::Merged(_)
+            | CommandResult::Person(_)
+            | CommandResult::Recalled(_)
+            | CommandResult::Kept => {}
+        }
     }
 
     fn after_completed(&self, work: Work, result: &CommandResult) -> Result<Decision, OutOfPlace> {
@@ -359,6 +412,7 @@ impl TaskRun {
                 let trial = self.trial_with(work, result).ok_or_else(|| self.out_of_place())?;
                 Ok(self.with_trial(work, &trial, result))
             }
+            (Work::Judging, CommandResult::Answer(answer)) => Ok(self.with_answer(answer)),
             (_, _) => Err(self.out_of_place()),
         }
     }
@@ -382,6 +436,7 @@ impl TaskRun {
     }
 
     fn conclude(&mut self, judged: &Judged) {
+        self.shown = self.trial.as_ref().map(Trial::reports).unwrap_or_default();
         let mut controller = self.controller.take().unwrap_or_else(|| self.new_controller());
         controller.record(&judged.attempt, judged.counts);
         self.controller = Some(controller);
@@ -403,6 +458,11 @@ impl TaskRun {
         if self.best.as_ref().is_none_or(|best| left.distance() <= best.distance()) {
             self.best = Some(left.clone());
         }
+        let lasted = |failure: &ReportedFailure| {
+            let before = self.lasting.get(&failure.fingerprint).copied().unwrap_or(0);
+            (failure.fingerprint.clone(), before.saturating_add(1))
+        };
+        self.lasting = judged.failures.iter().map(lasted).collect();
         self.last = Some(left);
         self.trial = None;
     }

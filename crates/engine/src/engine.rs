@@ -1,18 +1,20 @@
-//! The engine of one task: the loop itself, beginning, resuming, stopping.
+//! The engine of one run: the loop itself, beginning, resuming, stopping.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fixpoint_decide::task_run::{Decision, OutOfPlace, Step, TaskRun};
+use fixpoint_decide::run::{Decision, OutOfPlace, Run, Standing, Turn};
 use fixpoint_ports::{BlobError, Blobs, Clock, Executor, Inbox, Journal, JournalError, Seq};
-use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::{Allowance, CommandEnd, CommandId, Event};
+use fixpoint_vocabulary::{Cause, TaskId};
 
 use crate::record::{Opening, Record, RecordError, Recorded, Recorder};
 
 /// Why the loop stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The task is over.
+    /// The run is over.
     Ended(Cause),
     /// It waits for a person; resuming goes on.
     Paused(Cause),
@@ -43,7 +45,7 @@ pub enum EngineError {
     #[error(transparent)]
     OutOfPlace(#[from] OutOfPlace),
     /// Every source of events is gone while one is awaited: a defect.
-    #[error("nothing can happen any more, and the task is not over")]
+    #[error("nothing can happen any more, and the run is not over")]
     Silence,
     /// A record cannot be written down: a defect.
     #[error("a record cannot be encoded: {0}")]
@@ -61,114 +63,134 @@ pub struct Desk<J> {
     pub clock: Arc<dyn Clock>,
 }
 
-/// One task, its journal and whoever performs its commands.
+/// What a person brings when a run is taken up again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Return {
+    /// What may be spent beyond what was allowed.
+    pub more: Allowance,
+    /// Blocked tasks that may try again.
+    pub unblocked: Vec<TaskId>,
+    /// What people said meanwhile.
+    pub said: Vec<Remark>,
+}
+
+/// One run, its journal and whoever performs its commands.
 #[derive(Debug)]
 pub struct Engine<J, X> {
     recorder: Recorder<J>,
     clock: Arc<dyn Clock>,
     executor: X,
-    run: TaskRun,
-    under_way: Option<CommandId>,
+    run: Run,
     /// What happens first: the beginning, or what a restart makes of the record.
-    first: Option<Event>,
+    first: VecDeque<Event>,
+    /// What the clock that does not jump showed at the last record.
+    last: u64,
 }
 
 impl<J: Journal, X: Executor> Engine<J, X> {
-    /// Begins a task on an empty journal.
+    /// Begins a run on an empty journal.
     pub fn begin(desk: Desk<J>, executor: X, opening: Opening) -> Result<Self, EngineError> {
         let mut recorder = Recorder { journal: desk.journal, blobs: desk.blobs, next: Seq::default() };
         recorder.write(&opening)?;
-        let (run, first) = (TaskRun::new(opening.order), Some(Event::Begun));
-        Ok(Self { recorder, clock: desk.clock, executor, run, under_way: None, first })
+        let run = Run::new(opening.order, opening.brief);
+        let last = desk.clock.elapsed_ms();
+        Ok(Self { recorder, clock: desk.clock, executor, run, first: VecDeque::from([Event::Begun]), last })
     }
 
-    /// Takes up a task that is on record. What was under way is lost and is told so; what was paused goes on, with
-    /// more to spend if more was granted. A task that is over stays over.
-    pub fn resume(desk: Desk<J>, executor: X, recorded: &Recorded, more: Allowance) -> Self {
-        let (run, under_way, next) = fold(recorded);
-        let first = match (run.step(), under_way) {
-            (Step::New, _) => Some(Event::Begun),
-            (Step::Working { .. }, Some(command)) => {
-                Some(Event::Ended { command, end: CommandEnd::Lost, took_ms: 0 })
-            }
-            (Step::Paused { .. }, _) => Some(Event::Resumed { more }),
-            (Step::Working { .. }, None) | (Step::Ended { .. }, _) => None,
-        };
+    /// Takes up a run that is on record. What was under way is lost and is told so; what was paused goes on, with
+    /// more to spend if more was granted. A run that is over stays over, unless a blocked task may try again.
+    pub fn resume(desk: Desk<J>, executor: X, recorded: &Recorded, back: Return) -> Self {
+        let run = recorded.run();
+        let next = Seq(recorded.records.len() as u64 + 1);
+        let lost = |command| Event::Ended { command, end: CommandEnd::Lost, took_ms: 0 };
+        let mut first: VecDeque<Event> = run.under_way().map(|(id, ..)| lost(id)).collect();
+        let is_empty = back == Return::default();
+        let Return { more, unblocked, said } = back;
+        let opens_again = !unblocked.is_empty();
+        let resumed = Event::Resumed { more, unblocked, said };
+        match run.standing() {
+            Standing::New => first.push_back(Event::Begun),
+            Standing::Working if is_empty => {}
+            Standing::Working | Standing::Paused { .. } => first.push_back(resumed),
+            Standing::Ended { .. } if opens_again => first.push_back(resumed),
+            Standing::Ended { .. } => {}
+        }
         let recorder = Recorder { journal: desk.journal, blobs: desk.blobs, next };
-        Self { recorder, clock: desk.clock, executor, run, under_way, first }
+        let last = desk.clock.elapsed_ms();
+        Self { recorder, clock: desk.clock, executor, run, first, last }
     }
 
-    /// Goes on until the task is over or waits for a person. `watch` sees every record once it is on the disk.
+    /// Goes on until the run is over or waits for a person. `watch` sees every record once it is on the disk.
     pub fn run(
         &mut self,
         inbox: &Inbox,
-        watch: &mut dyn FnMut(&Record, &TaskRun),
+        watch: &mut dyn FnMut(&Record, &Run),
     ) -> Result<Ending, EngineError> {
         loop {
-            let event = match (self.first.take(), self.run.step()) {
+            let event = match (self.first.pop_front(), self.run.standing()) {
                 (Some(event), _) => event,
-                (None, Step::Ended { cause }) => return Ok(Ending::Ended(cause)),
-                (None, Step::Paused { cause, .. }) => return Ok(Ending::Paused(cause)),
-                (None, Step::New | Step::Working { .. }) => inbox.next().ok_or(EngineError::Silence)?,
+                (None, Standing::Ended { cause }) => return Ok(Ending::Ended(cause)),
+                (None, Standing::Paused { cause }) => return Ok(Ending::Paused(cause)),
+                (None, Standing::New | Standing::Working) => inbox.next().ok_or(EngineError::Silence)?,
             };
             if !self.is_current(&event) {
                 continue;
             }
-            let decision = self.run.decide(&event)?;
-            let record = Record { at: self.clock.now_ms(), event, decision };
-            let seq = self.recorder.write_record(&record)?;
-            self.run.apply(&record.event, &record.decision);
+            let now = self.clock.elapsed_ms();
+            let elapsed_ms = now.saturating_sub(self.last);
+            let turn = Turn { seq: self.recorder.next.0, elapsed_ms };
+            let decision = self.run.decide(turn, &event)?;
+            let record = Record { at: self.clock.now_ms(), elapsed_ms, event, decision };
+            self.recorder.write_record(&record)?;
+            self.last = now;
+            let before: Vec<CommandId> = self.run.under_way().map(|(id, ..)| id).collect();
+            self.run.apply(turn, &record.event, &record.decision);
             watch(&record, &self.run);
-            self.perform(seq, &record.decision);
+            self.call_off(&before, &record.event);
+            self.perform(turn.seq, &record.decision);
         }
     }
 
-    /// Where the task stands.
-    pub const fn task(&self) -> &TaskRun {
+    /// Where the run stands.
+    pub const fn state(&self) -> &Run {
         &self.run
     }
 
     /// A result of a command that is no longer under way has had its end already.
     fn is_current(&self, event: &Event) -> bool {
         match event {
-            Event::Ended { command, .. } => self.under_way == Some(*command),
+            Event::Ended { command, .. } => self.run.is_under_way(*command),
             Event::Begun | Event::StopAsked | Event::Resumed { .. } => true,
         }
     }
 
-    fn perform(&mut self, at: Seq, decision: &Decision) {
-        let leaves_work = matches!(decision.step, Step::Paused { .. } | Step::Ended { .. });
-        if let Some(command) = self.under_way.take().filter(|_| leaves_work) {
-            self.executor.cancel(command);
-        }
-        if let Some(command) = &decision.command {
-            let id = command_id(at);
-            self.under_way = Some(id);
-            self.executor.start(id, &self.run.told(command));
+    /// Calls off what was under way and is no longer wanted.
+    fn call_off(&mut self, before: &[CommandId], event: &Event) {
+        let has_ended = |id: &CommandId| matches!(event, Event::Ended { command, .. } if command == id);
+        for id in before.iter().filter(|id| !self.run.is_under_way(**id) && !has_ended(id)) {
+            self.executor.cancel(*id);
         }
     }
-}
 
-/// Where a task stands by its record, the command that is under way then, and the number of the next record.
-fn fold(recorded: &Recorded) -> (TaskRun, Option<CommandId>, Seq) {
-    let mut run = TaskRun::new(recorded.opening.order.clone());
-    let (mut under_way, mut next) = (None, Seq(1));
-    for record in &recorded.records {
-        run.apply(&record.event, &record.decision);
-        under_way = record.decision.command.as_ref().map(|_| command_id(next)).or(under_way);
-        next = next.next();
+    fn perform(&mut self, seq: u64, decision: &Decision) {
+        for (index, owner, command) in decision.commands() {
+            let id = CommandId { seq, index };
+            // What the same decision gave up again is not begun.
+            if self.run.is_under_way(id) {
+                self.executor.start(id, &self.run.errand(&owner, command));
+            }
+        }
     }
-    (run, under_way, next)
 }
 
 impl Recorded {
-    /// Where the task stands by its record.
-    pub fn task(&self) -> TaskRun {
-        fold(self).0
+    /// Where the run stands by its record.
+    pub fn run(&self) -> Run {
+        let mut run = Run::new(self.opening.order.clone(), self.opening.brief.clone());
+        for (seq, record) in (1u64..).zip(&self.records) {
+            let turn = Turn { seq, elapsed_ms: record.elapsed_ms };
+            run.apply(turn, &record.event, &record.decision);
+        }
+        run
     }
-}
-
-/// The id of the one command of a record.
-fn command_id(at: Seq) -> CommandId {
-    CommandId { seq: at.0, index: 0 }
 }

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use fixpoint_decide::task_run::{Decision, TaskOrder};
+use fixpoint_decide::run::{Decision, Move, RunOrder};
+use fixpoint_decide::task_run::Judged;
 use fixpoint_ports::{BlobError, Blobs, Journal, Seq};
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::Brief;
@@ -13,10 +14,10 @@ use fixpoint_vocabulary::work::{BlobId, Event, ReportedFailure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::EngineError;
+use crate::{EngineError, legacy};
 
 /// The version of what is written here. A newer one is refused, an older one is read.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What is larger than this is a blob.
 const LARGEST_INLINE: usize = 4096;
@@ -28,29 +29,43 @@ pub struct Opening {
     pub format: u32,
     /// When it was written, in milliseconds since 1970.
     pub at: u64,
-    /// Everything that is fixed about the task.
-    pub order: TaskOrder,
+    /// Everything that is fixed about the run's tasks.
+    pub order: RunOrder,
     /// Everything that is fixed about the run beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<Brief>,
 }
 
 /// One event with the decision it led to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// When it was written, in milliseconds since 1970.
     pub at: u64,
+    /// Milliseconds since the record before, by a clock that does not jump.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub elapsed_ms: u64,
     /// What happened.
     pub event: Event,
     /// What follows.
     pub decision: Decision,
 }
 
+fn is_none(milliseconds: &u64) -> bool {
+    *milliseconds == 0
+}
+
+/// The attempts that a decision judged.
+fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut Judged> {
+    decision.moves.iter_mut().filter_map(|step| {
+        if let Move::Task { decision, .. } = step { decision.judged.as_mut() } else { None }
+    })
+}
+
 impl Record {
     /// As it is written: a failure that the event reports is not told twice.
     fn slim(mut self) -> Self {
         let reported = self.event.failures();
-        for failure in self.decision.judged.iter_mut().flat_map(|judged| &mut judged.failures) {
+        for failure in judged(&mut self.decision).flat_map(|judged| &mut judged.failures) {
             if reported.iter().any(|known| known == failure) {
                 failure.message = Redacted::default();
                 failure.place = None;
@@ -60,9 +75,9 @@ impl Record {
     }
 
     /// As it was before it was written.
-    fn whole(mut self) -> Self {
+    pub(crate) fn whole(mut self) -> Self {
         let reported = self.event.failures();
-        for failure in self.decision.judged.iter_mut().flat_map(|judged| &mut judged.failures) {
+        for failure in judged(&mut self.decision).flat_map(|judged| &mut judged.failures) {
             let is_same = |known: &&ReportedFailure| {
                 known.identity == failure.identity && known.fingerprint == failure.fingerprint
             };
@@ -155,27 +170,32 @@ impl Recorded {
         blobs: &dyn Blobs,
     ) -> Result<Self, RecordError> {
         let mut payloads = payloads.into_iter();
-        let opening = opening(payloads.next().ok_or(RecordError::Empty)?, blobs)?;
+        let first = payloads.next().ok_or(RecordError::Empty)?;
+        if format_of(first, blobs)? == legacy::FORMAT {
+            return legacy::read_all(first, payloads, blobs);
+        }
         let records =
             (1u64..).zip(payloads).map(|(number, payload)| read(number, payload, blobs).map(Record::whole));
-        Ok(Self { opening, records: records.collect::<Result<Vec<Record>, RecordError>>()? })
+        let records = records.collect::<Result<Vec<Record>, RecordError>>()?;
+        Ok(Self { opening: read(0, first, blobs)?, records })
     }
 }
 
-fn opening(payload: &[u8], blobs: &dyn Blobs) -> Result<Opening, RecordError> {
+fn format_of(payload: &[u8], blobs: &dyn Blobs) -> Result<u32, RecordError> {
     /// Only the version, which must be understood before anything else is.
     #[derive(Deserialize)]
     struct Version {
         format: u32,
     }
     let Version { format } = read(0, payload, blobs)?;
-    if format > FORMAT {
-        return Err(RecordError::Newer { found: format });
-    }
-    read(0, payload, blobs)
+    if format > FORMAT { Err(RecordError::Newer { found: format }) } else { Ok(format) }
 }
 
-fn read<T: DeserializeOwned>(number: u64, payload: &[u8], blobs: &dyn Blobs) -> Result<T, RecordError> {
+pub(crate) fn read<T: DeserializeOwned>(
+    number: u64,
+    payload: &[u8],
+    blobs: &dyn Blobs,
+) -> Result<T, RecordError> {
     let unreadable =
         |error: serde_json::Error| RecordError::Unreadable { number, message: error.to_string() };
     if !payload.starts_with(b"{\"blob\":") {

@@ -1,12 +1,13 @@
 //! Deciding a recorded run again, offline, and comparing.
 
-use fixpoint_decide::task_run::{Decision, TaskOrder, TaskRun};
+use fixpoint_decide::run::{Decision, Run, RunOrder, Turn};
+use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::Event;
 
 use crate::record::Recorded;
 
 /// Where another decision would have been made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// The number of the record.
     pub number: u64,
@@ -19,7 +20,7 @@ pub struct Difference {
 }
 
 /// What deciding again came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     /// How many decisions were compared.
     pub decisions: u64,
@@ -27,19 +28,20 @@ pub struct Replayed {
     pub difference: Option<Difference>,
 }
 
-/// Decides a recorded run again, with the order it had or with another.
-pub fn replay(recorded: &Recorded, order: TaskOrder) -> Replayed {
-    let mut run = TaskRun::new(order);
+/// Decides a recorded run again, with the order and the brief it had or with others.
+pub fn replay(recorded: &Recorded, order: RunOrder, brief: Option<Brief>) -> Replayed {
+    let mut run = Run::new(order, brief);
     let mut decisions = 0;
     for (number, record) in (1u64..).zip(&recorded.records) {
-        let now = run.decide(&record.event).ok();
+        let turn = Turn { seq: number, elapsed_ms: record.elapsed_ms };
+        let now = run.decide(turn, &record.event).ok();
         decisions += 1;
         if now.as_ref() != Some(&record.decision) {
             let difference =
                 Difference { number, event: record.event.clone(), recorded: record.decision.clone(), now };
             return Replayed { decisions, difference: Some(difference) };
         }
-        run.apply(&record.event, &record.decision);
+        run.apply(turn, &record.event, &record.decision);
     }
     Replayed { decisions, difference: None }
 }

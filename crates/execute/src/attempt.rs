@@ -82,6 +82,10 @@ impl Duty {
             },
             changed_files: changed.len() as u64,
             changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
+            unresolved: Vec::new(),
+            session: None,
+            usage: None,
+            last_words: None,
         }))
     }
 
@@ -93,15 +97,12 @@ impl Duty {
         changed.retain(|change| !change.path.starts_with(b".fixpoint/"));
         let findings = self.measure(order, &taken.commit, &changed, &[])?;
         Ok(CommandResult::Attempt(AttemptResult {
-            end: AgentEnd::Exited,
-            commit: taken.commit,
-            tree: taken.tree,
             violations: findings.violations,
             revertible: findings.revertible,
             edited_tests: findings.edited_tests,
-            exit_code: None,
             changed_files: changed.len() as u64,
             changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
+            ..AttemptResult::new(AgentEnd::Exited, taken.commit, taken.tree)
         }))
     }
 
@@ -112,7 +113,7 @@ impl Duty {
         slot: &dyn Slot,
         log: &Path,
     ) -> Result<Invocation, Obstacle> {
-        let text = prompt(&self.brief, order).text();
+        let text = prompt(&self.brief, self.goals.as_ref(), order).text();
         fs::create_dir_all(&self.places.prompts).map_err(Obstacle::at(&self.places.prompts))?;
         let file = self.places.prompts.join(format!("{id}.md"));
         fs::write(&file, &text).map_err(Obstacle::at(&file))?;

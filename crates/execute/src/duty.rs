@@ -1,15 +1,18 @@
 //! What an executor has to do its work with, and which part of it performs which command.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use fixpoint_ports::{BlobError, Blobs, Cancel, ProcessError, Processes, Slot, WorkspaceError, Workspaces};
-use fixpoint_vocabulary::brief::Brief;
-use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, GraftOrder};
+use fixpoint_vocabulary::brief::{Brief, Errand};
+use fixpoint_vocabulary::work::{
+    Command, CommandEnd, CommandId, CommandResult, GraftOrder, MergeOrder, Merged,
+};
 use fixpoint_vocabulary::{Redactor, TaskId};
 
-use crate::path_text::{inline_tests_path, path_bytes};
+use crate::path_text::{inline_tests_path, path_bytes, path_text};
 use crate::progress::Watcher;
 
 /// Where an executor keeps what is not a commit.
@@ -47,7 +50,7 @@ impl std::fmt::Debug for Tools {
 }
 
 /// Everything that is fixed about the commands of one run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Duty {
     /// The name of the run, part of the names of its references.
     pub run: String,
@@ -63,6 +66,8 @@ pub struct Duty {
     pub agent_environment: Vec<(OsString, OsString)>,
     /// What checks and set-up commands see of it.
     pub check_environment: Vec<(OsString, OsString)>,
+    /// The goals of the task, where it is one of several and the others' are not its own.
+    pub goals: Option<BTreeSet<u32>>,
 }
 
 /// Why a command could not be carried out.
@@ -88,6 +93,8 @@ pub(crate) enum Obstacle {
     TestNames(serde_json::Error),
     #[error("check {0} does not exist")]
     NoSuchCheck(u32),
+    #[error("this command is for somebody else: a defect of Fixpoint")]
+    NotOurs,
 }
 
 impl From<WorkspaceError> for Obstacle {
@@ -104,13 +111,18 @@ impl Obstacle {
 }
 
 impl Duty {
-    /// Performs a command to its end.
-    pub fn perform(&self, id: CommandId, command: &Command, cancel: &Cancel) -> CommandEnd {
-        let result = match command {
-            Command::TakeBase => self.take_base(),
-            Command::RunChecks(run) => self.run_checks(id, run, cancel),
-            Command::RunAttempt(order) => self.attempt(id, order, cancel),
-            Command::Graft(order) => self.graft(id, order),
+    /// Performs an errand to its end.
+    pub fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
+        let duty = self.narrowed(errand);
+        let result = match &errand.command {
+            Command::TakeBase => duty.take_base(),
+            Command::RunChecks(run) => duty.run_checks(id, run, cancel),
+            Command::RunAttempt(order) => duty.attempt(id, order, cancel),
+            Command::Graft(order) => duty.graft(id, order),
+            Command::Merge(order) => duty.merge(order),
+            Command::Ask(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan => {
+                Err(Obstacle::NotOurs)
+            }
         };
         match result {
             Ok(result) => CommandEnd::Completed(result),
@@ -119,6 +131,19 @@ impl Duty {
                 CommandEnd::Failed { message: self.tools.redactor.redact(&obstacle.to_string()) }
             }
         }
+    }
+
+    /// The duty towards one task.
+    fn narrowed(&self, errand: &Errand) -> Self {
+        let mut duty = self.clone();
+        duty.brief.checks.clone_from(&errand.checks);
+        if let Some(task) = &errand.task {
+            duty.task = task.task.clone();
+            duty.brief.goal = task.goal.clone();
+            duty.brief.settings.scope = task.scope.clone();
+            duty.goals = Some(task.goals.clone());
+        }
+        duty
     }
 
     fn graft(&self, id: CommandId, order: &GraftOrder) -> Result<CommandResult, Obstacle> {
@@ -136,6 +161,13 @@ impl Duty {
             made = workspaces.overlay(&made.commit, &files, &reference)?;
         }
         Ok(CommandResult::Grafted { commit: made.commit, tree: made.tree })
+    }
+
+    fn merge(&self, order: &MergeOrder) -> Result<CommandResult, Obstacle> {
+        let reference = self.reference(&order.name);
+        let made = self.tools.workspaces.merge(&order.ours, &order.theirs, &reference)?;
+        let conflicts = made.conflicts.iter().map(|path| path_text(path)).collect();
+        Ok(CommandResult::Merged(Merged { commit: made.commit, tree: made.tree, conflicts }))
     }
 
     /// The name of something this task leaves, below `refs/fixpoint/`.

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use fixpoint_ports::{Cancel, Executor, Outbox};
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId};
+use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
 use crate::Duty;
 
@@ -36,15 +37,15 @@ impl LocalExecutor {
 }
 
 impl Executor for LocalExecutor {
-    fn start(&mut self, id: CommandId, command: &Command) {
+    fn start(&mut self, id: CommandId, errand: &Errand) {
         self.under_way.retain(|_, (_, thread)| !thread.is_finished());
         let cancel = Cancel::default();
-        let (duty, outbox, command, asked) =
-            (Arc::clone(&self.duty), self.outbox.clone(), command.clone(), cancel.clone());
+        let (duty, outbox, errand, asked) =
+            (Arc::clone(&self.duty), self.outbox.clone(), errand.clone(), cancel.clone());
         let thread = std::thread::spawn(move || {
             let began = Instant::now();
             // Even a defect of ours must not leave the engine waiting for an end that never comes.
-            let end = catch_unwind(AssertUnwindSafe(|| duty.perform(id, &command, &asked)))
+            let end = catch_unwind(AssertUnwindSafe(|| duty.perform(id, &errand, &asked)))
                 .unwrap_or_else(|_| CommandEnd::Failed { message: Redacted::ours("the executor panicked") });
             outbox.report(id, end, began.elapsed());
         });

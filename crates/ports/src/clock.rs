@@ -4,4 +4,6 @@
 pub trait Clock: std::fmt::Debug + Send + Sync {
     /// Milliseconds since 1970, by the wall clock; it may jump either way.
     fn now_ms(&self) -> u64;
+    /// Milliseconds since some moment of this process, by a clock that does not jump.
+    fn elapsed_ms(&self) -> u64;
 }

@@ -3,12 +3,13 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, Event};
+use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
 
 /// Performs commands, each in its own time, and reports exactly one end of each to the inbox it was made with.
 pub trait Executor {
     /// Begins to perform a command and returns at once.
-    fn start(&mut self, id: CommandId, command: &Command);
+    fn start(&mut self, id: CommandId, errand: &Errand);
     /// Calls a command off. Its end may still be reported.
     fn cancel(&mut self, id: CommandId);
 }

@@ -28,6 +28,6 @@ pub use processes::{
     Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,
 };
 pub use workspaces::{
-    Change, ChangeKind, Copied, DiffStyle, IgnoredFile, Lost, NotCopied, Purpose, Rescue, Rescued, Slot,
-    SlotRequest, Snapshot, SnapshotOrigin, Stamp, TakenTree, WorkspaceError, Workspaces,
+    Change, ChangeKind, Copied, DiffStyle, IgnoredFile, Lost, MergedTree, NotCopied, Purpose, Rescue,
+    Rescued, Slot, SlotRequest, Snapshot, SnapshotOrigin, Stamp, TakenTree, WorkspaceError, Workspaces,
 };

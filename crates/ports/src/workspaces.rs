@@ -56,6 +56,17 @@ pub struct TakenTree {
     pub tree: TreeId,
 }
 
+/// Two commits brought together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedTree {
+    /// A commit with both as its parents.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// The paths where the two sides conflict: their files hold both sides, marked as git marks them.
+    pub conflicts: Vec<Vec<u8>>,
+}
+
 /// Work that nobody had taken, and that is now kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rescued {
@@ -297,4 +308,11 @@ pub trait Workspaces: Send + Sync {
         files: &[(Vec<u8>, Vec<u8>)],
         reference: &str,
     ) -> Result<TakenTree, WorkspaceError>;
+    /// What two commits changed since the commit they have in common, together, kept under `reference`.
+    fn merge(
+        &self,
+        ours: &CommitId,
+        theirs: &CommitId,
+        reference: &str,
+    ) -> Result<MergedTree, WorkspaceError>;
 }

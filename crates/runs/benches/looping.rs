@@ -12,14 +12,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
+use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded, Return};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush, OpenMode};
 use fixpoint_ports::{Clock, Executor, Outbox, mailbox};
 use fixpoint_vocabulary::Redactor;
+use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptOrder, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, Command,
-    CommandEnd, CommandId, CommandResult, CommitId, ReportedFailure, TreeId,
+    AgentEnd, AttemptOrder, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, Command, CommandEnd,
+    CommandId, CommandResult, CommitId, ReportedFailure, TreeId,
 };
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -59,21 +61,16 @@ fn report(run: &CheckRun) -> CheckReport {
 fn attempt(order: &AttemptOrder) -> AttemptResult {
     let name = format!("{:040}", order.number);
     AttemptResult {
-        end: AgentEnd::Exited,
-        commit: CommitId(name.clone()),
-        tree: TreeId(name),
-        violations: Vec::new(),
-        revertible: Vec::new(),
-        edited_tests: Vec::new(),
         exit_code: Some(0),
         changed_files: 1,
         changed_lines: 1,
+        ..AttemptResult::new(AgentEnd::Exited, CommitId(name.clone()), TreeId(name))
     }
 }
 
 impl Executor for Instantly {
-    fn start(&mut self, id: CommandId, command: &Command) {
-        let result = match command {
+    fn start(&mut self, id: CommandId, errand: &Errand) {
+        let result = match &errand.command {
             Command::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
@@ -82,6 +79,11 @@ impl Executor for Instantly {
             Command::Graft(order) => {
                 CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
+            Command::Merge(_)
+            | Command::Ask(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan => CommandResult::Kept,
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
     }
@@ -93,6 +95,10 @@ impl Executor for Instantly {
 struct NoClock;
 
 impl Clock for NoClock {
+    fn elapsed_ms(&self) -> u64 {
+        0
+    }
+
     fn now_ms(&self) -> u64 {
         0
     }
@@ -127,11 +133,12 @@ fn run(directory: &Path, iterations: u32, flush: Flush) -> Outcome<Vec<Instant>>
         blobs: Arc::new(FileBlobs::open(&directory.join("blobs"))?),
         clock: Arc::new(NoClock),
     };
-    let opening = Opening { format: FORMAT, at: 0, order: order(iterations), brief: None };
+    let order = RunOrder::given(order(iterations));
+    let opening = Opening { format: FORMAT, at: 0, order, brief: None };
     let mut engine = Engine::begin(desk, Instantly { outbox }, opening)?;
     let mut judged = vec![Instant::now()];
     engine.run(&inbox, &mut |record, _| {
-        if record.decision.judged.is_some() {
+        if record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some()) {
             judged.push(Instant::now());
         }
     })?;
@@ -216,7 +223,7 @@ fn resume(iterations: u32) -> Outcome<()> {
         events = recorded.records.len();
         let (outbox, _inbox) = mailbox();
         let desk = Desk { journal: opened.journal, blobs: Arc::new(blobs), clock: Arc::new(NoClock) };
-        let engine = Engine::resume(desk, Instantly { outbox }, &recorded, Allowance::default());
+        let engine = Engine::resume(desk, Instantly { outbox }, &recorded, Return::default());
         times.push(began.elapsed());
         drop(engine);
     }

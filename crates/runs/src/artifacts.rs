@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::{Diagnosis, diagnosis_markdown};
 use crate::directory::{RunDirectory, RunError};
-use crate::story::{Iteration, Story};
+use crate::story::{Iteration, Story, TaskStory};
 use crate::summary::{FailureLine, Status};
 
 /// `baseline_failures.json`: what failed before the work began.
@@ -98,19 +98,26 @@ pub struct CompletionReasons {
 
 /// Writes what is known now. Call it after each record that judged an attempt or ended the task.
 pub fn write_artifacts(run: &RunDirectory, recorded: &Recorded, lang: Lang) -> Result<(), RunError> {
-    let story = Story::of(recorded);
-    let task = recorded.opening.order.task.to_string();
-    let context = run.context(&task);
+    Story::of(recorded).tasks.iter().try_for_each(|task| write_task(run, recorded, task, lang))
+}
+
+fn write_task(
+    run: &RunDirectory,
+    recorded: &Recorded,
+    story: &TaskStory,
+    lang: Lang,
+) -> Result<(), RunError> {
+    let context = run.context(story.id.as_str());
     let mut files: Vec<(&str, Vec<u8>)> = vec![
-        ("baseline_failures.json", json(&baseline(recorded, &story))),
-        ("failure_fingerprint_history.json", json(&history(&story))),
-        ("completion_reasons.json", json(&reasons(&story, lang))),
+        ("baseline_failures.json", json(&baseline(recorded, story))),
+        ("failure_fingerprint_history.json", json(&history(story))),
+        ("completion_reasons.json", json(&reasons(story, lang))),
     ];
     if let Some(last) = story.iterations.last() {
         files.push(("current_failures.json", json(&current(last))));
     }
-    if Status::of(story.task.step(), None) == Status::Failed {
-        let diagnosis = Diagnosis::of(recorded, &story, lang);
+    if Status::of_task(story.task.step()) == Status::Failed {
+        let diagnosis = Diagnosis::of(recorded, story, lang);
         files.push(("diagnosis.json", json(&diagnosis)));
         files.push(("diagnosis.md", diagnosis_markdown(&diagnosis, &run.id.0).into_bytes()));
     }
@@ -140,7 +147,7 @@ fn write(path: &Path, content: &[u8]) -> Result<(), RunError> {
     unfinished.persist(path).map(drop).map_err(|error| refused(error.error))
 }
 
-fn baseline(recorded: &Recorded, story: &Story) -> BaselineFailures {
+fn baseline(recorded: &Recorded, story: &TaskStory) -> BaselineFailures {
     let name = |number: &u32| {
         let check = recorded.opening.brief.as_ref().and_then(|brief| brief.checks.get(*number as usize));
         check.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
@@ -174,7 +181,7 @@ fn current(last: &Iteration) -> CurrentFailures {
 }
 
 /// The history of all attempts.
-fn history(story: &Story) -> FingerprintHistory {
+fn history(story: &TaskStory) -> FingerprintHistory {
     let mut in_a_row: BTreeMap<String, u32> = BTreeMap::new();
     let base = story.base.as_ref().map(|base| base.tree.to_string()).unwrap_or_default();
     let entry = |iteration: &Iteration| {
@@ -200,7 +207,7 @@ fn history(story: &Story) -> FingerprintHistory {
     FingerprintHistory { iterations: story.iterations.iter().map(entry).collect() }
 }
 
-fn reasons(story: &Story, lang: Lang) -> CompletionReasons {
+fn reasons(story: &TaskStory, lang: Lang) -> CompletionReasons {
     let words = |iteration: &Iteration| {
         format!("{}: {}", iteration.number, iteration.judged.verdict.reason.text.in_lang(lang))
     };
@@ -208,7 +215,7 @@ fn reasons(story: &Story, lang: Lang) -> CompletionReasons {
         last.checks.iter().flat_map(|made| made.reports.iter().flat_map(|report| &report.reasons))
     });
     CompletionReasons {
-        status: Status::of(story.task.step(), None),
+        status: Status::of_task(story.task.step()),
         cause: story.cause(),
         reasons: story.iterations.iter().map(words).chain(of_checks.map(ToString::to_string)).collect(),
     }

@@ -8,8 +8,8 @@ use fixpoint_vocabulary::{Cause, Lang};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::explanation::explain;
-use crate::story::Story;
+use crate::explanation::explain_task;
+use crate::story::TaskStory;
 
 /// A failure that would not go away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,8 +68,8 @@ pub struct Diagnosis {
 
 impl Diagnosis {
     /// The diagnosis of a run that ended or waits.
-    pub fn of(recorded: &Recorded, story: &Story, lang: Lang) -> Self {
-        let explanation = explain(recorded, story, lang);
+    pub fn of(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Self {
+        let explanation = explain_task(recorded, story, lang);
         let last = story.iterations.last();
         Self {
             cause: story.cause().unwrap_or(Cause::Stopped),
@@ -95,7 +95,7 @@ impl Diagnosis {
 }
 
 /// Failures of the attempts, with how often they were seen; those of the last attempt first.
-pub(crate) fn persistent(story: &Story) -> Vec<Persistent> {
+pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
     let mut all: BTreeMap<&str, Persistent> = BTreeMap::new();
     for iteration in &story.iterations {
         for failure in &iteration.judged.failures {

@@ -7,7 +7,7 @@ use fixpoint_vocabulary::work::{AgentEnd, CheckEnd, CheckReport};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use crate::diagnosis::{Persistent, persistent};
-use crate::story::Story;
+use crate::story::TaskStory;
 
 /// Failures that are shown.
 const MOST_FAILURES: usize = 3;
@@ -27,8 +27,8 @@ pub struct Explanation {
     pub next: Vec<String>,
 }
 
-/// Explains how a run stands.
-pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
+/// Explains how one task stands.
+pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Explanation {
     let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
     let teller = Teller { recorded, story, lang };
     let what = match story.cause() {
@@ -51,7 +51,7 @@ pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
 
 struct Teller<'a> {
     recorded: &'a Recorded,
-    story: &'a Story,
+    story: &'a TaskStory,
     lang: Lang,
 }
 
@@ -155,6 +155,9 @@ impl Teller<'_> {
             | Work::Confirming => {
                 self.say(format!("Attempt {attempt} is being checked."), format!("試行{attempt}を検査中。"))
             }
+            Work::Judging => {
+                self.say(format!("Attempt {attempt} is being judged."), format!("試行{attempt}を判定中。"))
+            }
         }
     }
 
@@ -194,7 +197,7 @@ impl Teller<'_> {
             return Vec::new();
         }
         let reports = self.story.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.recorded.opening.order.guards;
+        let guards = &self.story.task.order().guards;
         let is_useless = |report: &&CheckReport| match report.end {
             CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
             CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {

@@ -18,6 +18,7 @@ mod artifacts;
 mod diagnosis;
 mod directory;
 mod explanation;
+mod run_explanation;
 mod story;
 mod summary;
 
@@ -27,6 +28,7 @@ pub use artifacts::{
 };
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
 pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
-pub use explanation::{Explanation, explain};
-pub use story::{AttemptMade, CheckMade, Iteration, Story};
+pub use explanation::{Explanation, explain_task};
+pub use run_explanation::{explain, state_name};
+pub use story::{AttemptMade, CheckMade, Iteration, Story, TaskStory};
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};

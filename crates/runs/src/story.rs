@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::goals::Proof;
-use fixpoint_decide::task_run::{Judged, Step, TaskRun, Work};
+use fixpoint_decide::run::{Move, Owner, Run, Standing, TaskSource, Turn};
+use fixpoint_decide::task_run::{Decision, Judged, Step, TaskRun, Work};
 use fixpoint_engine::{Record, Recorded};
-use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::work::{
     AttemptResult, Base, CheckReport, CommandEnd, CommandId, CommandResult, CommitId, Event,
 };
+use fixpoint_vocabulary::{Cause, TaskId};
 
 /// An agent's work, as it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,25 +52,19 @@ pub struct Iteration {
     pub judged: Judged,
 }
 
-/// A run, told in order.
+/// A task of a run, told in order.
 #[derive(Debug, Clone)]
-pub struct Story {
-    /// When it began, in milliseconds since 1970.
-    pub began: u64,
-    /// When the last thing was recorded.
-    pub latest: u64,
+pub struct TaskStory {
+    /// Its name.
+    pub id: TaskId,
     /// What all attempts are compared with.
     pub base: Option<Base>,
     /// The checks at the base.
     pub baseline: Vec<CheckMade>,
     /// The attempts that were judged.
     pub iterations: Vec<Iteration>,
-    /// Commands that were cut short by a crash or called off.
-    pub interruptions: u32,
     /// What a command that failed said last.
     pub obstacle: Option<String>,
-    /// How many whole checks ran.
-    pub check_runs: u64,
     /// Where it stands.
     pub task: TaskRun,
     /// Work on the attempt that is not judged yet.
@@ -81,20 +77,41 @@ struct Open {
     checks: Vec<CheckMade>,
 }
 
+/// A run, told in order.
+#[derive(Debug, Clone)]
+pub struct Story {
+    /// When it began, in milliseconds since 1970.
+    pub began: u64,
+    /// When the last thing was recorded.
+    pub latest: u64,
+    /// Its tasks, in the order in which they began.
+    pub tasks: Vec<TaskStory>,
+    /// Commands that were cut short by a crash or called off.
+    pub interruptions: u32,
+    /// What a command of the run itself said last when it failed, or why nobody answered a question.
+    pub obstacle: Option<String>,
+    /// How many whole checks ran.
+    pub check_runs: u64,
+    /// Where it stands.
+    pub run: Run,
+    /// The number of the next record.
+    next: u64,
+}
+
 impl Story {
     /// The story of what is on record.
     pub fn of(recorded: &Recorded) -> Self {
+        let run = Run::new(recorded.opening.order.clone(), recorded.opening.brief.clone());
+        let given = run.tasks().filter_map(|node| node.run.as_deref().cloned());
         let mut story = Self {
             began: recorded.opening.at,
             latest: recorded.opening.at,
-            base: None,
-            baseline: Vec::new(),
-            iterations: Vec::new(),
+            tasks: given.map(TaskStory::new).collect(),
             interruptions: 0,
             obstacle: None,
             check_runs: 0,
-            task: TaskRun::new(recorded.opening.order.clone()),
-            open: Open::default(),
+            run,
+            next: 1,
         };
         recorded.records.iter().for_each(|record| story.add(record));
         story
@@ -103,12 +120,105 @@ impl Story {
     /// Goes on with one more record.
     pub fn add(&mut self, record: &Record) {
         self.latest = record.at;
-        if let (Event::Ended { command, end, took_ms }, Step::Working { work }) =
-            (&record.event, self.task.step())
-        {
-            self.add_end(*command, work, end, *took_ms);
+        if let Event::Ended { command, end, took_ms } = &record.event {
+            self.add_end(*command, end, *took_ms);
         }
-        if let Some(judged) = &record.decision.judged {
+        for step in &record.decision.moves {
+            self.add_move(record, step);
+        }
+        let turn = Turn { seq: self.next, elapsed_ms: record.elapsed_ms };
+        self.run.apply(turn, &record.event, &record.decision);
+        self.next += 1;
+    }
+
+    fn add_end(&mut self, command: CommandId, end: &CommandEnd, took_ms: u64) {
+        let owner = self.run.under_way().find(|(id, ..)| *id == command).map(|(_, owner, _)| owner.clone());
+        match end {
+            CommandEnd::Completed(CommandResult::Checks { reports }) => {
+                self.check_runs += reports.len() as u64;
+            }
+            CommandEnd::Completed(CommandResult::Answer(answer)) => {
+                if let Reading::Unanswered { why } = &answer.reading {
+                    self.obstacle = Some(why.to_string());
+                }
+            }
+            CommandEnd::Completed(_) => {}
+            CommandEnd::Failed { message } => self.obstacle = Some(message.to_string()),
+            CommandEnd::Cancelled | CommandEnd::Lost => self.interruptions += 1,
+        }
+        if let Some(Owner::Task(id)) = owner
+            && let Some(task) = self.tasks.iter_mut().find(|task| task.id == id)
+        {
+            task.add_end(command, end, took_ms);
+        }
+    }
+
+    fn add_move(&mut self, record: &Record, step: &Move) {
+        if let Move::TaskStarted { order } = step {
+            // One that was blocked and may try again begins anew.
+            self.tasks.retain(|task| task.id != order.task);
+            self.tasks.push(TaskStory::new(TaskRun::new((**order).clone())));
+        } else if let Move::Task { task, on, decision } = step
+            && let Some(told) = self.tasks.iter_mut().find(|told| told.id == *task)
+        {
+            told.add(record.at, &on.seen(&record.event), decision);
+        }
+    }
+
+    /// Why it ended or waits.
+    pub const fn cause(&self) -> Option<Cause> {
+        match self.run.standing() {
+            Standing::Ended { cause } | Standing::Paused { cause } => Some(cause),
+            Standing::New | Standing::Working => None,
+        }
+    }
+
+    /// The task that is all there is, or the first.
+    pub fn first(&self) -> Option<&TaskStory> {
+        self.tasks.first()
+    }
+
+    /// What everything is compared with.
+    pub fn base(&self) -> Option<&Base> {
+        let planned = self.run.planning().base.as_ref();
+        planned.or_else(|| self.first().and_then(|task| task.base.as_ref()))
+    }
+
+    /// All judged attempts, task by task.
+    pub fn iterations(&self) -> impl Iterator<Item = (&TaskStory, &Iteration)> {
+        self.tasks.iter().flat_map(|task| task.iterations.iter().map(move |iteration| (task, iteration)))
+    }
+
+    /// The commit that is the result: of one task its own, of a plan what everything was brought together in.
+    pub fn result(&self) -> Option<CommitId> {
+        match &self.run.order().tasks {
+            TaskSource::Given(_) => self.first().and_then(TaskStory::result).cloned(),
+            TaskSource::Planned(_) => self.run.result().map(|result| result.commit),
+        }
+    }
+
+    /// What the result rests on, if it is done: of several tasks the weakest ground.
+    pub fn proof(&self) -> Option<Proof> {
+        let is_done = self.cause() == Some(Cause::Done);
+        self.tasks.iter().filter_map(TaskStory::proof).max().filter(|_| is_done)
+    }
+}
+
+impl TaskStory {
+    fn new(task: TaskRun) -> Self {
+        Self {
+            id: task.order().task.clone(),
+            base: task.ground().base.clone(),
+            baseline: Vec::new(),
+            iterations: Vec::new(),
+            obstacle: None,
+            task,
+            open: Open::default(),
+        }
+    }
+
+    fn add(&mut self, at: u64, event: &Event, decision: &Decision) {
+        if let Some(judged) = &decision.judged {
             // Checks that could not run are run again on the same attempt.
             let open = match judged.attempt.outcome {
                 Outcome::Infra => self.open.clone(),
@@ -116,41 +226,29 @@ impl Story {
             };
             self.iterations.push(Iteration {
                 number: judged.counts.iterations,
-                at: record.at,
+                at,
                 attempt: open.attempt,
                 checks: open.checks,
                 judged: judged.clone(),
             });
         }
-        self.task.apply(&record.event, &record.decision);
+        self.task.apply(event, decision);
     }
 
-    fn add_end(&mut self, command: CommandId, work: Work, end: &CommandEnd, took_ms: u64) {
+    fn add_end(&mut self, command: CommandId, end: &CommandEnd, took_ms: u64) {
+        let Step::Working { work } = self.task.step() else { return };
         match end {
             CommandEnd::Completed(CommandResult::Base(base)) => self.base = Some(base.clone()),
             CommandEnd::Completed(CommandResult::Checks { reports }) => {
-                self.check_runs += reports.len() as u64;
                 let made = CheckMade { command, work, reports: reports.clone(), took_ms };
-                match work {
-                    Work::Baseline => self.baseline.push(made),
-                    Work::TakingBase
-                    | Work::Attempting
-                    | Work::Reverting
-                    | Work::Goals
-                    | Work::RestoringTests
-                    | Work::GoalsWithBaseTests
-                    | Work::Guards
-                    | Work::SuspectsAtBase
-                    | Work::FlakyAtBase
-                    | Work::Confirming => self.open.checks.push(made),
-                }
+                if work == Work::Baseline { &mut self.baseline } else { &mut self.open.checks }.push(made);
             }
             CommandEnd::Completed(CommandResult::Attempt(result)) => {
                 self.open.attempt = Some(AttemptMade { command, result: result.clone(), took_ms });
             }
-            CommandEnd::Completed(CommandResult::Grafted { .. }) => {}
+            CommandEnd::Completed(_) => {}
             CommandEnd::Failed { message } => self.obstacle = Some(message.to_string()),
-            CommandEnd::Cancelled | CommandEnd::Lost => self.interruptions += 1,
+            CommandEnd::Cancelled | CommandEnd::Lost => {}
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::run::Standing;
 use fixpoint_decide::task_run::Step;
 use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
 use crate::directory::RunId;
-use crate::story::{Iteration, Story};
+use crate::story::{Iteration, Story, TaskStory};
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,14 +44,24 @@ impl Status {
         }
     }
 
-    /// How a run stands, by where its task stands and whether somebody works on it.
-    pub const fn of(step: Step, holder: Option<u32>) -> Self {
-        match (step, holder) {
-            (Step::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
-            (Step::Ended { .. }, _) => Self::Failed,
-            (Step::Paused { .. }, None) => Self::Paused,
-            (Step::New | Step::Working { .. }, None) => Self::Interrupted,
-            (Step::Paused { .. } | Step::New | Step::Working { .. }, Some(_)) => Self::Running,
+    /// How a run stands, and whether somebody works on it.
+    pub const fn of(standing: Standing, holder: Option<u32>) -> Self {
+        match (standing, holder) {
+            (Standing::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
+            (Standing::Ended { .. }, _) => Self::Failed,
+            (Standing::Paused { .. }, None) => Self::Paused,
+            (Standing::New | Standing::Working, None) => Self::Interrupted,
+            (Standing::Paused { .. } | Standing::New | Standing::Working, Some(_)) => Self::Running,
+        }
+    }
+
+    /// How one task stands.
+    pub const fn of_task(step: Step) -> Self {
+        match step {
+            Step::Ended { cause: Cause::Done | Cause::AlreadySatisfied } => Self::Done,
+            Step::Ended { .. } => Self::Failed,
+            Step::Paused { .. } => Self::Paused,
+            Step::New | Step::Working { .. } => Self::Interrupted,
         }
     }
 }
@@ -89,6 +100,9 @@ pub type Violation = String;
 pub struct IterationLine {
     /// Its number, from 1.
     pub n: u32,
+    /// The task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
     /// The stage it was made at.
     pub stage: u32,
     /// What it came to.
@@ -129,7 +143,7 @@ pub struct IterationLine {
 }
 
 impl IterationLine {
-    fn of(iteration: &Iteration, lang: Lang) -> Self {
+    fn of(task: &TaskStory, iteration: &Iteration, lang: Lang) -> Self {
         let judged = &iteration.judged;
         let attempt = iteration.attempt.as_ref();
         let end = |end: AgentEnd| match end {
@@ -139,6 +153,7 @@ impl IterationLine {
         };
         Self {
             n: iteration.number,
+            task: Some(task.id.to_string()),
             stage: judged.stage,
             progress: judged.verdict.progress,
             reason: judged.verdict.reason.text.in_lang(lang).to_string(),
@@ -223,9 +238,9 @@ impl Summary {
     /// Sums a run up.
     pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
         let story = Story::of(recorded);
-        let (known_at_base, flaky_at_base) = story.known_at_base();
-        let (attempts, seconds) = story.task.spent();
-        let status = Status::of(story.task.step(), holder);
+        let (known_at_base, flaky_at_base) = story.first().map(TaskStory::known_at_base).unwrap_or_default();
+        let (attempts, seconds) = (story.run.ledger().spent().attempts, story.run.ledger().seconds());
+        let status = Status::of(story.run.standing(), holder);
         Self {
             run: run.to_string(),
             status,
@@ -234,14 +249,20 @@ impl Summary {
             began_ms: story.began,
             latest_ms: story.latest,
             proof: story.proof(),
-            base: story.base.as_ref().map(|base| base.commit.to_string()),
-            result: story.result().map(ToString::to_string),
+            base: story.base().map(|base| base.commit.to_string()),
+            result: story.result().map(|commit| commit.to_string()),
             branch: (story.cause() == Some(Cause::Done)).then(|| format!("fixpoint/{run}")),
             known_at_base,
             flaky_at_base,
-            iterations: story.iterations.iter().map(|iteration| IterationLine::of(iteration, lang)).collect(),
+            iterations: story
+                .iterations()
+                .map(|(task, iteration)| IterationLine::of(task, iteration, lang))
+                .collect(),
             obstacle: story.obstacle.clone(),
-            diagnosis: (status == Status::Failed).then(|| Diagnosis::of(recorded, &story, lang)),
+            diagnosis: story
+                .first()
+                .filter(|_| status == Status::Failed)
+                .map(|task| Diagnosis::of(recorded, task, lang)),
             cost: Cost {
                 attempts,
                 interruptions: story.interruptions,

@@ -5,7 +5,8 @@
 
 use core::fmt;
 
-use fixpoint_decide::task_run::{Decision, Judged};
+use fixpoint_decide::run::Decision;
+use fixpoint_decide::task_run::Judged;
 use fixpoint_engine::{Ending, Record, Recorded};
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 
@@ -78,7 +79,8 @@ impl Finished {
 
     /// The verdicts on its attempts, in order.
     pub fn verdicts(&self) -> impl Iterator<Item = &Judged> {
-        self.happenings.iter().filter_map(|happening| happening.decision.judged.as_ref())
+        let decisions = self.happenings.iter().flat_map(|happening| happening.decision.of_tasks());
+        decisions.filter_map(|(_, decision)| decision.judged.as_ref())
     }
 
     /// The first thing in which another run of the same task differs.
@@ -137,6 +139,7 @@ fn happenings(recorded: Recorded) -> Vec<Happening> {
 mod tests {
     use super::*;
     use crate::{Agent, Project, World, simulate_task};
+    use fixpoint_decide::run::Move;
     use fixpoint_vocabulary::Cause;
 
     /// Catches a comparison that overlooks one of its parts.
@@ -151,7 +154,10 @@ mod tests {
         other.results.pop();
         assert_eq!(one.disagreement(&other), Some(Disagreement::Results));
         let mut other = one.clone();
-        let judged = other.happenings.iter_mut().find_map(|happening| happening.decision.judged.as_mut());
+        let mut moves = other.happenings.iter_mut().flat_map(|happening| &mut happening.decision.moves);
+        let judged = moves.find_map(|step| {
+            if let Move::Task { decision, .. } = step { decision.judged.as_mut() } else { None }
+        });
         judged.unwrap().stage += 1;
         assert_eq!(one.disagreement(&other), Some(Disagreement::Verdict { place: 0 }));
         let mut other = one.clone();

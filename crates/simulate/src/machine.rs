@@ -8,14 +8,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::run::RunOrder;
+use fixpoint_decide::task_run::{TaskOrder, TaskRun};
 use fixpoint_engine::{
-    Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, RecordError, Recorded, replay,
+    Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, RecordError, Recorded, Return, replay,
 };
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, StoredJournal};
 use fixpoint_ports::{Clock, Outbox, mailbox};
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Allowance, CommandId};
+use fixpoint_vocabulary::work::CommandId;
 
 use crate::history::Finished;
 use crate::performer::{Book, Manners, Performer};
@@ -67,6 +68,10 @@ struct WallClock {
 }
 
 impl Clock for WallClock {
+    fn elapsed_ms(&self) -> u64 {
+        0
+    }
+
     fn now_ms(&self) -> u64 {
         match self.hands {
             Hands::Still => 0,
@@ -124,7 +129,8 @@ impl Machine {
             let ending = engine.run(&inbox, &mut |record, _| watch(record, &outbox))?;
             let may_go_on = matches!(ending, Ending::Paused(Cause::Infrastructure | Cause::Stopped));
             if !may_go_on || gone_on == GOES_ON {
-                let results = engine.task().results().map(|commit| commit.0.clone()).collect();
+                let tasks = engine.state().tasks().filter_map(|node| node.run.as_deref());
+                let results = tasks.flat_map(TaskRun::results).map(|commit| commit.0.clone()).collect();
                 return self.finished(ending, results);
             }
             gone_on += 1;
@@ -145,19 +151,20 @@ impl Machine {
         let clock = WallClock { hands: circumstances.hands, looks: AtomicU64::new(0) };
         let desk = Desk { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(clock) };
         if payloads.is_empty() {
-            let opening = Opening { format: FORMAT, at: 0, order: circumstances.order.clone(), brief: None };
+            let order = RunOrder::given(circumstances.order.clone());
+            let opening = Opening { format: FORMAT, at: 0, order, brief: None };
             return Ok(Engine::begin(desk, performer, opening)?);
         }
         let payloads = payloads.iter().map(|record| record.payload.as_slice());
         let recorded = Recorded::read(payloads, &*self.blobs)?;
         self.book.borrow_mut().recall(&recorded);
-        Ok(Engine::resume(desk, performer, &recorded, Allowance::default()))
+        Ok(Engine::resume(desk, performer, &recorded, Return::default()))
     }
 
     fn finished(&self, ending: Ending, results: Vec<String>) -> Result<Finished, Interrupted> {
         let recorded = self.read()?;
         // Every journal that is ever simulated is decided again.
-        match replay(&recorded, recorded.opening.order.clone()).difference {
+        match replay(&recorded, recorded.opening.order.clone(), None).difference {
             Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
             None => Ok(Finished::of(ending, results, recorded, self.book.borrow().cost)),
         }

@@ -4,12 +4,15 @@
 //! command has come to an end is known from the record alone, so that a restart counts as before.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use fixpoint_engine::Recorded;
 use fixpoint_ports::{Executor, Outbox};
 use fixpoint_vocabulary::Redacted;
+use fixpoint_vocabulary::ask::{Ask, Material};
+use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::work::{AttemptOrder, CheckCall, Command, CommandEnd, CommandId, Event};
 
 use crate::project::Project;
@@ -67,20 +70,23 @@ impl Book {
     /// Counts anew, by what a record knows. What was cut short has not ended.
     pub(crate) fn recall(&mut self, recorded: &Recorded) {
         self.ended.clear();
-        let mut under_way: Option<&Command> = None;
-        for record in &recorded.records {
-            match (&record.event, under_way) {
-                (Event::Ended { end: CommandEnd::Lost | CommandEnd::Cancelled, .. }, _) => {}
-                (
-                    Event::Ended { end: CommandEnd::Completed(_) | CommandEnd::Failed { .. }, .. },
-                    Some(command),
-                ) => {
-                    self.note(command);
+        let mut begun: BTreeMap<CommandId, &Command> = BTreeMap::new();
+        for (seq, record) in (1u64..).zip(&recorded.records) {
+            match &record.event {
+                Event::Ended { end: CommandEnd::Lost | CommandEnd::Cancelled, .. }
+                | Event::Begun
+                | Event::StopAsked
+                | Event::Resumed { .. } => {}
+                Event::Ended {
+                    command, end: CommandEnd::Completed(_) | CommandEnd::Failed { .. }, ..
+                } => {
+                    if let Some(command) = begun.get(command) {
+                        self.note(command);
+                    }
                 }
-                (Event::Ended { .. }, None)
-                | (Event::Begun | Event::StopAsked | Event::Resumed { .. }, _) => {}
             }
-            under_way = record.decision.command.as_ref().or(under_way);
+            let commands = record.decision.commands();
+            begun.extend(commands.map(|(index, _, command)| (CommandId { seq, index }, command)));
         }
     }
 
@@ -111,7 +117,7 @@ impl Book {
                 | CommandEnd::Failed { .. }
                 | CommandEnd::Cancelled
                 | CommandEnd::Lost,
-                Command::TakeBase | Command::RunChecks(_) | Command::RunAttempt(_) | Command::Graft(_),
+                _,
             ) => {}
         }
         end
@@ -122,10 +128,17 @@ impl Book {
 fn as_recorded(command: &Command) -> Command {
     match command {
         Command::RunAttempt(order) => {
-            let (failures, outside) = (Vec::new(), Vec::new());
-            Command::RunAttempt(AttemptOrder { failures, outside, ..order.clone() })
+            let (failures, outside, remarks, merge) = (Vec::new(), Vec::new(), Vec::new(), None);
+            Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, ..order.clone() })
         }
-        Command::TakeBase | Command::RunChecks(_) | Command::Graft(_) => command.clone(),
+        Command::Ask(ask) => Command::Ask(Ask { material: Material::default(), ..ask.clone() }),
+        Command::TakeBase
+        | Command::RunChecks(_)
+        | Command::Graft(_)
+        | Command::Merge(_)
+        | Command::AskPerson(_)
+        | Command::RecallPlan
+        | Command::KeepPlan => command.clone(),
     }
 }
 
@@ -139,7 +152,8 @@ pub(crate) struct Performer {
 }
 
 impl Executor for Performer {
-    fn start(&mut self, id: CommandId, command: &Command) {
+    fn start(&mut self, id: CommandId, errand: &Errand) {
+        let command = &errand.command;
         let mut book = self.book.borrow_mut();
         let earlier = book.last.replace(id);
         let end = book.perform(&self.project, command);

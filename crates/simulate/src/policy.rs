@@ -93,7 +93,7 @@ fn fixpoint(project: &Project, order: &TaskOrder) -> Result<Course, Interrupted>
 
 fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptOrder {
     let origin = project.base().ids().0;
-    AttemptOrder { number, base, origin, stage: 1, failures: Vec::new(), outside: Vec::new() }
+    AttemptOrder::new(number, base, origin, 1)
 }
 
 /// What two attempts in a row with the same failures lead to.
@@ -141,11 +141,9 @@ impl Loop {
     }
 
     fn attempt(&mut self, number: u32, commit: CommitId) -> CommitId {
-        match self.perform(&Command::RunAttempt(attempt(&self.project, number, commit.clone()))) {
-            Some(CommandResult::Attempt(result)) => result.commit,
-            Some(CommandResult::Base(_) | CommandResult::Checks { .. } | CommandResult::Grafted { .. })
-            | None => commit,
-        }
+        let order = attempt(&self.project, number, commit.clone());
+        let result = self.perform(&Command::RunAttempt(order));
+        if let Some(CommandResult::Attempt(result)) = result { result.commit } else { commit }
     }
 
     /// Runs everything.
@@ -153,11 +151,8 @@ impl Loop {
         let whole =
             |check| CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };
         let run = CheckRun { commit: commit.clone(), calls: [GOAL, GUARD].map(whole).into(), reuse: None };
-        match self.perform(&Command::RunChecks(run)) {
-            Some(CommandResult::Checks { reports }) => reports,
-            Some(CommandResult::Base(_) | CommandResult::Attempt(_) | CommandResult::Grafted { .. })
-            | None => Vec::new(),
-        }
+        let result = self.perform(&Command::RunChecks(run));
+        if let Some(CommandResult::Checks { reports }) = result { reports } else { Vec::new() }
     }
 
     /// Performs a command, again where the machine failed.

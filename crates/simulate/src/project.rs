@@ -56,6 +56,13 @@ impl Project {
             Command::RunChecks(run) => self.check(run, before),
             Command::RunAttempt(order) => CommandResult::Attempt(self.attempt(order)),
             Command::Graft(order) => graft(order),
+            Command::Merge(_)
+            | Command::Ask(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan => {
+                return CommandEnd::Failed { message: Redacted::ours("one task alone never asks for this") };
+            }
         })
     }
 
@@ -83,15 +90,13 @@ impl Project {
             !state.softened.is_empty() || state.removed.iter().any(|test| is_of_goal(test));
         let (commit, tree) = state.ids();
         AttemptResult {
-            end: leaving.end,
-            commit,
-            tree,
             revertible: violations.clone(),
             violations,
             edited_tests: if has_edited_tests { vec![TESTS.to_string()] } else { Vec::new() },
             exit_code: leaving.exit_code,
             changed_files: 1,
             changed_lines: u64::from(state.edits),
+            ..AttemptResult::new(leaving.end, commit, tree)
         }
     }
 
@@ -107,6 +112,11 @@ fn command_key(command: &Command) -> String {
         Command::RunChecks(run) => format!("checks {} {}", run.calls.len(), run.commit),
         Command::RunAttempt(order) => format!("attempt {} {}", order.number, order.base),
         Command::Graft(order) => format!("graft {}", order.onto),
+        Command::Merge(order) => format!("merge {} {}", order.ours, order.theirs),
+        Command::Ask(ask) => format!("ask {:?}", ask.about),
+        Command::AskPerson(ask) => format!("person {}", ask.about),
+        Command::RecallPlan => "recall".to_string(),
+        Command::KeepPlan => "keep".to_string(),
     }
 }
 

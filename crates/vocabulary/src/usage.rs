@@ -103,3 +103,41 @@ impl AddAssign for Usage {
         *self = *self + other;
     }
 }
+
+/// What a run may spend; a limit that is absent is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Allowance {
+    /// Calls of models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_calls: Option<u64>,
+    /// Tokens of models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub money: Option<MicroUsd>,
+    /// Attempts, those that a crash cut short included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
+    /// Seconds of work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+impl Allowance {
+    /// This much and more: what had no limit still has none.
+    #[must_use]
+    pub fn raised(self, more: Self) -> Self {
+        let sum = |limit: Option<u64>, more: Option<u64>| {
+            limit.map(|limit| limit.saturating_add(more.unwrap_or(0)))
+        };
+        let money = |allowed: Option<MicroUsd>| allowed.map(|money| money.0);
+        Self {
+            model_calls: sum(self.model_calls, more.model_calls),
+            tokens: sum(self.tokens, more.tokens),
+            money: sum(money(self.money), money(more.money)).map(MicroUsd),
+            attempts: sum(self.attempts, more.attempts),
+            seconds: sum(self.seconds, more.seconds),
+        }
+    }
+}

@@ -11,7 +11,10 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Redacted;
+use crate::ask::{Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Remark};
+pub use crate::usage::Allowance;
+use crate::usage::Usage;
+use crate::{Redacted, TaskId};
 
 macro_rules! name_of {
     ($(#[$doc:meta])* $name:ident) => {
@@ -57,7 +60,7 @@ impl fmt::Display for CommandId {
 }
 
 /// Something to be performed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Take the user's tree as the base, or the commit that was named.
@@ -66,8 +69,18 @@ pub enum Command {
     RunChecks(CheckRun),
     /// Let the agent work once.
     RunAttempt(AttemptOrder),
-    /// Make a commit out of two.
+    /// Make a commit out of two, path by path.
     Graft(GraftOrder),
+    /// Bring what two commits hold together.
+    Merge(MergeOrder),
+    /// Ask a model.
+    Ask(Ask),
+    /// Ask a person.
+    AskPerson(PersonAsk),
+    /// Look for a plan of the same or of a similar goal.
+    RecallPlan,
+    /// Keep the plan for goals to come.
+    KeepPlan,
 }
 
 /// Checks to be run on a commit, in order.
@@ -199,6 +212,23 @@ pub struct AttemptOrder {
     /// Files that were changed outside the scope, for the prompt; likewise.
     #[serde(skip)]
     pub outside: Vec<String>,
+    /// The agent's session that goes on; without one it begins afresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What the judge found missing, or other words for the agent; filled in when the command is performed.
+    #[serde(skip)]
+    pub remarks: Vec<Redacted>,
+    /// What is to be brought together, where that is the task; likewise.
+    #[serde(skip)]
+    pub merge: Option<Conflict>,
+}
+
+impl AttemptOrder {
+    /// An attempt that nothing is known about yet.
+    pub fn new(number: u32, base: CommitId, origin: CommitId, stage: u32) -> Self {
+        let (failures, outside, remarks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { number, base, origin, stage, failures, outside, session: None, remarks, merge: None }
+    }
 }
 
 /// How an agent's process ended; whatever it claims is not evidence.
@@ -237,6 +267,39 @@ pub struct AttemptResult {
     /// Lines that differ.
     #[serde(default)]
     pub changed_lines: u64,
+    /// Places where two sides of a merge are not brought together, where that was the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unresolved: Vec<ReportedFailure>,
+    /// The agent's session, by which it can go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What the agent says it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The agent's last words, which are no evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_words: Option<Redacted>,
+}
+
+impl AttemptResult {
+    /// An attempt that came to this commit, and of which nothing else is known.
+    pub fn new(end: AgentEnd, commit: CommitId, tree: TreeId) -> Self {
+        Self {
+            end,
+            commit,
+            tree,
+            violations: Vec::new(),
+            revertible: Vec::new(),
+            edited_tests: Vec::new(),
+            exit_code: None,
+            changed_files: 0,
+            changed_lines: 0,
+            unresolved: Vec::new(),
+            session: None,
+            usage: None,
+            last_words: None,
+        }
+    }
 }
 
 /// A commit to be made out of two: `onto`, with these paths as they are in `from`.
@@ -250,6 +313,52 @@ pub struct GraftOrder {
     pub paths: Vec<String>,
 }
 
+/// Two commits to be brought together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeOrder {
+    /// The one side.
+    pub ours: CommitId,
+    /// The other.
+    pub theirs: CommitId,
+    /// What the result is called, part of the name it is kept under.
+    pub name: String,
+}
+
+/// Two sides that cannot be brought together by themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The one side.
+    pub ours: CommitId,
+    /// The other.
+    pub theirs: CommitId,
+    /// The files that hold both sides, marked, as the executor names them.
+    pub paths: Vec<String>,
+}
+
+/// What bringing two commits together came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// The commit that holds both, with both sides marked where they conflict.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// The files where they conflict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+}
+
+/// A plan that was kept, and how near its goal is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Recalled {
+    /// None.
+    Nothing,
+    /// One of a goal much like this one, in this repository.
+    Near(Draft),
+    /// One of this very goal, in this very state of the repository.
+    Exact(Draft),
+}
+
 /// The commit all attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
@@ -260,7 +369,7 @@ pub struct Base {
 }
 
 /// What a command came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandResult {
     /// The base was taken.
@@ -279,10 +388,20 @@ pub enum CommandResult {
         /// Its tree.
         tree: TreeId,
     },
+    /// Two commits were brought together, or not.
+    Merged(Merged),
+    /// A model answered, or not.
+    Answer(ModelAnswer),
+    /// A person answered, or not.
+    Person(PersonAnswer),
+    /// Plans that were kept were looked through.
+    Recalled(Recalled),
+    /// The plan is kept.
+    Kept,
 }
 
 /// How a command ended. Each command has exactly one of these.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
     /// It was carried out.
@@ -299,7 +418,7 @@ pub enum CommandEnd {
 }
 
 /// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
     /// The task began.
@@ -321,10 +440,21 @@ pub enum Event {
         /// What may be spent beyond what was allowed.
         #[serde(default)]
         more: Allowance,
+        /// Blocked tasks that may try again, with their counts at zero.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unblocked: Vec<TaskId>,
+        /// What people said meanwhile.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        said: Vec<Remark>,
     },
 }
 
 impl Event {
+    /// Going on as before.
+    pub fn resumed() -> Self {
+        Self::Resumed { more: Allowance::default(), unblocked: Vec::new(), said: Vec::new() }
+    }
+
     /// The failures it reports.
     pub fn failures(&self) -> Vec<ReportedFailure> {
         match self {
@@ -333,27 +463,5 @@ impl Event {
             }
             Self::Ended { .. } | Self::Begun | Self::StopAsked | Self::Resumed { .. } => Vec::new(),
         }
-    }
-}
-
-/// What a task may spend; a limit that is absent is no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Allowance {
-    /// Attempts, those that a crash cut short included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempts: Option<u64>,
-    /// Seconds of work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<u64>,
-}
-
-impl Allowance {
-    /// This much and more: what had no limit still has none.
-    #[must_use]
-    pub fn raised(self, more: Self) -> Self {
-        let sum = |limit: Option<u64>, more: Option<u64>| {
-            limit.map(|limit| limit.saturating_add(more.unwrap_or(0)))
-        };
-        Self { attempts: sum(self.attempts, more.attempts), seconds: sum(self.seconds, more.seconds) }
     }
 }

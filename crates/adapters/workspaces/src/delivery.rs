@@ -4,10 +4,10 @@
 //! overwrite anything of the user's: the result is merged with the working tree as it is now, in objects first, and
 //! files are written only if nothing conflicts and nothing changed meanwhile. The user's index is never written.
 
-use fixpoint_ports::{CommitId, Snapshot, TreeId, WorkspaceError};
+use fixpoint_ports::{CommitId, WorkspaceError};
 
 use crate::files::as_path;
-use crate::git::records::{self, Mode};
+use crate::git::records::Mode;
 use crate::local::LocalWorkspaces;
 
 /// What came of delivering as a branch.
@@ -58,10 +58,11 @@ impl LocalWorkspaces {
         let head = self.inner.repository.head()?;
         let view = self.inner.users_view(scratch.path(), head.as_ref())?;
         let now = self.inner.snapshot_with(&view, head)?;
-        let merged = match self.merge(base, &now, result)? {
-            Merged::Clean(tree) => self.inner.commit(&tree, Some(&now.commit), "Fixpoint: merged\n")?,
-            Merged::Conflict(paths) => return Ok(Applied::Conflict(paths)),
-        };
+        let merged = self.inner.merge_trees(Some(base), &now.commit, result)?;
+        if !merged.conflicts.is_empty() {
+            return Ok(Applied::Conflict(merged.conflicts));
+        }
+        let merged = self.inner.commit(&merged.tree, Some(&now.commit), "Fixpoint: merged\n")?;
         let entries = self.inner.differing(&now.commit, &merged)?;
         // The snapshot has no ignored files, so a path that is new to it and exists is one of those.
         let in_the_way = |path: &[u8]| self.tree().join(as_path(path)).symlink_metadata().is_ok();
@@ -75,22 +76,4 @@ impl LocalWorkspaces {
         view.git("read-tree").args(["-m", "-u"]).args(two).run()?;
         Ok(Applied::Written(entries.into_iter().map(|entry| entry.path).collect()))
     }
-
-    fn merge(&self, base: &CommitId, now: &Snapshot, result: &CommitId) -> Result<Merged, WorkspaceError> {
-        let git = self.inner.object_git("merge-tree").args(["--write-tree", "-z", "--name-only"]);
-        let git = git.args(["--no-messages", "--allow-unrelated-histories"]);
-        let ended = git.arg(format!("--merge-base={base}")).args([&now.commit.0, &result.0]).end()?;
-        let mut pieces = records::list(&ended.stdout);
-        let tree = pieces.next().map(|name| TreeId(String::from_utf8_lossy(name).into_owned()));
-        match (ended.code, tree) {
-            (Some(0), Some(tree)) => Ok(Merged::Clean(tree)),
-            (Some(1), Some(_)) => Ok(Merged::Conflict(pieces.map(<[u8]>::to_vec).collect())),
-            _ => Err(WorkspaceError::Git { command: "merge-tree".to_string(), message: ended.message }),
-        }
-    }
-}
-
-enum Merged {
-    Clean(TreeId),
-    Conflict(Vec<Vec<u8>>),
 }

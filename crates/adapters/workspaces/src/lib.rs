@@ -32,6 +32,7 @@ mod housekeeping;
 mod ignored;
 mod local;
 mod marks;
+mod merging;
 mod pool;
 mod private;
 mod promised;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use fixpoint_ports::{
-    Cancel, Change, CommitId, Copied, DiffStyle, Rescue, Slot, SlotRequest, Snapshot, TakenTree,
+    Cancel, Change, CommitId, Copied, DiffStyle, MergedTree, Rescue, Slot, SlotRequest, Snapshot, TakenTree,
     WorkspaceError, Workspaces,
 };
 
@@ -180,6 +180,15 @@ impl Workspaces for LocalWorkspaces {
         reference: &str,
     ) -> Result<TakenTree, WorkspaceError> {
         self.inner.overlay(onto, files, reference)
+    }
+
+    fn merge(
+        &self,
+        ours: &CommitId,
+        theirs: &CommitId,
+        reference: &str,
+    ) -> Result<MergedTree, WorkspaceError> {
+        self.inner.merge(ours, theirs, reference)
     }
 }
 

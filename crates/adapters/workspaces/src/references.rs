@@ -104,14 +104,14 @@ impl Inner {
     }
 
     /// A commit of a tree.
-    pub(crate) fn commit(
+    pub(crate) fn commit<'a>(
         &self,
         tree: &TreeId,
-        parent: Option<&CommitId>,
+        parents: impl IntoIterator<Item = &'a CommitId>,
         message: &str,
     ) -> Result<CommitId, WorkspaceError> {
-        let parent = parent.into_iter().flat_map(|parent| ["-p", &parent.0]);
-        let git = self.object_git("commit-tree").arg(&tree.0).args(parent).args(["-F", "-"]);
+        let parents = parents.into_iter().flat_map(|parent| ["-p", &parent.0]);
+        let git = self.object_git("commit-tree").arg(&tree.0).args(parents).args(["-F", "-"]);
         git.input(message.as_bytes().to_vec()).word().map(CommitId)
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fixpoint_decide::convergence::Outcome;
+use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
@@ -67,7 +68,8 @@ pub(crate) fn run(
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
     };
-    let opening = Opening { format: FORMAT, at: WallClock.now_ms(), order, brief: Some(brief) };
+    let opening =
+        Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
     let recorded = compare(opening, &repository, surroundings)?;
     tell(arguments, &recorded, surroundings, output)
 }
@@ -119,7 +121,7 @@ fn tell(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let story = Story::of(recorded);
-    let Some(last) = story.iterations.last() else {
+    let Some((task, last)) = story.iterations().last() else {
         let told = explain(recorded, &story, surroundings.lang);
         let cause = story.cause().unwrap_or(Cause::Stopped);
         if Form::from(arguments.json) == Form::Json {
@@ -140,13 +142,13 @@ fn tell(
         )?;
         return Ok(exit_code(Cause::Infrastructure));
     }
-    let base_tree = story.base.as_ref().map(|base| &base.tree.0);
+    let base_tree = story.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
         (judged.seen.known.clone(), judged.seen.flaky.clone())
     } else {
         // Nothing was compared: what fails is what failed.
-        story.known_at_base()
+        task.known_at_base()
     };
     let name = |line: &FailureLine| line.test.clone().unwrap_or_else(|| line.fingerprint.clone());
     let is_new = |line: &&FailureLine| {

@@ -111,11 +111,11 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
     if since < age {
         return Some(Stays::Young);
     }
-    let is_delivered = match Status::of(story.task.step(), None) {
+    let is_delivered = match Status::of(story.run.standing(), None) {
         // A process that died just then has made no branch; `fixpoint resume` does.
         Status::Done => run.is_delivered() || story.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            story.iterations.is_empty() && story.cause() != Some(Cause::Stopped)
+            story.iterations().next().is_none() && story.cause() != Some(Cause::Stopped)
         }
     };
     (!is_delivered && work == Work::Precious).then_some(Stays::Undelivered)

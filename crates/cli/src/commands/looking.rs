@@ -3,12 +3,13 @@
 use fixpoint_engine::Recorded;
 use fixpoint_runs::{Diagnosis, RunDirectory, Status, Story, Summary, cause_name, diagnosis_markdown};
 use fixpoint_vocabulary::Lang;
+use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::outcome::{screen, step_words, summary};
+use super::outcome::{decision_words, screen, summary};
 use crate::arguments::{ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -31,7 +32,7 @@ fn look(name: &str, surroundings: &Surroundings) -> Result<Seen, Failure> {
 
 impl Seen {
     fn status(&self) -> Status {
-        Status::of(self.story.task.step(), self.holder)
+        Status::of(self.story.run.standing(), self.holder)
     }
 
     fn summary(&self, lang: Lang) -> Summary {
@@ -117,7 +118,7 @@ pub(crate) fn status(
             "cause": summary.cause,
             "pid": summary.pid,
             "attempts": summary.iterations.len(),
-            "stage": seen.story.iterations.last().map_or(1, |last| last.judged.counts.stage),
+            "stage": seen.story.iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
             "cost": summary.cost,
         })),
         Form::Text => {
@@ -171,8 +172,8 @@ pub(crate) fn show(
             output.line(&format!("{name:10} {value}"))?;
         }
     }
-    if seen.status() == Status::Failed {
-        let diagnosis = Diagnosis::of(&seen.recorded, &seen.story, surroundings.lang);
+    for task in seen.story.tasks.iter().filter(|task| Status::of_task(task.task.step()) == Status::Failed) {
+        let diagnosis = Diagnosis::of(&seen.recorded, task, surroundings.lang);
         output.line("")?;
         output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
     }
@@ -216,15 +217,7 @@ pub(crate) fn history(
             }))?,
             Form::Text => {
                 let at = when(record.at);
-                let next = match &record.decision.judged {
-                    Some(judged) => format!(
-                        "{}; stage {}; {}",
-                        judged.verdict.progress.name(),
-                        judged.counts.stage,
-                        judged.verdict.reason.text.in_lang(surroundings.lang)
-                    ),
-                    None => step_words(record.decision.step),
-                };
+                let next = decision_words(&record.decision, surroundings.lang);
                 output.line(&format!("{number:>4} {at}  {:40} → {next}", event_words(&record.event)))?;
             }
         }
@@ -248,6 +241,17 @@ fn event_words(event: &Event) -> String {
                     format!("agent ended, {} files changed", result.changed_files)
                 }
                 CommandEnd::Completed(CommandResult::Grafted { .. }) => "files put back".to_string(),
+                CommandEnd::Completed(CommandResult::Merged(merged)) => {
+                    format!("two results together, {} conflicts", merged.conflicts.len())
+                }
+                CommandEnd::Completed(CommandResult::Answer(answer)) => match &answer.reading {
+                    Reading::Document(_) => format!("{} answered", answer.model),
+                    Reading::Unreadable { problem, .. } => format!("{}: unreadable: {problem}", answer.model),
+                    Reading::Unanswered { why } => format!("no answer: {why}"),
+                },
+                CommandEnd::Completed(CommandResult::Person(_)) => "a person was asked".to_string(),
+                CommandEnd::Completed(CommandResult::Recalled(_)) => "kept plans looked through".to_string(),
+                CommandEnd::Completed(CommandResult::Kept) => "plan kept".to_string(),
                 CommandEnd::Failed { message } => format!("failed: {message}"),
                 CommandEnd::Cancelled => "called off".to_string(),
                 CommandEnd::Lost => "lost in a crash".to_string(),

@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_project::agents;
 use fixpoint_vocabulary::brief::{BaseOrder, Brief};
 use fixpoint_vocabulary::settings::{AgentKind, SandboxMode, Settings};
-use fixpoint_vocabulary::work::Allowance;
 
 use crate::arguments::LoopArguments;
 use crate::commands::outcome::tell;
@@ -43,6 +43,7 @@ pub(crate) fn run(
     let agent = agent(&arguments.agent, &settings, &repository, surroundings)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
+    let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
@@ -83,9 +84,7 @@ fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, F
     settings.agent.silence_timeout =
         arguments.silence_timeout.unwrap_or(settings.agent.silence_timeout).max(1);
     if let Some(budget) = &arguments.budget {
-        let Allowance { attempts, seconds } = allowance::read(budget)?;
-        settings.budget.attempts = attempts.or(settings.budget.attempts);
-        settings.budget.wall_time = seconds.or(settings.budget.wall_time);
+        allowance::set(&mut settings.budget, allowance::read_for_agents(budget)?);
     }
     Ok(settings)
 }

@@ -1,8 +1,8 @@
 //! What is said when a run has ended: on one screen, or as one object.
 
+use fixpoint_decide::run::Decision;
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::{Ending, Recorded};
-use fixpoint_ports::CommitId;
 use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, cause_name, explain};
 use fixpoint_vocabulary::{Cause, Lang};
 use fixpoint_workspaces::Branch;
@@ -58,6 +58,7 @@ pub(crate) fn step_words(step: Step) -> String {
         Work::SuspectsAtBase => "run at the base what it had hidden",
         Work::FlakyAtBase => "run at the base what fails sometimes",
         Work::Confirming => "run again what looks new",
+        Work::Judging => "ask the judge",
     };
     match step {
         Step::New => "nothing yet".to_string(),
@@ -65,6 +66,22 @@ pub(crate) fn step_words(step: Step) -> String {
         Step::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
         Step::Ended { cause } => format!("ended: {}", cause_name(cause)),
     }
+}
+
+/// What was decided, in words.
+pub(crate) fn decision_words(decision: &Decision, lang: Lang) -> String {
+    let of_task = |decision: &fixpoint_decide::task_run::Decision| match &decision.judged {
+        Some(judged) => format!(
+            "{}; stage {}; {}; then {}",
+            judged.verdict.progress.name(),
+            judged.counts.stage,
+            judged.verdict.reason.text.in_lang(lang),
+            step_words(decision.step)
+        ),
+        None => step_words(decision.step),
+    };
+    let words: Vec<String> = decision.of_tasks().map(|(_, decision)| of_task(decision)).collect();
+    if words.is_empty() { format!("{} steps", decision.moves.len()) } else { words.join("; ") }
 }
 
 /// Everything about a run, for programs.
@@ -82,11 +99,11 @@ pub(crate) fn deliver(
         return Ok(None);
     }
     let Some(result) = story.result() else { return Ok(None) };
-    let made = around.repository.workspaces.deliver_branch(&run.id.0, &CommitId(result.0.clone()))?;
+    let made = around.repository.workspaces.deliver_branch(&run.id.0, &result)?;
     run.note_delivery()?;
     match made {
         Branch::Created(branch) => Ok(Some(branch)),
-        Branch::Exists(branch, at) if at == *result => Ok(Some(branch)),
+        Branch::Exists(branch, at) if at == result => Ok(Some(branch)),
         Branch::Exists(branch, _) => {
             around.surroundings.notices.say(&format!("the branch {branch} was moved and is left alone"));
             Ok(Some(branch))

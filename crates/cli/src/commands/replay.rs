@@ -1,11 +1,14 @@
 //! `fixpoint replay`: a recorded run decided again.
 
-use fixpoint_decide::task_run::{Decision, TaskOrder};
+use fixpoint_decide::run::{RunOrder, TaskSource};
+use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_engine::replay;
 use fixpoint_runs::Story;
+use fixpoint_vocabulary::brief::Brief;
 use serde_json::json;
 
-use super::outcome::step_words;
+use super::outcome::decision_words;
+use crate::allowance;
 use crate::arguments::ReplayArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
@@ -23,14 +26,11 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let run = Repository::look(surroundings)?.find(&arguments.run)?;
     let recorded = run.read()?.recorded;
-    let recorded_order = recorded.opening.order.clone();
+    let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
     let is_changed = !arguments.set.sets.is_empty();
-    let order = if is_changed {
-        changed(&recorded_order, &recorded.opening.brief, arguments, surroundings)?
-    } else {
-        recorded_order
-    };
-    let replayed = replay(&recorded, order);
+    let (order, brief) =
+        if is_changed { changed(&order, brief, arguments, surroundings)? } else { (order, brief) };
+    let replayed = replay(&recorded, order, brief);
     let story = Story::of(&recorded);
     let difference = replayed.difference.as_ref().map(|difference| {
         // What was judged before this record was judged the same; what came after it would not have happened so.
@@ -38,8 +38,9 @@ pub(crate) fn run(
             .records
             .iter()
             .take(usize::try_from(difference.number).unwrap_or(usize::MAX).saturating_sub(1));
-        let kept = before.filter(|record| record.decision.judged.is_some()).count();
-        (difference, story.iterations.len().saturating_sub(kept + 1))
+        let judged = before.flat_map(|record| record.decision.of_tasks());
+        let kept = judged.filter(|(_, decision)| decision.judged.is_some()).count();
+        (difference, story.iterations().count().saturating_sub(kept + 1))
     });
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
@@ -57,11 +58,12 @@ pub(crate) fn run(
             None => output.line(&format!("{}: {} decisions, all the same", run.id, replayed.decisions))?,
             Some((difference, after)) => {
                 output.line(&format!("{}: the same up to record {}", run.id, difference.number))?;
-                output.line(&format!("  then: {}", words(&difference.recorded, surroundings)))?;
+                output
+                    .line(&format!("  then: {}", decision_words(&difference.recorded, surroundings.lang)))?;
                 let now = difference.now.as_ref();
                 let now = now.map_or_else(
                     || "the event would have no place".to_string(),
-                    |now| words(now, surroundings),
+                    |now| decision_words(now, surroundings.lang),
                 );
                 output.line(&format!("  now:  {now}"))?;
                 output.line(&format!(
@@ -75,27 +77,23 @@ pub(crate) fn run(
 
 /// The order with other settings: those the run had, with what was typed on top.
 fn changed(
-    order: &TaskOrder,
-    brief: &Option<fixpoint_vocabulary::brief::Brief>,
+    order: &RunOrder,
+    brief: Option<Brief>,
     arguments: &ReplayArguments,
     surroundings: &Surroundings,
-) -> Result<TaskOrder, Failure> {
+) -> Result<(RunOrder, Option<Brief>), Failure> {
     let Some(brief) = brief else {
         return Err(Failure::BadInput("this run does not say which settings it had".into()));
     };
     let settings = surroundings.changed(&brief.settings, &arguments.set)?;
-    let under = TaskOrder::under(&settings, order.task.clone(), order.goals.clone(), order.guards.clone());
-    Ok(TaskOrder { implied_goals: order.implied_goals, test_edits: order.test_edits, ..under })
-}
-
-fn words(decision: &Decision, surroundings: &Surroundings) -> String {
-    match &decision.judged {
-        Some(judged) => format!(
-            "{}; {}; then {}",
-            judged.verdict.progress.name(),
-            judged.verdict.reason.text.in_lang(surroundings.lang),
-            step_words(decision.step)
-        ),
-        None => step_words(decision.step),
-    }
+    let order = match &order.tasks {
+        TaskSource::Given(task) => {
+            let under =
+                TaskOrder::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
+            let task = TaskOrder { implied_goals: task.implied_goals, test_edits: task.test_edits, ..under };
+            RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(task) }
+        }
+        TaskSource::Planned(_) => RunOrder { budget: allowance::of(&settings.budget), ..order.clone() },
+    };
+    Ok((order, Some(Brief { settings, ..brief })))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fixpoint_execute::{agent_log, check_log, path_text};
 use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
-use fixpoint_runs::{CheckMade, RunDirectory, Story};
+use fixpoint_runs::{CheckMade, Iteration, RunDirectory, Story};
 use fixpoint_vocabulary::Cause;
 use fixpoint_workspaces::Applied;
 use serde_json::{Value, json};
@@ -33,15 +33,16 @@ impl Opened {
     /// The base, and the commit of an attempt or the result.
     fn ends(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
         let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.id));
-        let base = self.story.base.as_ref().ok_or_else(|| nothing("base"))?;
+        let base = self.story.base().ok_or_else(|| nothing("base"))?;
         let result = match attempt {
             None => self.story.result().ok_or_else(|| nothing("result"))?,
             Some(number) => {
-                let found = self.story.iterations.iter().find(|iteration| iteration.number == number);
-                &found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit
+                let mut iterations = self.story.iterations().map(|(_, iteration)| iteration);
+                let found = iterations.find(|iteration| iteration.number == number);
+                found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit.clone()
             }
         };
-        Ok((base.commit.clone(), result.clone()))
+        Ok((base.commit.clone(), result))
     }
 }
 
@@ -94,7 +95,7 @@ pub(crate) fn apply(
     let opened = open(&arguments.run, surroundings)?;
     let (base, result) = opened.ends(arguments.attempt)?;
     if opened.story.cause() != Some(Cause::Done) && arguments.attempt.is_none() {
-        let iterations = &opened.story.iterations;
+        let iterations: Vec<&Iteration> = opened.story.iterations().map(|(_, iteration)| iteration).collect();
         let best = iterations.iter().rev().find(|iteration| iteration.judged.commit == result);
         let number = best.map_or(1, |iteration| iteration.number);
         return Err(Failure::BadInput(format!(
@@ -192,15 +193,18 @@ fn all_logs(opened: &Opened, names: &[String]) -> Vec<Log> {
         };
         numbered.map(log).collect()
     };
-    let mut logs: Vec<Log> = opened.story.baseline.iter().flat_map(|made| of_checks(0, made)).collect();
     let agent =
         |attempt: u32, command| Log { attempt, of: "agent".into(), path: agent_log(&outputs, command) };
-    for iteration in &opened.story.iterations {
-        logs.extend(iteration.attempt.as_ref().map(|made| agent(iteration.number, made.command)));
-        logs.extend(iteration.checks.iter().flat_map(|made| of_checks(iteration.number, made)));
+    let mut logs: Vec<Log> = Vec::new();
+    for task in &opened.story.tasks {
+        logs.extend(task.baseline.iter().flat_map(|made| of_checks(0, made)));
+        for iteration in &task.iterations {
+            logs.extend(iteration.attempt.as_ref().map(|made| agent(iteration.number, made.command)));
+            logs.extend(iteration.checks.iter().flat_map(|made| of_checks(iteration.number, made)));
+        }
+        let next = u32::try_from(task.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
+        logs.extend(task.open_attempt().map(|made| agent(next, made.command)));
     }
-    let next = u32::try_from(opened.story.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
-    logs.extend(opened.story.open_attempt().map(|made| agent(next, made.command)));
     logs.retain(|log| log.path.is_file());
     logs
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use fixpoint_engine::Return;
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::{Urgency, Workspaces};
 use fixpoint_runs::{RunDirectory, Status};
@@ -54,7 +55,7 @@ pub(crate) fn resume(
         );
         surroundings.notices.say(&notice);
     }
-    let driven = around.resume(&run, mode, more)?;
+    let driven = around.resume(&run, mode, Return { more, ..Return::default() })?;
     tell(&run, &driven, &around, arguments.json.into(), output)
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn stop(
         None => Stopped::NotRunning,
         Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
     };
-    let status = Status::of(run.read()?.recorded.task().step(), run.holder());
+    let status = Status::of(run.read()?.recorded.run().standing(), run.holder());
     let words = match stopped {
         Stopped::NotRunning => format!("{} is not under way ({})", run.id, status.name()),
         Stopped::Ended => {

@@ -8,7 +8,7 @@ use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun
 
 use super::ground::identities;
 use super::trial::{Silence, silence};
-use super::{Decision, Ground, ImpliedGoals, TaskRun, Work};
+use super::{Decision, Ground, ImpliedGoals, Start, TaskRun, Work};
 
 /// A call of a whole check.
 pub(super) fn whole(check: u32) -> CheckCall {
@@ -26,8 +26,23 @@ fn run_at_base(base: &Base, calls: Vec<CheckCall>, run: u32) -> Command {
 }
 
 impl TaskRun {
+    /// What is done first.
+    pub(super) fn begin(&self) -> Decision {
+        match (&self.order.start, &self.trial, &self.ground.base) {
+            (Start::TakeBase, ..) | (_, _, None) => Decision::perform(Work::TakingBase, Command::TakeBase),
+            (Start::Trial { commit, conflict: Some(_), .. }, ..) => self.attempt(1, commit.clone(), 1),
+            (Start::Trial { .. }, Some(trial), _) => self.evaluate(trial),
+            (Start::At(_) | Start::On(_) | Start::Trial { .. }, _, Some(base)) => self.with_base(base),
+        }
+    }
+
     pub(super) fn with_base(&self, base: &Base) -> Decision {
-        let calls = self.order.goals.union(&self.order.guards).copied().map(whole).collect();
+        let checks = self.order.goals.union(&self.order.guards);
+        let unknown = checks.filter(|check| !self.ground.checks.contains_key(check));
+        let calls: Vec<CheckCall> = unknown.copied().map(whole).collect();
+        if calls.is_empty() && !self.ground.checks.is_empty() {
+            return self.first_attempt(&self.ground, base);
+        }
         Decision::perform(Work::Baseline, run_at_base(base, calls, 1))
     }
 
@@ -49,6 +64,11 @@ impl TaskRun {
         if ground.runs < self.order.baseline.runs && !again.is_empty() {
             return Decision::perform(Work::Baseline, run_at_base(base, again, ground.runs + 1));
         }
+        self.first_attempt(ground, base)
+    }
+
+    /// Whether there is anything to do, now that it is known how things stand.
+    fn first_attempt(&self, ground: &Ground, base: &Base) -> Decision {
         let baseline_of = |check: &u32| ground.checks.get(check);
         let goals = self.goals(ground);
         // A guard that must pass as a goal proves something when it does.

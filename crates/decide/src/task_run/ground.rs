@@ -4,11 +4,12 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, CommandResult, ReportedFailure};
 use serde::{Deserialize, Serialize};
 
 use super::trial::silence;
-use super::{ImpliedGoals, TaskRun, Work};
+use super::{ImpliedGoals, Made, Step, TaskRun, Work};
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -40,6 +41,44 @@ impl CheckBaseline {
             passed: report.passed,
             counted: report.counted,
             passed_set: report.passed_set.clone(),
+        }
+    }
+
+    /// What it showed of an accepted attempt, for whatever begins there. What used to fail every time and no longer
+    /// does is not known any more; what fails sometimes stays known.
+    fn after(before: Option<&Self>, report: &CheckReport) -> Self {
+        let now = identities(report);
+        let Some(before) = before else { return Self::of(report) };
+        let always = |id: &&String| before.failing.iter().all(|run| run.contains(*id));
+        let still = |run: &BTreeSet<String>| {
+            run.iter().filter(|id| now.contains(*id) || !always(id)).cloned().collect::<BTreeSet<String>>()
+        };
+        Self {
+            failing: before.failing.iter().map(still).collect(),
+            passed_set: report.passed_set.clone().or_else(|| before.passed_set.clone()),
+            ..Self::of(report)
+        }
+    }
+
+    /// What this check is known to show for two results together.
+    fn common(&self, other: &Self) -> Self {
+        let always = |check: &Self| -> BTreeSet<String> {
+            let Some((first, others)) = check.failing.split_first() else { return BTreeSet::new() };
+            first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
+        };
+        let (ours, theirs) = (always(self), always(other));
+        let both: BTreeSet<String> = ours.intersection(&theirs).cloned().collect();
+        let sometimes = |check: &Self, always: &BTreeSet<String>| -> BTreeSet<String> {
+            check.failing.iter().flatten().filter(|id| !always.contains(*id)).cloned().collect()
+        };
+        let now_and_then: BTreeSet<String> =
+            sometimes(self, &ours).union(&sometimes(other, &theirs)).cloned().collect();
+        let failures = self.failures.iter().filter(|failure| both.contains(&failure.identity));
+        Self {
+            failures: failures.cloned().collect(),
+            // One run in which they failed, and one in which they did not.
+            failing: Vec::from([both.union(&now_and_then).cloned().collect(), both]),
+            ..self.clone()
         }
     }
 
@@ -84,6 +123,33 @@ impl TaskRun {
     }
 }
 
+impl TaskRun {
+    /// The commit the task came to: the attempt that was accepted, or the base where nothing had to be done.
+    pub fn result(&self) -> Option<Base> {
+        match self.step {
+            Step::Ended { cause: Cause::Done } => self.made.last().map(Made::as_base),
+            Step::Ended { cause: Cause::AlreadySatisfied } => self.ground.base.clone(),
+            Step::Ended { .. } | Step::New | Step::Working { .. } | Step::Paused { .. } => None,
+        }
+    }
+
+    /// The commit that came nearest to being done.
+    pub fn nearest(&self) -> Option<Base> {
+        let best = self.best.as_ref()?;
+        self.made.iter().rev().find(|made| made.commit == best.commit).map(Made::as_base)
+    }
+
+    /// What is known of the checks at the result: what a task that begins there is compared with.
+    pub fn ground_after(&self) -> Ground {
+        let mut checks = self.ground.checks.clone();
+        for report in &self.shown {
+            let after = CheckBaseline::after(checks.get(&report.check), report);
+            checks.insert(report.check, after);
+        }
+        Ground { base: self.result().or_else(|| self.ground.base.clone()), checks, runs: 0 }
+    }
+}
+
 /// What was there before the first attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ground {
@@ -96,6 +162,26 @@ pub struct Ground {
 }
 
 impl Ground {
+    /// What is known for two results together, compared with a common base: what fails in both every time, and what
+    /// fails in either sometimes. A check that only one of them knows stays as that one knows it.
+    pub fn common(ours: &Self, theirs: &Self, base: Base) -> Self {
+        let mut checks = theirs.checks.clone();
+        for (check, known) in &ours.checks {
+            let both = match theirs.checks.get(check) {
+                Some(other) => known.common(other),
+                None => known.clone(),
+            };
+            checks.insert(*check, both);
+        }
+        Self { base: Some(base), checks, runs: 0 }
+    }
+
+    /// The same evidence about another commit.
+    #[must_use]
+    pub fn moved_to(&self, base: Base) -> Self {
+        Self { base: Some(base), ..self.clone() }
+    }
+
     /// Records what came in about the base.
     pub(super) fn take_in(&mut self, work: Work, result: &CommandResult) {
         match (work, result) {

@@ -88,7 +88,7 @@ impl TaskRun {
             self.guard_reports(trial).map(|report| (report, self.compare(trial, report))).collect();
         let seen = seen(&answers);
         if answers.iter().all(|(_, answer)| answer.complete) {
-            return self.judge(work, trial, Told { seen, ..Told::without_failures(Outcome::Complete) });
+            return self.accept(work, trial, Told { seen, ..Told::without_failures(Outcome::Complete) });
         }
         let failures = answers.iter().flat_map(|(report, answer)| blocking(report, answer)).collect();
         let flaky = answers.iter().flat_map(|(report, answer)| fingerprints(report, &answer.flaky)).collect();

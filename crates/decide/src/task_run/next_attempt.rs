@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::ask::TaskQuestion;
 use fixpoint_vocabulary::work::{AttemptOrder, Command, CommitId, ReportedFailure};
 
 use super::{Decision, Judged, Seen, Step, TaskRun, Trial, Work};
@@ -56,7 +57,10 @@ impl TaskRun {
             // The checks could not run: the attempt stands and they are tried again.
             Action::Continue if told.outcome == Outcome::Infra => {
                 let command = self.under_way.clone();
-                Decision { step: Step::Working { work }, command, held: None, judged: None }
+                Decision { command, ..Decision::at(Step::Working { work }) }
+            }
+            Action::Continue if verdict.stage > trial.stage && self.order.judge.is_some() => {
+                self.ask_judge(TaskQuestion::WorthGoingOn, &trial.commit, 1)
             }
             Action::Continue => {
                 let base = self.next_base(trial, &told, outside.len(), &verdict);
@@ -81,8 +85,10 @@ impl TaskRun {
 
     pub(super) fn attempt(&self, number: u32, base: CommitId, stage: u32) -> Decision {
         let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
-        let (failures, outside) = (Vec::new(), Vec::new());
-        let order = AttemptOrder { number, base, origin, stage, failures, outside };
+        // Above stage 1 a fresh session sees what the old one no longer does.
+        let goes_on = stage == 1 && self.last.as_ref().is_some_and(|last| last.commit == base);
+        let session = self.session.clone().filter(|_| goes_on);
+        let order = AttemptOrder { session, ..AttemptOrder::new(number, base, origin, stage) };
         Decision::perform(Work::Attempting, Command::RunAttempt(order))
     }
 

@@ -3,10 +3,12 @@
 use alloc::collections::BTreeSet;
 
 use fixpoint_vocabulary::TaskId;
+use fixpoint_vocabulary::settings::ReplanningSettings;
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
-use fixpoint_vocabulary::work::Allowance;
+use fixpoint_vocabulary::work::{Allowance, Base, CommitId, Conflict, TreeId};
 use serde::{Deserialize, Serialize};
 
+use super::Ground;
 use crate::convergence::Limits;
 
 /// Whether a task may change the tests of its goals.
@@ -30,6 +32,44 @@ pub enum ImpliedGoals {
     WhatFails,
     /// The same; and if nothing fails, there is nothing to do.
     WhatFailsAndElseNothing,
+}
+
+/// What a task begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// The user's tree, or the commit that was named.
+    #[default]
+    TakeBase,
+    /// A commit nobody has run the checks on yet.
+    At(Base),
+    /// A commit with what is known of the checks there.
+    On(Ground),
+    /// Work that is there already and is put on trial first; only what it leaves is attempted.
+    Trial {
+        /// What it is compared with.
+        ground: Ground,
+        /// The work.
+        commit: CommitId,
+        /// Its tree.
+        tree: TreeId,
+        /// What it holds of two sides that could not be brought together.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conflict: Option<Conflict>,
+    },
+}
+
+/// How the judge of a task is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeOrder {
+    /// How many independent yeses make it done.
+    pub yeses: u32,
+    /// How often an answer that cannot be read is asked for again.
+    pub max_format_retries: u32,
+    /// Replans made in the task's lineage.
+    pub lineage_iteration: u32,
+    /// Whether and how often it may be planned anew.
+    pub replanning: ReplanningSettings,
 }
 
 /// Everything about a task that is fixed when it begins.
@@ -56,9 +96,23 @@ pub struct TaskOrder {
     pub test_edits: TestEdits,
     /// So many commands in a row cut short by crashes stop the task.
     pub max_interruptions: u32,
-    /// What it may spend.
-    #[serde(default)]
+    /// What it may spend; only where it is the whole run.
+    #[serde(default, skip_serializing_if = "is_unlimited")]
     pub budget: Allowance,
+    /// What it begins with.
+    #[serde(default, skip_serializing_if = "is_the_base")]
+    pub start: Start,
+    /// Who must agree, beside the checks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeOrder>,
+}
+
+fn is_unlimited(budget: &Allowance) -> bool {
+    *budget == Allowance::default()
+}
+
+fn is_the_base(start: &Start) -> bool {
+    *start == Start::TakeBase
 }
 
 impl TaskOrder {
@@ -76,6 +130,8 @@ impl TaskOrder {
             test_edits: TestEdits::Checked,
             max_interruptions: 3,
             budget: Allowance::default(),
+            start: Start::TakeBase,
+            judge: None,
         }
     }
 
@@ -89,7 +145,6 @@ impl TaskOrder {
             baseline: settings.baseline.clone(),
             goal_runs: settings.check_options.goal_runs,
             on_violation: settings.scope.on_violation,
-            budget: Allowance { attempts: settings.budget.attempts, seconds: settings.budget.wall_time },
             ..Self::new(task, goals, guards)
         }
     }

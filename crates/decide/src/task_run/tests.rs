@@ -4,7 +4,7 @@ use alloc::vec;
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation};
-use fixpoint_vocabulary::work::{Allowance, CheckEnd};
+use fixpoint_vocabulary::work::CheckEnd;
 use proptest::prelude::*;
 
 use super::world::{GOAL, GUARD, Lab, State, failing, names};
@@ -197,37 +197,6 @@ fn what_fails_is_the_goal_where_none_is_named() {
 }
 
 #[test]
-fn a_budget_holds_the_next_attempt_back_and_more_of_it_goes_on() {
-    let script = || vec![failing("ab", ""), failing("a", ""), failing("", "")];
-    for (budget, more) in [
-        (Allowance { attempts: Some(1), seconds: None }, Allowance { attempts: Some(2), seconds: None }),
-        (Allowance { attempts: None, seconds: Some(5) }, Allowance { attempts: None, seconds: Some(60) }),
-    ] {
-        let mut lab = Lab::new(TaskOrder { budget, ..order() }, failing("abc", ""), script());
-        lab.send(&Event::Begun);
-        let over = Step::Paused { cause: Cause::Budget, work: Work::Attempting };
-        assert_eq!((lab.go(), lab.world.attempts), (over, 1), "{budget:?}");
-        let nothing_more = lab.send(&Event::Resumed { more: Allowance::default() });
-        assert_eq!(nothing_more.step, over, "{budget:?}");
-        lab.send(&Event::Resumed { more });
-        assert_eq!((lab.go(), lab.world.attempts), (Step::Ended { cause: Cause::Done }, 3), "{budget:?}");
-    }
-}
-
-#[test]
-fn an_attempt_cut_short_is_paid_for() {
-    let budget = Allowance { attempts: Some(1), seconds: None };
-    let mut lab = Lab::new(TaskOrder { budget, ..order() }, failing("a", ""), vec![failing("", "")]);
-    lab.send(&Event::Begun);
-    while !matches!(lab.waiting, Some((_, Command::RunAttempt(_)))) {
-        let result = lab.waiting.clone().map(|(_, command)| lab.world.perform(&command)).unwrap();
-        lab.end_command(CommandEnd::Completed(result));
-    }
-    let step = lab.end_command(CommandEnd::Lost).step;
-    assert_eq!(step, Step::Paused { cause: Cause::Budget, work: Work::Attempting });
-}
-
-#[test]
 fn whoever_may_change_tests_may_remove_them() {
     let removed = || State { gone: names("x"), ..failing("", "") };
     let allowing = TaskOrder { test_edits: TestEdits::Allowed, ..order() };
@@ -268,7 +237,7 @@ fn a_stop_keeps_the_state_and_going_on_repeats_the_command() {
     assert_eq!(stopped.step, Step::Paused { cause: Cause::Stopped, work: Work::TakingBase });
     lab.send(&Event::StopAsked);
     assert_eq!(lab.run.decide(&Event::Begun), Err(OutOfPlace { step: lab.run.step() }));
-    lab.send(&Event::Resumed { more: Allowance::default() });
+    lab.send(&Event::resumed());
     assert_eq!(lab.waiting.as_ref().map(|(_, command)| command), Some(&under_way.1));
     assert_eq!(lab.go(), Step::Ended { cause: Cause::Done });
 }
@@ -280,13 +249,13 @@ fn waiting_and_failing_commands_pause() {
     paused.send(&Event::Begun);
     assert_eq!(paused.go(), Step::Paused { cause: Cause::Waiting, work: Work::Goals });
     paused.world.settle();
-    paused.send(&Event::Resumed { more: Allowance::default() });
+    paused.send(&Event::resumed());
     assert_eq!(paused.go(), Step::Ended { cause: Cause::Done }, "what was awaited has come");
     let mut at_base = lab(State { end: Some(CheckEnd::Waiting), ..failing("a", "") }, vec![failing("", "")]);
     at_base.send(&Event::Begun);
     assert_eq!(at_base.go(), Step::Paused { cause: Cause::Waiting, work: Work::Baseline });
     at_base.world.settle();
-    at_base.send(&Event::Resumed { more: Allowance::default() });
+    at_base.send(&Event::resumed());
     assert_eq!(at_base.go(), Step::Ended { cause: Cause::Done });
     let mut broken = lab(failing("a", ""), vec![]);
     broken.send(&Event::Begun);

@@ -37,26 +37,52 @@ pub struct Trial {
     pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
     #[serde(default)]
     pub(super) base_confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+    /// What a merge left, where that was the task.
+    #[serde(default)]
+    pub(super) unresolved: Vec<ReportedFailure>,
+    /// How often the judge agreed.
+    #[serde(default)]
+    pub(super) yeses: u32,
 }
 
 impl Trial {
-    fn new(order: &AttemptOrder, start_tree: Option<String>, result: &AttemptResult) -> Self {
+    /// Work that was there before any attempt.
+    pub(super) fn given(commit: &CommitId, tree: &TreeId) -> Self {
         Self {
-            stage: order.stage,
-            start: order.base.clone(),
-            start_tree,
-            commit: result.commit.clone(),
-            tree: result.tree.clone(),
-            violations: result.violations.clone(),
+            stage: 1,
+            start: commit.clone(),
+            start_tree: None,
+            commit: commit.clone(),
+            tree: tree.clone(),
+            violations: Vec::new(),
             reverted: Vec::new(),
-            edited_tests: result.edited_tests.clone(),
+            edited_tests: Vec::new(),
+            unresolved: Vec::new(),
             goal_runs: Vec::new(),
             with_base_tests: None,
             guards: Vec::new(),
             at_base: BTreeMap::new(),
             confirmations: Vec::new(),
             base_confirmations: Vec::new(),
+            yeses: 0,
         }
+    }
+
+    fn new(order: &AttemptOrder, start_tree: Option<String>, result: &AttemptResult) -> Self {
+        Self {
+            stage: order.stage,
+            start: order.base.clone(),
+            start_tree,
+            violations: result.violations.clone(),
+            edited_tests: result.edited_tests.clone(),
+            unresolved: result.unresolved.clone(),
+            ..Self::given(&result.commit, &result.tree)
+        }
+    }
+
+    /// What the checks showed, each once.
+    pub(super) fn reports(&self) -> Vec<CheckReport> {
+        self.goal_runs.first().into_iter().flatten().chain(&self.guards).cloned().collect()
     }
 
     /// Records what came in. Decides nothing.
@@ -137,7 +163,14 @@ impl TaskRun {
     pub(super) fn with_trial(&self, work: Work, trial: &Trial, result: &CommandResult) -> Decision {
         let reports: &[CheckReport] = match result {
             CommandResult::Checks { reports } => reports,
-            CommandResult::Base(_) | CommandResult::Attempt(_) | CommandResult::Grafted { .. } => &[],
+            CommandResult::Base(_)
+            | CommandResult::Attempt(_)
+            | CommandResult::Grafted { .. }
+            | CommandResult::Merged(_)
+            | CommandResult::Answer(_)
+            | CommandResult::Person(_)
+            | CommandResult::Recalled(_)
+            | CommandResult::Kept => &[],
         };
         match silence(reports) {
             Some(Silence::CouldNotRun) => {
@@ -188,9 +221,12 @@ impl TaskRun {
                 return self.judge(Work::Attempting, &dropped, unjudged());
             }
         }
+        if !trial.unresolved.is_empty() {
+            return self.judge(Work::Attempting, trial, Told::incomplete(trial.unresolved.clone()));
+        }
         let is_shaky = self.last.as_ref().is_some_and(|last| last.is_shaky && last.commit == trial.start);
         if trial.start_tree.as_ref() == Some(&trial.tree.0) && !is_shaky {
-            return self.judge(Work::Attempting, trial, unjudged());
+            return self.without_change(trial, unjudged());
         }
         self.evaluate(trial)
     }

@@ -100,16 +100,16 @@ impl World {
                     self.script.get(self.attempts).or(self.script.last()).cloned().unwrap_or_default();
                 self.attempts += 1;
                 let commit = self.add(state.clone());
+                let end = if state.cannot_start { AgentEnd::CouldNotStart } else { AgentEnd::Exited };
+                let tree = self.tree(&commit);
                 CommandResult::Attempt(AttemptResult {
-                    end: if state.cannot_start { AgentEnd::CouldNotStart } else { AgentEnd::Exited },
-                    tree: self.tree(&commit),
-                    commit,
                     revertible: state.violations.clone(),
                     violations: state.violations,
                     edited_tests: state.edited_tests,
                     exit_code: Some(0),
                     changed_files: 1,
                     changed_lines: 1,
+                    ..AttemptResult::new(end, commit, tree)
                 })
             }
             Command::Graft(order) => {
@@ -122,6 +122,11 @@ impl World {
                 let commit = self.add(state);
                 CommandResult::Grafted { tree: self.tree(&commit), commit }
             }
+            other @ (Command::Merge(_)
+            | Command::Ask(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan) => panic!("a task without a judge never asks for {other:?}"),
         }
     }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Record, RecordError, Recorded};
 use fixpoint_journal::{FileJournal, JOURNAL_FILE};
@@ -12,6 +14,7 @@ use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
 use fixpoint_runs::{
     Diagnosis, Home, RunDirectory, RunError, RunId, Status, Story, Summary, write_artifacts,
 };
+use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
     CommitId, ReportedFailure, TreeId,
@@ -26,24 +29,27 @@ struct Stuck {
 }
 
 impl Executor for Stuck {
-    fn start(&mut self, id: CommandId, command: &Command) {
-        let result = match command {
+    fn start(&mut self, id: CommandId, errand: &Errand) {
+        let result = match &errand.command {
             Command::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
             Command::RunChecks(_) => CommandResult::Checks { reports: vec![report()] },
             Command::RunAttempt(order) => CommandResult::Attempt(AttemptResult {
-                end: AgentEnd::Exited,
-                commit: CommitId(format!("commit {}", order.number)),
-                tree: TreeId(format!("tree {}", order.number)),
-                violations: Vec::new(),
-                revertible: Vec::new(),
-                edited_tests: Vec::new(),
-                exit_code: Some(0),
                 changed_files: 2,
                 changed_lines: 5,
+                ..AttemptResult::new(
+                    AgentEnd::Exited,
+                    CommitId(format!("commit {}", order.number)),
+                    TreeId(format!("tree {}", order.number)),
+                )
             }),
-            Command::Graft(_) => panic!("nothing is to be put back"),
+            other @ (Command::Graft(_)
+            | Command::Merge(_)
+            | Command::Ask(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan) => panic!("nobody asks for {other:?}"),
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::from_millis(1500));
     }
@@ -72,10 +78,15 @@ fn report() -> CheckReport {
     }
 }
 
-#[derive(Debug)]
-struct Noon;
+/// Always noon; between two looks at the clock that does not jump a second and a half goes by.
+#[derive(Debug, Default)]
+struct Noon(AtomicU64);
 
 impl Clock for Noon {
+    fn elapsed_ms(&self) -> u64 {
+        self.0.fetch_add(1500, Ordering::Relaxed)
+    }
+
     fn now_ms(&self) -> u64 {
         43_200_000
     }
@@ -87,10 +98,10 @@ fn stuck(run: &RunDirectory) -> Vec<Record> {
     let desk = Desk {
         journal: FileJournal::create(&run.path).unwrap(),
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
-        clock: Arc::new(Noon),
+        clock: Arc::new(Noon::default()),
     };
     let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
-    let opening = Opening { format: FORMAT, at: 43_200_000, order, brief: None };
+    let opening = Opening { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
     let mut engine = Engine::begin(desk, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
     let ending = engine.run(&inbox, &mut |record, _| records.push(record.clone())).unwrap();
@@ -134,11 +145,12 @@ fn the_story_and_its_artifacts_are_true() {
     stuck(&run);
     let recorded: Recorded = run.read().unwrap().recorded;
     let story = Story::of(&recorded);
-    assert_eq!(story.iterations.iter().map(|iteration| iteration.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
-    assert_eq!(story.iterations[0].judged.failures[0].message.as_str().len(), MESSAGE);
+    let iterations = &story.first().unwrap().iterations;
+    assert_eq!(iterations.iter().map(|iteration| iteration.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(iterations[0].judged.failures[0].message.as_str().len(), MESSAGE);
     let summary = Summary::of(&run.id, &recorded, None, "d", Lang::En);
     assert_eq!((summary.status, summary.cause), (Status::Failed, Some(Cause::NotConverging)));
-    assert_eq!((summary.cost.attempts, summary.cost.check_runs, summary.cost.seconds), (4, 6, 16));
+    assert_eq!((summary.cost.attempts, summary.cost.check_runs, summary.cost.seconds), (4, 6, 18));
     assert_eq!(summary.branch, None);
     write_artifacts(&run, &recorded, Lang::En).unwrap();
     let context = run.context("loop");

@@ -8,7 +8,7 @@ use crate::task::usual;
 use crate::world::World;
 
 /// What the state of a task is by a disk; an error for whatever is reported to be wrong with it.
-fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::task_run::TaskRun, String> {
+fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::run::Run, String> {
     let inspection = StoredJournal::examine(disk).map_err(|error| error.to_string())?;
     match inspection.ending {
         JournalEnding::Whole => {}
@@ -18,7 +18,7 @@ fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::task
     let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
     let recorded =
         fixpoint_engine::Recorded::read(payloads, &*machine.blobs).map_err(|error| error.to_string())?;
-    Ok(recorded.task())
+    Ok(recorded.run())
 }
 
 /// Every byte of whole journals, turned over by several masks: one bit low and high, all bits, and the one that makes

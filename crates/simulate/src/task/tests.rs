@@ -85,7 +85,7 @@ fn a_stop_anywhere_changes_nothing() {
     for (project, at) in projects(3).zip((0..12).cycle()) {
         let mut seen = 0;
         let mut stop = |record: &Record, outbox: &Outbox| {
-            if seen == at && record.decision.command.is_some() {
+            if seen == at && record.decision.commands().next().is_some() {
                 outbox.send(Event::StopAsked);
             }
             seen += 1;

@@ -1,0 +1,24 @@
+//! Models against a server that plays bytes: protocols, failures, limits, names.
+
+#[cfg(test)]
+mod agents;
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod failures;
+#[cfg(test)]
+mod fallbacks;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod many;
+#[cfg(test)]
+mod names;
+#[cfg(test)]
+mod scripts;
+#[cfg(test)]
+mod secrets;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod stage;

@@ -1,0 +1,53 @@
+//! Two commits brought together, in objects alone.
+//!
+//! Where the two sides conflict, the files hold both, marked as git marks them: nothing of either side is dropped.
+
+use fixpoint_ports::{CommitId, MergedTree, TreeId, WorkspaceError};
+
+use crate::git::records;
+use crate::local::Inner;
+
+/// The tree two commits come to together, and the paths where they conflict.
+pub(crate) struct MergedSides {
+    pub(crate) tree: TreeId,
+    pub(crate) conflicts: Vec<Vec<u8>>,
+}
+
+impl Inner {
+    /// Merges what two commits changed since `base`, or since the commit they have in common.
+    pub(crate) fn merge_trees(
+        &self,
+        base: Option<&CommitId>,
+        ours: &CommitId,
+        theirs: &CommitId,
+    ) -> Result<MergedSides, WorkspaceError> {
+        let git = self.object_git("merge-tree").args(["--write-tree", "-z", "--name-only"]);
+        let git = git.args(["--no-messages", "--allow-unrelated-histories"]);
+        let base = base.map(|base| format!("--merge-base={base}"));
+        let ended = git.args(base).args([&ours.0, &theirs.0]).end()?;
+        let mut pieces = records::list(&ended.stdout);
+        let tree = pieces.next().map(|name| TreeId(String::from_utf8_lossy(name).into_owned()));
+        match (ended.code, tree) {
+            (Some(0), Some(tree)) => Ok(MergedSides { tree, conflicts: Vec::new() }),
+            (Some(1), Some(tree)) => {
+                let mut conflicts: Vec<Vec<u8>> = pieces.map(<[u8]>::to_vec).collect();
+                conflicts.dedup();
+                Ok(MergedSides { tree, conflicts })
+            }
+            _ => Err(WorkspaceError::Git { command: "merge-tree".to_string(), message: ended.message }),
+        }
+    }
+
+    /// A commit with both as its parents, kept under `reference`.
+    pub(crate) fn merge(
+        &self,
+        ours: &CommitId,
+        theirs: &CommitId,
+        reference: &str,
+    ) -> Result<MergedTree, WorkspaceError> {
+        let MergedSides { tree, conflicts } = self.merge_trees(None, ours, theirs)?;
+        let commit = self.commit(&tree, [ours, theirs], "Fixpoint: two results together\n")?;
+        self.keep(reference, &commit)?;
+        Ok(MergedTree { commit, tree, conflicts })
+    }
+}

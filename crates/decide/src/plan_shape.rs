@@ -1,0 +1,143 @@
+//! The shape of a plan: levels made flat, and what is wrong with it, named so that a planner can mend it.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::TaskId;
+use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
+
+use crate::graph::{self, Edges};
+
+/// Levels deeper than this are refused: nobody plans so, and everything must be bounded.
+const DEEPEST: usize = 8;
+
+/// The limits a plan must keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds<'a> {
+    /// Tasks, at most.
+    pub max_tasks: u32,
+    /// The tools a task may name; empty for any.
+    pub tools: &'a [String],
+}
+
+/// Tasks with levels as tasks without: a task that is made of others waits for them, and they wait for what it waits
+/// for. One that asks for nothing itself is left out, and whoever waited for it waits for its parts.
+pub fn flattened(tasks: &[Subtask]) -> Vec<Subtask> {
+    let mut flat = Vec::new();
+    for task in tasks {
+        flatten(task, &[], DEEPEST, &mut flat);
+    }
+    let mut parts: Vec<(TaskId, Vec<TaskId>)> = Vec::new();
+    for task in tasks {
+        collect_parts(task, DEEPEST, &mut parts);
+    }
+    for task in &mut flat {
+        task.dependencies = resolved(&task.dependencies, &parts);
+    }
+    flat
+}
+
+/// Whether a task asks for something beside its parts.
+fn has_own_work(task: &Subtask) -> bool {
+    task.subtasks.is_empty() || !task.acceptance.is_empty() || !task.goals.is_empty()
+}
+
+fn flatten(task: &Subtask, inherited: &[TaskId], depth: usize, flat: &mut Vec<Subtask>) {
+    let below: Vec<TaskId> = task.dependencies.iter().chain(inherited).cloned().collect();
+    if let (Some(depth), false) = (depth.checked_sub(1), task.subtasks.is_empty()) {
+        for part in &task.subtasks {
+            flatten(part, &below, depth, flat);
+        }
+    }
+    if has_own_work(task) {
+        let parts = task.subtasks.iter().map(|part| part.id.clone());
+        let dependencies = without_repeats(below.iter().cloned().chain(parts));
+        flat.push(Subtask { dependencies, subtasks: Vec::new(), ..task.clone() });
+    }
+}
+
+/// The tasks that stand for one that has no work of its own.
+fn collect_parts(task: &Subtask, depth: usize, parts: &mut Vec<(TaskId, Vec<TaskId>)>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    task.subtasks.iter().for_each(|part| collect_parts(part, depth, parts));
+    if !has_own_work(task) {
+        let own = task.subtasks.iter().map(|part| part.id.clone()).collect::<Vec<_>>();
+        parts.push((task.id.clone(), resolved(&own, parts)));
+    }
+}
+
+fn resolved(ids: &[TaskId], parts: &[(TaskId, Vec<TaskId>)]) -> Vec<TaskId> {
+    let stands_for = |id: &TaskId| match parts.iter().find(|(whole, _)| whole == id) {
+        Some((_, parts)) => parts.clone(),
+        None => Vec::from([id.clone()]),
+    };
+    without_repeats(ids.iter().flat_map(stands_for))
+}
+
+fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
+    let mut seen = BTreeSet::new();
+    ids.filter(|id| seen.insert(id.clone())).collect()
+}
+
+/// What is wrong with the tasks of a plan, with the offending names; `None` where they are sound.
+pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
+    if tasks.is_empty() {
+        return Some("task_decomposition.subtasks: at least one task is needed".to_string());
+    }
+    if tasks.len() > bounds.max_tasks as usize {
+        let found = tasks.len();
+        return Some(format!(
+            "task_decomposition.subtasks: {found} tasks are more than the {} allowed; make fewer, larger ones",
+            bounds.max_tasks
+        ));
+    }
+    if let Some(task) = tasks.iter().find(|task| task.id.as_str().trim().is_empty()) {
+        return Some(format!("a task has no id: \"{}\"", task.description));
+    }
+    if let Some(id) = graph::duplicates(tasks.iter().map(|task| &task.id)).first() {
+        return Some(format!("several tasks are called `{id}`"));
+    }
+    let edges: Edges<TaskId> =
+        tasks.iter().map(|task| (task.id.clone(), task.dependencies.clone())).collect();
+    if let Some((task, missing)) = graph::unknown_dependencies(&edges).into_iter().next() {
+        return Some(format!("`{task}` depends on `{missing}`, which does not exist"));
+    }
+    if let Some(circle) = graph::find_cycle(&edges) {
+        let names: Vec<&str> = circle.iter().map(TaskId::as_str).collect();
+        return Some(format!("circular dependency: {}", names.join(" → ")));
+    }
+    unknown_tool(
+        tasks.iter().flat_map(|task| task.required_tools.iter().map(|tool| (&task.id, tool))),
+        bounds,
+    )
+}
+
+/// What is wrong with the order and the steps of a plan.
+pub fn problem_of_actions(actions: &ActionPlan, tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
+    let is_known = |id: &&TaskId| tasks.iter().any(|task| task.id == **id);
+    let named = actions.execution_order.iter().chain(actions.actions.iter().map(|action| &action.task_id));
+    if let Some(unknown) = named.into_iter().find(|id| !is_known(id)) {
+        return Some(format!("action_plan: `{unknown}` is no task of the plan"));
+    }
+    let tools = actions.actions.iter().filter(|action| !action.tool.is_empty());
+    unknown_tool(tools.map(|action| (&action.task_id, &action.tool)), bounds)
+}
+
+fn unknown_tool<'a>(
+    mut named: impl Iterator<Item = (&'a TaskId, &'a String)>,
+    bounds: Bounds<'_>,
+) -> Option<String> {
+    if bounds.tools.is_empty() {
+        return None;
+    }
+    let (task, tool) = named.find(|(_, tool)| !bounds.tools.contains(tool))?;
+    Some(format!(
+        "`{task}` needs the tool `{tool}`, which does not exist; there are: {}",
+        bounds.tools.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! The task graph under way: what starts now and on which ground, and what a task that ended leads to.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::settings::{OnStop, Settings};
+use fixpoint_vocabulary::work::{Command, MergeOrder};
+use fixpoint_vocabulary::{Cause, TaskId, TaskState};
+
+use super::{Deciding, Judging, Move, Node, NodeKind, On, OutOfPlace, Owner, Run};
+use crate::replanning::GraphTask;
+use crate::scheduling;
+use crate::task_run::{Decision, JudgeOrder, Start, Step, TaskOrder};
+
+/// A task without any check is done when the judge says so twice.
+const YESES_WITHOUT_CHECKS: u32 = 2;
+
+impl Run {
+    /// The graph in the order in which tasks are to be started: as the plan orders them, then as they came.
+    pub(super) fn outline(&self) -> Vec<GraphTask> {
+        let order =
+            self.review.plan().map(|plan| plan.actions.execution_order.as_slice()).unwrap_or_default();
+        let rank = |node: &&Node| {
+            let origin = node.origin();
+            order.iter().position(|id| id == node.id() || id == origin).unwrap_or(order.len())
+        };
+        let mut nodes: Vec<&Node> = self.tasks().collect();
+        nodes.sort_by_key(rank);
+        nodes.into_iter().map(Node::outline).collect()
+    }
+
+    /// The tasks whose results another one rests on: its dependencies, those that were replaced by their replacements.
+    pub(super) fn rests_on(&self, dependencies: &[TaskId]) -> Vec<TaskId> {
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut waiting: Vec<TaskId> = dependencies.iter().rev().cloned().collect();
+        while let Some(id) = waiting.pop() {
+            let Some(node) = self.task(&id).filter(|_| seen.insert(id.clone())) else { continue };
+            if node.state == TaskState::ReplacedByReplan {
+                waiting.extend(node.replaced_by.iter().rev().cloned());
+            } else {
+                found.push(id);
+            }
+        }
+        self.outermost(&found)
+    }
+
+    /// Those of some tasks that no other of them rests on.
+    pub(super) fn outermost(&self, tasks: &[TaskId]) -> Vec<TaskId> {
+        let below: BTreeSet<TaskId> = tasks.iter().flat_map(|id| self.below(id)).collect();
+        tasks.iter().filter(|id| !below.contains(*id)).cloned().collect()
+    }
+
+    /// Everything a task rests on, itself excluded.
+    fn below(&self, id: &TaskId) -> BTreeSet<TaskId> {
+        let mut below = BTreeSet::new();
+        let mut waiting: Vec<TaskId> =
+            self.task(id).map(|node| node.task.dependencies.clone()).unwrap_or_default();
+        while let Some(id) = waiting.pop() {
+            let Some(node) = self.task(&id).filter(|_| below.insert(id.clone())) else { continue };
+            waiting.extend(node.task.dependencies.iter().chain(&node.replaced_by).cloned());
+        }
+        below
+    }
+
+    /// Everything that is fixed about a task that begins now.
+    pub(super) fn order_of(&self, node: &Node, start: Start, settings: &Settings) -> TaskOrder {
+        let (guards, judging, test_edits) = match self.plan_order() {
+            Some(order) => (order.guards.clone(), order.judging, order.test_edits),
+            None => (BTreeSet::new(), Judging::ByChecksAlone, crate::task_run::TestEdits::Checked),
+        };
+        let has_checks = !guards.is_empty() || !node.goals.is_empty();
+        let judge = JudgeOrder {
+            yeses: if has_checks { 1 } else { YESES_WITHOUT_CHECKS },
+            max_format_retries: settings.models.max_format_retries,
+            lineage_iteration: node.lineage_iteration(),
+            replanning: settings.replanning.clone(),
+        };
+        let is_judged = judging == Judging::ByModel && !node.is_merge();
+        TaskOrder {
+            start,
+            judge: is_judged.then_some(judge),
+            test_edits,
+            max_interruptions: self.order.max_interruptions,
+            ..TaskOrder::under(settings, node.id().clone(), node.goals.clone(), guards)
+        }
+    }
+
+    /// What a task begins with, once everything it rests on is one commit.
+    fn start_of(&self, node: &Node, below: &[TaskId]) -> Option<Start> {
+        let done = below.first().and_then(|id| self.task(id)).and_then(|node| node.run.as_ref());
+        match (done, &node.ground, &self.planning.base) {
+            (Some(done), ..) => Some(Start::On(done.ground_after())),
+            (None, Some(ground), _) => Some(Start::On(ground.clone())),
+            (None, None, Some(base)) => Some(Start::At(base.clone())),
+            (None, None, None) => None,
+        }
+    }
+
+    /// A task's decision as far as the run allows it.
+    pub(super) fn within_limits(&self, task: &TaskId, decision: Decision) -> Decision {
+        let is_first = matches!(&decision.command, Some(Command::RunAttempt(_)))
+            && self.task(task).is_some_and(|node| node.last_attempt.is_none());
+        let is_repair = self.task(task).is_some_and(Node::is_merge);
+        let most = self.settings().map_or(0, |settings| settings.integration.max_fix_iterations);
+        if is_first && is_repair && self.repairs() >= most as usize {
+            return Decision { judged: decision.judged, ..Decision::end(Cause::Conflict) };
+        }
+        self.within_budget(decision)
+    }
+
+    /// Merges that needed an agent so far.
+    fn repairs(&self) -> usize {
+        self.tasks().filter(|node| node.is_merge() && node.last_attempt.is_some()).count()
+    }
+}
+
+impl Deciding<'_> {
+    /// What the task graph needs next.
+    pub(super) fn next_of_tasks(&mut self) -> Result<(), OutOfPlace> {
+        let ended = self.run.tasks().find_map(|node| match (node.state, node.step) {
+            (TaskState::Running, Step::Ended { cause })
+                if !self.run.is_busy(&Owner::Replan(node.id().clone())) =>
+            {
+                Some((node.id().clone(), cause))
+            }
+            (_, _) => None,
+        });
+        if let Some((task, cause)) = ended {
+            self.task_ended(&task, cause);
+            return Ok(());
+        }
+        if self.is_reflecting() {
+            return Ok(());
+        }
+        let max_workers = self.run.settings().map_or(1, |settings| settings.max_workers);
+        let question = scheduling::Question { tasks: self.run.outline(), max_workers };
+        let Ok(answer) = scheduling::decide(&question) else {
+            self.end(Cause::PlanRejected);
+            return Ok(());
+        };
+        if let Some(task) = answer.start.first() {
+            return self.start(task);
+        }
+        if answer.finished {
+            self.next_of_integration();
+        }
+        Ok(())
+    }
+
+    /// Starts a task, or first brings together what it rests on.
+    fn start(&mut self, task: &TaskId) -> Result<(), OutOfPlace> {
+        let Some(node) = self.run.task(task).cloned() else { return Ok(()) };
+        if let NodeKind::Merge { ours, theirs } = &node.kind {
+            self.start_merge(&node, ours, theirs);
+            return Ok(());
+        }
+        let below = self.run.rests_on(&node.task.dependencies);
+        if let [first, second, ..] = below.as_slice() {
+            let merge = self.merge_node(first, second);
+            let name = merge.task.id.clone();
+            self.push(Move::TasksAdded { tasks: Vec::from([merge]) });
+            let kept = below.iter().filter(|id| *id != first && *id != second).cloned();
+            let dependencies = core::iter::once(name).chain(kept).collect();
+            self.push(Move::TaskRewired { task: task.clone(), dependencies });
+            return Ok(());
+        }
+        let (Some(start), Some(settings)) = (self.run.start_of(&node, &below), self.run.settings()) else {
+            self.push(Move::TaskMoved {
+                task: task.clone(),
+                state: TaskState::Blocked,
+                cause: Some(Cause::BaselineUnusable),
+            });
+            return Ok(());
+        };
+        let order = Box::new(self.run.order_of(&node, start, settings));
+        self.push(Move::TaskStarted { order });
+        self.tell(task, On::Begun)
+    }
+
+    fn start_merge(&mut self, node: &Node, ours: &TaskId, theirs: &TaskId) {
+        let result = |id: &TaskId| self.run.task(id).and_then(Node::result).map(|base| base.commit);
+        let task = node.id().clone();
+        match (result(ours), result(theirs)) {
+            (Some(ours), Some(theirs)) => {
+                self.push(Move::TaskMoved { task: task.clone(), state: TaskState::Running, cause: None });
+                let order = MergeOrder { ours, theirs, name: task.as_str().into() };
+                self.begin(Owner::Merge(task), Command::Merge(order));
+            }
+            (_, _) => {
+                let cause = Some(Cause::Conflict);
+                self.push(Move::TaskMoved { task, state: TaskState::Blocked, cause });
+            }
+        }
+    }
+
+    /// A task's own life is over: it is done, planned anew, or blocked.
+    fn task_ended(&mut self, task: &TaskId, cause: Cause) {
+        let Some(node) = self.run.task(task) else { return };
+        let replans = self.run.settings().is_some_and(|settings| {
+            settings.convergence.on_stop == OnStop::Replan && settings.replanning.enabled
+        });
+        let is_replaceable = !node.is_merge();
+        let asked = node.run.as_ref().is_some_and(|run| run.asks_for_replan());
+        let theirs = match &node.kind {
+            NodeKind::Merge { theirs, .. } => Some(theirs.clone()),
+            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => None,
+        };
+        let moved = |state, cause| Move::TaskMoved { task: task.clone(), state, cause };
+        if matches!(cause, Cause::Done | Cause::AlreadySatisfied) {
+            return self.push(moved(TaskState::Done, None));
+        }
+        let gets_nowhere = cause == Cause::NotConverging && replans && is_replaceable;
+        if gets_nowhere || (cause == Cause::JudgeGaveUp && asked) {
+            return self.replan(task, cause);
+        }
+        self.push(moved(TaskState::Blocked, Some(cause)));
+        if let Some(task) = theirs {
+            self.push(Move::LeftOut { task });
+        }
+    }
+}

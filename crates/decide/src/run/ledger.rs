@@ -1,0 +1,199 @@
+//! What the run has spent and set aside, and whether one more thing can be afforded.
+//!
+//! A question is reserved at its worst case before it is put, an attempt as one attempt with its price. Work that has
+//! begun is never cut short for the budget.
+
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::settings::{BudgetSettings, Price};
+use fixpoint_vocabulary::usage::{MicroUsd, Usage};
+use fixpoint_vocabulary::work::{Allowance, Command, CommandEnd, CommandId, CommandResult, Event};
+
+use super::{Move, Run, Turn};
+use crate::budget::{Amount, Budget, ReservationId};
+
+/// A run's books.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ledger {
+    allowed: Allowance,
+    budget: Budget,
+    elapsed_ms: u64,
+    /// What models used, requests included.
+    pub models: Usage,
+    /// What agents say they used.
+    pub agents: Usage,
+}
+
+impl Ledger {
+    pub(super) fn new(allowed: Allowance) -> Self {
+        Self {
+            allowed,
+            budget: Budget::new(limits(allowed)),
+            elapsed_ms: 0,
+            models: Usage::default(),
+            agents: Usage::default(),
+        }
+    }
+
+    /// What was spent.
+    pub const fn spent(&self) -> Amount {
+        self.budget.spent()
+    }
+
+    /// What was spent or set aside.
+    pub fn committed(&self) -> Amount {
+        self.budget.committed()
+    }
+
+    /// What may be spent.
+    pub const fn allowed(&self) -> Allowance {
+        self.allowed
+    }
+
+    /// Seconds of work.
+    pub const fn seconds(&self) -> u64 {
+        self.elapsed_ms / 1000
+    }
+
+    fn raise(&mut self, more: Allowance) {
+        self.allowed = self.allowed.raised(more);
+        self.budget.relimit(limits(self.allowed));
+    }
+}
+
+fn limits(allowed: Allowance) -> BudgetSettings {
+    BudgetSettings {
+        model_calls: allowed.model_calls,
+        tokens: allowed.tokens,
+        usd: allowed.money.map(MicroUsd::usd),
+        wall_time: allowed.seconds,
+        attempts: allowed.attempts,
+    }
+}
+
+/// The name of what is set aside for a command.
+const fn reservation(id: CommandId) -> ReservationId {
+    ReservationId((id.seq << 16) | (id.index as u64 & 0xffff))
+}
+
+impl Run {
+    /// What a command may cost at worst; `None` where it costs nothing.
+    fn worst(&self, command: &Command) -> Option<Amount> {
+        match command {
+            Command::RunAttempt(_) => {
+                let price = self.settings().and_then(|settings| {
+                    settings.agent.model.as_ref().and_then(|model| settings.models.prices.get(model))
+                });
+                let money = price.map_or(MicroUsd(0), |price| MicroUsd::from_usd(price.per_attempt));
+                Some(Amount { attempts: 1, money, ..Amount::default() })
+            }
+            Command::Ask(ask) => {
+                let models = &self.settings()?.models;
+                let worst = Usage {
+                    calls: 1,
+                    cache_write_tokens: u64::from(models.max_prompt_tokens),
+                    output_tokens: u64::from(models.max_output_tokens),
+                    ..Usage::default()
+                };
+                let price = self.plan_order().and_then(|order| order.prices.get(&ask.about.role()));
+                let money = price.map_or(MicroUsd(0), |price| dearest(price).of(&worst));
+                Some(Amount { model_calls: 1, tokens: worst.tokens(), money, attempts: 0 })
+            }
+            Command::TakeBase
+            | Command::RunChecks(_)
+            | Command::Graft(_)
+            | Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan => None,
+        }
+    }
+
+    /// Whether a command can be paid for, whatever else is under way.
+    pub(super) fn can_afford(&self, command: &Command) -> bool {
+        let Some(worst) = self.worst(command) else { return true };
+        let is_in_time = !self.ledger.budget.is_out_of_time(self.ledger.elapsed_ms / 1000);
+        is_in_time && self.ledger.budget.clone().reserve(ReservationId(u64::MAX), worst).is_ok()
+    }
+
+    /// Sets aside what a command may cost.
+    pub(super) fn set_aside(&mut self, id: CommandId, command: &Command) {
+        if let Some(worst) = self.worst(command) {
+            // What is on record was afforded then; a refusal now would only lose count of it.
+            let _ = self.ledger.budget.reserve(reservation(id), worst);
+        }
+    }
+
+    /// Counts what was set aside for a command as spent: nobody will know what it cost.
+    pub(super) fn write_off(&mut self, id: CommandId) {
+        let _ = self.ledger.budget.write_off(reservation(id));
+    }
+
+    /// Records how time went by and what a command that ended cost.
+    pub(super) fn settle(&mut self, turn: Turn, event: &Event) {
+        self.ledger.elapsed_ms = self.ledger.elapsed_ms.saturating_add(turn.elapsed_ms);
+        match event {
+            Event::Ended { command, end, .. } => {
+                let paid = self.ledger.paid(end);
+                let id = reservation(*command);
+                // A command that costs nothing has nothing set aside.
+                let _ = match paid {
+                    Some(amount) => self.ledger.budget.settle(id, amount),
+                    None => self.ledger.budget.write_off(id),
+                };
+            }
+            Event::Resumed { more, .. } => self.ledger.raise(*more),
+            Event::Begun | Event::StopAsked => {}
+        }
+    }
+
+    /// A decision about a command with the command held back, if it cannot be afforded.
+    pub(super) fn within_budget(&self, decision: crate::task_run::Decision) -> crate::task_run::Decision {
+        match &decision.command {
+            Some(command) if !self.can_afford(command) => decision.held_back(),
+            Some(_) | None => decision,
+        }
+    }
+
+    /// Why something is held back, the gravest reason first.
+    pub(super) fn cause_of_rest(&self) -> Option<Cause> {
+        self.held.first().map(|(_, _, cause)| *cause)
+    }
+}
+
+impl Ledger {
+    /// What a command cost, counted in; `None` where nobody knows and the worst is assumed.
+    fn paid(&mut self, end: &CommandEnd) -> Option<Amount> {
+        match end {
+            CommandEnd::Completed(CommandResult::Answer(answer)) => {
+                self.models += answer.usage;
+                let usage = answer.usage;
+                let money = usage.cost.unwrap_or_default();
+                Some(Amount { model_calls: 1, tokens: usage.tokens(), money, attempts: 0 })
+            }
+            CommandEnd::Completed(CommandResult::Attempt(left)) => {
+                let usage = left.usage.unwrap_or_default();
+                self.agents += usage;
+                let money = usage.cost?;
+                Some(Amount { attempts: 1, money, ..Amount::default() })
+            }
+            CommandEnd::Completed(_)
+            | CommandEnd::Failed { .. }
+            | CommandEnd::Cancelled
+            | CommandEnd::Lost => None,
+        }
+    }
+}
+
+/// The price with what is read at its dearest.
+fn dearest(price: &Price) -> Price {
+    let write = price.cache_write_per_million.unwrap_or(price.input_per_million);
+    Price { cache_write_per_million: Some(write.max(price.input_per_million)), ..price.clone() }
+}
+
+/// Whether a move begins something that must be paid for.
+pub(super) fn begun(step: &Move) -> Option<&Command> {
+    if let Move::Begin { command, .. } = step {
+        return Some(command);
+    }
+    if let Move::Task { decision, .. } = step { decision.command.as_ref() } else { None }
+}

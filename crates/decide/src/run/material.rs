@@ -1,0 +1,231 @@
+//! What must be known to perform a command, gathered from where it stands in the run.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Material, TaskMaterial};
+use fixpoint_vocabulary::brief::{Errand, TaskBrief};
+use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
+use fixpoint_vocabulary::settings::ScopeSettings;
+use fixpoint_vocabulary::work::{Command, ReportedFailure};
+use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
+
+use super::planning::Memory;
+use super::{Node, NodeKind, Owner, Run};
+use crate::task_run::TaskRun;
+
+impl Run {
+    /// A command with everything that must be known to perform it.
+    pub fn errand(&self, owner: &Owner, command: &Command) -> Errand {
+        let node = match owner {
+            Owner::Task(task) | Owner::Merge(task) | Owner::Replan(task) | Owner::Reflection(task) => {
+                self.task(task)
+            }
+            Owner::Planning | Owner::Review | Owner::Whole => None,
+        };
+        let told = match node.and_then(|node| node.run.as_deref()) {
+            Some(run) => run.told(command),
+            None => command.clone(),
+        };
+        let command = match told {
+            Command::Ask(ask) => Command::Ask(self.with_material(owner, ask)),
+            other @ (Command::TakeBase
+            | Command::RunChecks(_)
+            | Command::RunAttempt(_)
+            | Command::Graft(_)
+            | Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan) => other,
+        };
+        Errand { task: node.and_then(|node| self.task_brief(node)), checks: self.checks().to_vec(), command }
+    }
+
+    /// A task as an agent is told it. The only task of a run is told in its brief.
+    fn task_brief(&self, node: &Node) -> Option<TaskBrief> {
+        let brief = self.brief.as_ref()?;
+        let is_whole = match node.kind {
+            NodeKind::Given => true,
+            NodeKind::Planned | NodeKind::Replanned | NodeKind::Added | NodeKind::Merge { .. } => false,
+        };
+        if is_whole {
+            return None;
+        }
+        let scope = &brief.settings.scope;
+        let own = &node.task.scope_paths;
+        let allowed_paths = if own.is_empty() { scope.allowed_paths.clone() } else { own.clone() };
+        Some(TaskBrief {
+            task: node.id().clone(),
+            goal: self.told_task(&node.task, brief.goal.as_str()),
+            scope: ScopeSettings { allowed_paths, ..scope.clone() },
+            goals: node.goals.clone(),
+        })
+    }
+
+    fn told_task(&self, task: &Subtask, goal: &str) -> Redacted {
+        let mut text = task.description.clone();
+        if !task.acceptance.is_empty() {
+            let items = (1u32..).zip(&task.acceptance).map(|(n, item)| format!("- A{n}: {item}"));
+            text.push_str(&format!("\n\nIt is done when:\n{}", items.collect::<Vec<_>>().join("\n")));
+        }
+        if !task.context.trim().is_empty() {
+            text.push_str(&format!("\n\nWhat you should know:\n{}", task.context.trim()));
+        }
+        let steps = self.steps_of(&task.id);
+        if !steps.is_empty() {
+            text.push_str(&format!("\n\nA way to go about it:\n{}", steps.join("\n")));
+        }
+        if task.description != goal {
+            text.push_str(&format!(
+                "\n\nThis is one part of a larger goal; do only this part. The larger goal:\n{goal}"
+            ));
+        }
+        Redactor::default().redact(&text)
+    }
+
+    fn steps_of(&self, task: &TaskId) -> Vec<String> {
+        let actions = self.review.plan().map(|plan| plan.actions.actions.as_slice()).unwrap_or_default();
+        let own = actions.iter().filter(|action| action.task_id == *task);
+        own.map(|action| format!("- {}", action.purpose)).collect()
+    }
+
+    fn with_material(&self, owner: &Owner, mut ask: Ask) -> Ask {
+        if let Some(repair) = &mut ask.repair
+            && repair.answer.as_str().is_empty()
+        {
+            let last = self.troubles.iter().rev().find(|(whose, _)| whose == owner);
+            repair.answer = last.map(|(_, trouble)| trouble.text.clone()).unwrap_or_default();
+        }
+        ask.material = self.material(&ask.about);
+        ask
+    }
+
+    fn material(&self, about: &About) -> Material {
+        let planning = &self.planning;
+        let goal = self.brief.as_ref().map(|brief| brief.goal.clone()).unwrap_or_default();
+        let revision = match about {
+            About::JudgePlan { revision, .. } => self.review.revisions.get(*revision as usize),
+            About::Plan
+            | About::Understand
+            | About::Decompose
+            | About::Order
+            | About::Refine { .. }
+            | About::JudgeTask { .. }
+            | About::ReplanTask { .. }
+            | About::JudgeWhole { .. }
+            | About::Reflect { .. } => self.review.plan(),
+        };
+        let decomposed = planning.decomposition.as_ref().map(|found| found.subtasks.clone());
+        let tasks = revision.map(|plan| plan.tasks.clone()).or(decomposed).unwrap_or_default();
+        let feedback = self.review.decisions.last().and_then(|answer| answer.feedback.clone());
+        let (issues, suggestions) =
+            feedback.map(|feedback| (feedback.issues, feedback.suggestions)).unwrap_or_default();
+        let order = self.plan_order();
+        let manner = order.map(|order| order.manner).unwrap_or_default();
+        Material {
+            goal,
+            remarks: planning.remarks.clone(),
+            asking: planning.asking,
+            base: planning.base.as_ref().map(|base| base.commit.clone()),
+            manner: fixpoint_vocabulary::ask::Manner { level: self.level(), ..manner },
+            understanding: planning.understanding.clone(),
+            tasks,
+            actions: revision.map_or_else(ActionPlan::default, |plan| plan.actions.clone()),
+            draft: match &planning.memory {
+                Memory::Draft(draft) => Some((**draft).clone()),
+                Memory::NotAsked | Memory::Nothing => None,
+            },
+            issues,
+            suggestions,
+            tools: order.map(|order| order.tools.clone()).unwrap_or_default(),
+            checks: self.checks.iter().map(|placed| placed.check.command.clone()).collect(),
+            max_tasks: self.most_tasks(about),
+            task: task_of(about).and_then(|task| self.task(task)).map(|node| self.task_material(node)),
+            outcomes: match about {
+                About::JudgeWhole { .. } => self.tasks().map(|node| self.task_material(node)).collect(),
+                About::Plan
+                | About::Understand
+                | About::Decompose
+                | About::Order
+                | About::JudgePlan { .. }
+                | About::Refine { .. }
+                | About::JudgeTask { .. }
+                | About::ReplanTask { .. }
+                | About::Reflect { .. } => Vec::new(),
+            },
+        }
+    }
+
+    /// Tasks that the answer may have.
+    fn most_tasks(&self, about: &About) -> u32 {
+        let Some(settings) = self.settings() else { return 1 };
+        let room = self.plan_bounds(self.nodes.len()).max_tasks;
+        match about {
+            About::ReplanTask { .. } => room.min(settings.replanning.max_children),
+            About::JudgeWhole { .. } => room.min(settings.integration.max_additional_tasks),
+            About::Plan
+            | About::Understand
+            | About::Decompose
+            | About::Order
+            | About::JudgePlan { .. }
+            | About::Refine { .. }
+            | About::JudgeTask { .. }
+            | About::Reflect { .. } => room,
+        }
+    }
+
+    fn task_material(&self, node: &Node) -> TaskMaterial {
+        let run = node.run.as_deref();
+        let judgement = run.and_then(TaskRun::judgement);
+        let said = judgement.map(|said| said.answer.clone());
+        let commit = run.and_then(|run| run.result().or_else(|| run.nearest()));
+        let origin = run.and_then(|run| run.ground().base.clone());
+        TaskMaterial {
+            task: node.task.clone(),
+            state: node.state,
+            attempts: run.map_or(0, TaskRun::attempts),
+            failures: run.map(TaskRun::lasting_failures).unwrap_or_default(),
+            outside: run.map(|run| run.outside().to_vec()).unwrap_or_default(),
+            checks: self.outcomes_of(run),
+            reason: Redactor::default().redact(said.as_ref().map_or("", |said| said.reason.as_str())),
+            missing: said.map(|said| said.missing_requirements).unwrap_or_default(),
+            last_attempt: node.last_attempt,
+            commits: commit.zip(origin).map(|(commit, origin)| (commit.commit, origin.commit)),
+        }
+    }
+
+    /// What the checks showed of a task, a line each.
+    fn outcomes_of(&self, run: Option<&TaskRun>) -> Vec<CheckOutcome> {
+        let reports = run.map(TaskRun::latest_reports).unwrap_or_default();
+        let outcome = |report: &fixpoint_vocabulary::work::CheckReport| {
+            let placed = self.checks.get(report.check as usize)?;
+            let failing: Vec<&str> = report
+                .failures
+                .iter()
+                .take(5)
+                .map(|failure: &ReportedFailure| failure.identity.as_str())
+                .collect();
+            let outcome = match (report.failures.is_empty(), report.counted) {
+                (true, 0) => "passed".to_string(),
+                (true, counted) => format!("passed, {counted} tests"),
+                (false, _) => format!("{} failing: {}", report.failures.len(), failing.join(", ")),
+            };
+            Some(CheckOutcome { command: placed.check.command.clone(), outcome })
+        };
+        reports.iter().filter_map(outcome).collect()
+    }
+}
+
+const fn task_of(about: &About) -> Option<&TaskId> {
+    match about {
+        About::JudgeTask { task, .. } | About::ReplanTask { task } | About::Reflect { task } => Some(task),
+        About::Plan
+        | About::Understand
+        | About::Decompose
+        | About::Order
+        | About::JudgePlan { .. }
+        | About::Refine { .. }
+        | About::JudgeWhole { .. } => None,
+    }
+}

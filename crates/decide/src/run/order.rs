@@ -1,0 +1,116 @@
+//! What is fixed about a run when it begins.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::ask::{Asking, Manner, Role};
+use fixpoint_vocabulary::settings::Price;
+use fixpoint_vocabulary::work::Allowance;
+use serde::{Deserialize, Serialize};
+
+use crate::noise::Sigma;
+use crate::task_run::{TaskOrder, TestEdits};
+
+/// Everything about a run that is fixed when it begins, beside its brief.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunOrder {
+    /// Where its tasks come from.
+    pub tasks: TaskSource,
+    /// What it may spend.
+    #[serde(default)]
+    pub budget: Allowance,
+    /// So many commands in a row cut short by crashes pause the run.
+    pub max_interruptions: u32,
+}
+
+/// Where the tasks of a run come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskSource {
+    /// There is one, and it is known.
+    Given(Box<TaskOrder>),
+    /// They are planned.
+    Planned(Box<PlanOrder>),
+}
+
+/// In how many questions a goal is planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanningCalls {
+    /// In none: the goal is one task.
+    None,
+    /// In one, for all phases.
+    AtOnce,
+    /// In one for each phase.
+    PerPhase,
+}
+
+/// Whether results are judged by a model, beside the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judging {
+    /// They are.
+    ByModel,
+    /// There is no model: the checks alone decide.
+    ByChecksAlone,
+}
+
+/// How far a run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// To the end.
+    #[default]
+    Whole,
+    /// To the plan.
+    PlanOnly,
+}
+
+/// How the tasks of a run are planned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanOrder {
+    /// In how many questions.
+    pub calls: PlanningCalls,
+    /// How the planner is asked to think, and how finely to cut.
+    pub manner: Manner,
+    /// Actions between two looks back; 0 for none.
+    pub reflection_interval: u32,
+    /// Whether anybody can be asked.
+    pub asking: Asking,
+    /// Whether results are judged by a model.
+    pub judging: Judging,
+    /// How far the run goes.
+    #[serde(default)]
+    pub extent: Extent,
+    /// How the judge's scores scatter, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sigma: Option<Sigma>,
+    /// What the model of each role costs, where that is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<Role, Price>,
+    /// The tools a task may name; none where it may name any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// The checks every task must leave as they were, by their number.
+    pub guards: BTreeSet<u32>,
+    /// The checks that must pass in the end.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub goals: BTreeSet<u32>,
+    /// Whether tests of goals may be changed.
+    pub test_edits: TestEdits,
+}
+
+impl RunOrder {
+    /// A run that is one known task.
+    pub fn given(order: TaskOrder) -> Self {
+        let (budget, max_interruptions) = (order.budget, order.max_interruptions);
+        Self { tasks: TaskSource::Given(Box::new(order)), budget, max_interruptions }
+    }
+
+    /// A run that is planned.
+    pub fn planned(order: PlanOrder, budget: Allowance) -> Self {
+        Self { tasks: TaskSource::Planned(Box::new(order)), budget, max_interruptions: 3 }
+    }
+}

@@ -1,0 +1,160 @@
+//! Smaller tasks in the place of one that cannot work.
+
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
+use fixpoint_vocabulary::documents::{Document, Subtask};
+use fixpoint_vocabulary::work::CommandResult;
+use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId, TaskState};
+use serde_json::Map;
+
+use super::{Deciding, Move, NewTask, NodeKind, Owner, Run, Trouble};
+use crate::plan_shape;
+use crate::replanning::{self, Answer, Child, GraphTask, Refused};
+use crate::task_run::{Ground, Step, TaskRun};
+
+impl Run {
+    /// Replans made in a task's lineage: one counter for a task and all its descendants.
+    fn replans_of(&self, task: &TaskId) -> u32 {
+        let Some(origin) = self.task(task).map(|node| node.origin().clone()) else { return 0 };
+        let lineage = self.tasks().filter(|node| *node.origin() == origin);
+        lineage.map(|node| node.lineage_iteration()).max().unwrap_or(0)
+    }
+
+    /// What the tasks in the place of another begin on: its best attempt, compared with what it was compared with.
+    fn ground_for_children(run: &TaskRun) -> Option<Ground> {
+        run.nearest().map(|best| run.ground().moved_to(best))
+    }
+}
+
+impl Deciding<'_> {
+    /// Asks for smaller tasks, if that may still be done in the lineage.
+    pub(super) fn replan(&mut self, task: &TaskId, cause: Cause) {
+        let Some(settings) = self.run.settings() else { return };
+        let is_full = self.run.nodes.len() >= settings.planning.max_subtasks as usize;
+        let blocked = match replanning::may_replan(self.run.replans_of(task), &settings.replanning) {
+            Err(Refused::Disabled) => Some(cause),
+            Err(Refused::MaxReplans) => Some(Cause::MaxReplans),
+            Ok(_) => is_full.then_some(Cause::MaxReplans),
+        };
+        match blocked {
+            Some(cause) => self.block(task, cause),
+            None => {
+                let about = About::ReplanTask { task: task.clone() };
+                self.ask(Owner::Replan(task.clone()), Ask::new(about));
+            }
+        }
+    }
+
+    fn block(&mut self, task: &TaskId, cause: Cause) {
+        let (state, cause) = (TaskState::Blocked, Some(cause));
+        self.push(Move::TaskMoved { task: task.clone(), state, cause });
+    }
+
+    pub(super) fn with_replan(&mut self, task: &TaskId, result: &CommandResult) {
+        let CommandResult::Answer(ModelAnswer { reading, .. }) = result else { return };
+        match reading {
+            Reading::Document(Document::Planning(document)) => match &document.task_decomposition {
+                Some(decomposition) => {
+                    let children = plan_shape::flattened(&decomposition.subtasks);
+                    let reason = Redactor::default().redact(&decomposition.reasoning);
+                    self.replace(task, &children, reason);
+                }
+                None => self.replan_again(task, Redacted::ours("task_decomposition is missing"), None),
+            },
+            Reading::Document(_) => {
+                self.replan_again(task, Redacted::ours("another kind of document was given"), None);
+            }
+            Reading::Unreadable { problem, text } => {
+                self.replan_again(task, problem.clone(), Some(text.clone()));
+            }
+            Reading::Unanswered { .. } => {}
+        }
+    }
+
+    /// The answer cannot be used: the planner is asked again, or the task stays as it is, blocked.
+    fn replan_again(&mut self, task: &TaskId, problem: Redacted, text: Option<Redacted>) {
+        let owner = Owner::Replan(task.clone());
+        let trouble = Trouble { problem, text: text.unwrap_or_default() };
+        if self.is_asked_again(&owner, trouble) {
+            let about = About::ReplanTask { task: task.clone() };
+            return self.ask(owner, Ask::new(about));
+        }
+        let cause = match self.run.task(task).map(|node| node.step) {
+            Some(Step::Ended { cause }) => cause,
+            Some(Step::New | Step::Working { .. } | Step::Paused { .. }) | None => Cause::NotConverging,
+        };
+        self.block(task, cause);
+    }
+
+    fn replace(&mut self, task: &TaskId, children: &[Subtask], reason: Redacted) {
+        let (Some(node), Some(settings)) = (self.run.task(task), self.run.settings()) else { return };
+        let outlines: Vec<GraphTask> = self.run.tasks().map(|node| node.outline()).collect();
+        let question = replanning::Question {
+            tasks: outlines.clone(),
+            task: task.clone(),
+            children: children.iter().map(child).collect(),
+            lineage_iteration: self.run.replans_of(task),
+            reason: Some(reason.to_string()),
+            config: replanning::Limits {
+                replanning: Some(settings.replanning.clone()),
+                max_subtasks: settings.planning.max_subtasks,
+                ..replanning::Limits::default()
+            },
+        };
+        let ground = node.run.as_deref().and_then(Run::ground_for_children);
+        match replanning::decide(&question) {
+            Ok(Answer::Rewired { tasks, .. }) => {
+                let (old, new) = tasks.split_at(outlines.len().min(tasks.len()));
+                let children: Vec<NewTask> = new
+                    .iter()
+                    .zip(children)
+                    .map(|(outline, task)| new_task(outline, task, ground.clone()))
+                    .collect();
+                let rewired: Vec<Move> = rewired(&outlines, old);
+                self.push(Move::TaskReplaced { task: task.clone(), children, reason });
+                rewired.into_iter().for_each(|step| self.push(step));
+            }
+            // Too many tasks at once is the planner's to mend; to have none left is not.
+            Ok(Answer::Blocked { .. }) if children.len() > settings.replanning.max_children as usize => {
+                self.replan_again(task, Redacted::ours("more tasks than may take the place of one"), None);
+            }
+            Ok(Answer::Blocked { blocked }) => self.block(task, blocked.cause),
+            Err(unsound) => {
+                let problem = Redactor::default().redact(&unsound.to_string());
+                self.replan_again(task, problem, None);
+            }
+        }
+    }
+}
+
+fn child(task: &Subtask) -> Child {
+    let scope_paths = (!task.scope_paths.is_empty()).then(|| task.scope_paths.clone());
+    Child { id: task.id.clone(), dependencies: task.dependencies.clone(), scope_paths, other: Map::new() }
+}
+
+/// A child with the name, the dependencies and the scope the graph gave it.
+fn new_task(outline: &GraphTask, task: &Subtask, ground: Option<Ground>) -> NewTask {
+    let task = Subtask {
+        id: outline.id.clone(),
+        dependencies: outline.dependencies.clone(),
+        scope_paths: outline.scope_paths.clone().unwrap_or_default(),
+        ..task.clone()
+    };
+    NewTask { task, kind: NodeKind::Replanned, lineage: outline.replanning_info.clone(), ground }
+}
+
+/// The tasks that wait for others than before.
+fn rewired(before: &[GraphTask], after: &[GraphTask]) -> Vec<Move> {
+    let known: BTreeMap<&TaskId, &GraphTask> = before.iter().map(|task| (&task.id, task)).collect();
+    let is_changed = |task: &&GraphTask| {
+        known.get(&task.id).is_some_and(|before| before.dependencies != task.dependencies)
+    };
+    let rewired = |task: &GraphTask| Move::TaskRewired {
+        task: task.id.clone(),
+        dependencies: task.dependencies.clone(),
+    };
+    after.iter().filter(is_changed).map(rewired).collect()
+}

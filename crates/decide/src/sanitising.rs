@@ -1,0 +1,83 @@
+//! What a plan must not hold: loops without an end, more power than it needs, secrets on their way out.
+//!
+//! Only commands and steps that would be run are looked at, by patterns that are plain to see; this is a net, not a
+//! wall. What is surely wrong is refused, what may be wrong needs a person's consent, and each finding names its item.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::TaskId;
+use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
+
+/// What a finding leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// The plan is not carried out.
+    Refuse,
+    /// A person must agree.
+    Ask,
+}
+
+/// Something a plan holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The task that holds it.
+    pub task: TaskId,
+    /// What it leads to.
+    pub severity: Severity,
+    /// What kind of thing it is.
+    pub rule: &'static str,
+    /// The item itself, shortened.
+    pub item: String,
+}
+
+impl Finding {
+    /// In words.
+    pub fn text(&self) -> String {
+        format!("task `{}`: {}: {}", self.task, self.rule, self.item)
+    }
+}
+
+/// What the commands of a plan hold.
+pub fn findings(tasks: &[Subtask], _actions: &ActionPlan) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for task in tasks {
+        for command in &task.goals {
+            if let Some((severity, rule)) = rule_of(command) {
+                let item = command.chars().take(120).collect();
+                found.push(Finding { task: task.id.clone(), severity, rule, item });
+            }
+        }
+    }
+    found
+}
+
+fn rule_of(command: &str) -> Option<(Severity, &'static str)> {
+    let lower = command.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || ";|&()`\"'".contains(c)).collect();
+    let has = |word: &str| words.contains(&word);
+    let holds = |part: &str| lower.contains(part);
+    if has("sudo") || has("doas") || has("su") {
+        return Some((Severity::Refuse, "privilege escalation"));
+    }
+    if holds(":(){") || holds("while true") || holds("while :") || holds("for (( ; ; ))") {
+        return Some((Severity::Refuse, "a loop without an end"));
+    }
+    if ["id_rsa", ".ssh/", ".aws/credentials", ".netrc", "/etc/shadow", ".gnupg"]
+        .iter()
+        .any(|part| holds(part))
+    {
+        return Some((Severity::Refuse, "reads credentials"));
+    }
+    if (has("rm") && (has("-rf") || has("-fr"))) && (has("/") || has("~") || has("$home")) {
+        return Some((Severity::Refuse, "removes more than the workspace"));
+    }
+    if ["curl", "wget", "nc", "ncat", "scp", "ssh", "rsync", "ftp"].iter().any(|word| has(word)) {
+        return Some((Severity::Ask, "reaches out to the network"));
+    }
+    if has("chmod") || has("chown") || has("setcap") || holds(".github/workflows") || holds(".gitlab-ci") {
+        return Some((Severity::Ask, "changes permissions or the guards"));
+    }
+    None
+}

@@ -1,0 +1,64 @@
+//! What others must be told of a task: the agent, the judge, the planner.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::work::{AttemptOrder, CheckReport, Command, CommitId, ReportedFailure};
+
+use super::{TaskRun, Trial};
+
+impl TaskRun {
+    /// Attempts that were judged.
+    pub fn attempts(&self) -> u32 {
+        u32::try_from(self.made.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What still fails, and how many attempts in a row it has failed.
+    pub fn lasting_failures(&self) -> Vec<(ReportedFailure, u32)> {
+        let count = |failure: &ReportedFailure| self.lasting.get(&failure.fingerprint).copied().unwrap_or(1);
+        let failures = self.last.iter().flat_map(|last| &last.failures);
+        failures.map(|failure| (failure.clone(), count(failure))).collect()
+    }
+
+    /// What the last attempt changed outside the scope.
+    pub fn outside(&self) -> &[String] {
+        self.last.as_ref().map(|last| last.outside.as_slice()).unwrap_or_default()
+    }
+
+    /// What the checks showed of the attempt on trial, or of the last that was judged.
+    pub fn latest_reports(&self) -> Vec<CheckReport> {
+        self.trial.as_ref().map_or_else(|| self.shown.clone(), Trial::reports)
+    }
+
+    /// A command with what an agent must be told, which stands elsewhere on record.
+    pub fn told(&self, command: &Command) -> Command {
+        match command {
+            Command::RunAttempt(order) => {
+                let (failures, outside) = self.left_at(&order.base);
+                let (remarks, merge) = (self.remarks(), self.conflict().cloned());
+                Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, ..order.clone() })
+            }
+            Command::Ask(ask) => Command::Ask(self.with_last_answer(ask.clone())),
+            Command::TakeBase
+            | Command::RunChecks(_)
+            | Command::Graft(_)
+            | Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan => command.clone(),
+        }
+    }
+
+    /// What is left to do at a commit that an attempt begins with.
+    pub(super) fn left_at(&self, commit: &CommitId) -> (Vec<ReportedFailure>, Vec<String>) {
+        let known = self.last.iter().chain(&self.best).find(|left| left.commit == *commit);
+        match known.or(self.last.as_ref()) {
+            Some(left) => (left.failures.clone(), left.outside.clone()),
+            None => {
+                let goals = self.goals(&self.ground);
+                let failing = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
+                (failing.flat_map(|goal| goal.failures.iter().cloned()).collect(), Vec::new())
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What our own part of the prompts costs, counted by real tokenizers over a fixed set of goals.
+//!
+//! Owns the targets: 2000 tokens for planning, 500 for looking back once, 10000 for a whole simple task. Our own part is
+//! everything but what others wrote: instructions, schemas, headings, fences and the list of tools. Prints a table, and
+//! ends with 1 where a target is missed or the estimate strays.
+
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "a bench reads its goals and prints"
+)]
+#![expect(clippy::expect_used, reason = "a bench that cannot read its samples has nothing to say")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use fixpoint_prompts::{Given, Prompt, TokenBudget, estimate_tokens, instructions, render, schema_of};
+use fixpoint_vocabulary::ask::{
+    About, Ask, Asking, CheckOutcome, Material, Remark, Role, TaskMaterial, TaskQuestion,
+};
+use fixpoint_vocabulary::documents::{ActionPlan, GoalUnderstanding, Subtask};
+use fixpoint_vocabulary::settings::{DecompositionLevel, ReflectionDepth, Strategy};
+use fixpoint_vocabulary::work::CommitId;
+use fixpoint_vocabulary::{Redacted, Redactor, TaskState};
+use tiktoken_rs::CoreBPE;
+
+const PLANNING: usize = 2000;
+const REFLECTION: usize = 500;
+const TASK: usize = 10_000;
+/// The estimate lies between these shares of the larger count, for every sample of twenty tokens or more.
+const LEAST: f64 = 0.95;
+const MOST: f64 = 1.5;
+
+struct Tokenizers(Vec<CoreBPE>);
+
+impl Tokenizers {
+    /// The larger of the counts.
+    fn count(&self, text: &str) -> usize {
+        self.0.iter().map(|tokenizer| tokenizer.encode_ordinary(text).len()).max().unwrap_or(0)
+    }
+
+    /// Our own part of a prompt: all of it but the texts of others, where they are shown.
+    fn own(&self, prompt: &Prompt, foreign: &[String]) -> usize {
+        let all =
+            self.count(&prompt.system) + self.count(&prompt.user) + self.count(&prompt.schema.to_string());
+        let shown = foreign.iter().filter(|text| prompt.user.contains(text.trim()));
+        all.saturating_sub(shown.map(|text| self.count(text)).sum())
+    }
+}
+
+fn samples(directory: &str) -> Vec<(String, String)> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches").join(directory);
+    let entries = std::fs::read_dir(path).expect("the samples are beside the bench");
+    let mut samples: Vec<(String, String)> = entries
+        .map(|entry| entry.expect("a sample").path())
+        .map(|path| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            (name, std::fs::read_to_string(path).expect("a sample is text"))
+        })
+        .collect();
+    samples.sort();
+    samples
+}
+
+/// A question about a goal, with something in every other part, so that all headings and fences are counted.
+fn asked(about: About, goal: &str, (strategy, level): (Strategy, DecompositionLevel)) -> Prompt {
+    let tools =
+        ["read_file", "search", "edit_file", "write_file", "run_command", "fetch_issue", "list_files", "ask"];
+    let mut ask = Ask::new(about);
+    ask.material = Material {
+        goal: Redactor::default().redact(goal),
+        tools: tools.iter().map(ToString::to_string).collect(),
+        asking: Asking::NobodyThere,
+        max_tasks: 100,
+        understanding: Some(GoalUnderstanding::default()),
+        tasks: vec![task()],
+        task: Some(material()),
+        outcomes: vec![material()],
+        remarks: vec![Remark { by: word(), text: word() }],
+        issues: vec!["-".to_string()],
+        suggestions: vec!["-".to_string()],
+        checks: vec!["-".to_string()],
+        actions: order(),
+        ..Material::default()
+    };
+    (ask.material.manner.strategy, ask.material.manner.level) = (strategy, level);
+    ask.material.manner.depth = ReflectionDepth::Deep;
+    render(&ask, &Given { context: "-", diff: "-", log_tail: "-" }, TokenBudget::new(64_000))
+}
+
+fn task() -> Subtask {
+    serde_json::from_value(serde_json::json!({"id": "t", "description": "-", "acceptance": ["-"]}))
+        .expect("a task")
+}
+
+fn word() -> Redacted {
+    Redactor::default().redact("-")
+}
+
+fn order() -> ActionPlan {
+    ActionPlan { execution_order: vec!["t".into()], actions: vec![] }
+}
+
+fn material() -> TaskMaterial {
+    TaskMaterial {
+        task: task(),
+        state: TaskState::Running,
+        attempts: 1,
+        failures: vec![],
+        outside: vec![],
+        checks: vec![CheckOutcome { command: "-".to_string(), outcome: "-".to_string() }],
+        reason: word(),
+        missing: vec![],
+        last_attempt: None,
+        commits: None,
+    }
+}
+
+fn judge_task() -> About {
+    let commit = || CommitId(String::new());
+    let question = TaskQuestion::Acceptance;
+    About::JudgeTask { task: "t".into(), commit: commit(), origin: commit(), question, sample: 1 }
+}
+
+/// The level the size of a goal leads to, as `planning.auto_adjust_level` does.
+fn manner(goal: &str) -> (Strategy, DecompositionLevel) {
+    match estimate_tokens(goal) {
+        0..=100 => (Strategy::Simple, DecompositionLevel::Minimal),
+        101..=500 => (Strategy::ChainOfThought, DecompositionLevel::Moderate),
+        _ => (Strategy::ChainOfThought, DecompositionLevel::Detailed),
+    }
+}
+
+fn main() -> ExitCode {
+    let tokenizers = [tiktoken_rs::cl100k_base(), tiktoken_rs::o200k_base()];
+    let tokenizers =
+        Tokenizers(tokenizers.into_iter().map(|one| one.expect("tables are built in")).collect());
+    let agent = samples("samples").into_iter().find(|(name, _)| name == "agent.md").map(|(_, text)| text);
+    let agent =
+        tokenizers.count(&agent.expect("the agent's words")) + tokenizers.count(instructions(Role::Worker));
+    let mut missed = false;
+    println!(
+        "our own tokens, of cl100k_base and o200k_base the larger (targets {PLANNING}, {PLANNING}, {REFLECTION}, {TASK})"
+    );
+    println!(
+        "{:<24} {:>6} {:>9} {:>12} {:>11} {:>11}",
+        "goal", "tokens", "one call", "three calls", "reflection", "whole task"
+    );
+    let goals = samples("goals");
+    for (name, goal) in &goals {
+        let json = |value: serde_json::Result<String>| value.expect("documents are JSON");
+        let documents = [
+            json(serde_json::to_string(&task())),
+            json(serde_json::to_string(&order())),
+            json(serde_json::to_string(&GoalUnderstanding::default())),
+        ];
+        let foreign: Vec<String> = documents.into_iter().chain([goal.clone()]).collect();
+        let own = |about: About, manner| tokenizers.own(&asked(about, goal, manner), &foreign);
+        let size = manner(goal);
+        // Of the manner its size leads to and the one with the largest schema, the larger.
+        let levels = (Strategy::Hierarchical, size.1);
+        let once = own(About::Plan, size).max(own(About::Plan, levels));
+        let three = |manner| -> usize {
+            [About::Understand, About::Decompose, About::Order].map(|about| own(about, manner)).iter().sum()
+        };
+        let thrice = three(size).max(three(levels));
+        let reflection = own(About::Reflect { task: "t".into() }, size);
+        let whole = About::JudgeWhole { commit: CommitId(String::new()), origin: CommitId(String::new()) };
+        let judged = own(About::JudgePlan { revision: 0, sample: 1 }, size)
+            + own(judge_task(), size)
+            + own(whole, size);
+        let all = once.max(thrice) + judged + agent;
+        println!(
+            "{name:<24} {:>6} {once:>9} {thrice:>12} {reflection:>11} {all:>11}",
+            tokenizers.count(goal)
+        );
+        missed |= once > PLANNING || thrice > PLANNING || reflection > REFLECTION || all > TASK;
+    }
+    assert!(goals.len() >= 20, "the set of goals is fixed");
+    missed |= estimates(&tokenizers, goals);
+    if missed {
+        println!("MISSED");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+/// How far the estimate is from the tokenizers; whether it strays.
+fn estimates(tokenizers: &Tokenizers, goals: Vec<(String, String)>) -> bool {
+    let mut texts = samples("samples");
+    texts.extend(goals);
+    texts.push(("instructions".to_string(), instructions(Role::Planner).to_string()));
+    texts.push(("schema".to_string(), schema_of(&About::Plan).to_string()));
+    texts.push(("source".to_string(), include_str!("../src/render.rs").to_string()));
+    println!("\nthe estimate (between {LEAST} and {MOST} times the larger count)");
+    println!("{:<24} {:>8} {:>8} {:>8} {:>6}", "text", "cl100k", "o200k", "estimate", "ratio");
+    let mut strays = false;
+    for (name, text) in texts {
+        let counts: Vec<usize> = tokenizers.0.iter().map(|one| one.encode_ordinary(&text).len()).collect();
+        let (count, estimate) = (tokenizers.count(&text), estimate_tokens(&text));
+        #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+        let ratio = estimate as f64 / count as f64;
+        // Of a few words one token more or less is a large share, and matters to nobody.
+        strays |= count >= 20 && !(LEAST..=MOST).contains(&ratio);
+        println!(
+            "{name:<24} {:>8} {:>8} {estimate:>8} {ratio:>6.2}",
+            counts.first().copied().unwrap_or(0),
+            counts.last().copied().unwrap_or(0)
+        );
+    }
+    strays
+}

@@ -1,0 +1,225 @@
+//! How a whole run stands, in words: of one task its own, of a plan what became of its tasks.
+
+use fixpoint_decide::run::{Node, NodeKind, TaskSource};
+use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
+
+use crate::diagnosis::cause_name;
+use crate::explanation::{Explanation, explain_task};
+use crate::story::Story;
+
+/// Tasks that are named.
+const MOST_TASKS: usize = 12;
+
+/// Explains how a run stands.
+pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
+    match (&story.run.order().tasks, story.first()) {
+        (TaskSource::Given(_), Some(task)) => explain_task(recorded, task, lang),
+        (TaskSource::Given(_) | TaskSource::Planned(_), _) => Teller { story, lang }.explain(),
+    }
+}
+
+struct Teller<'a> {
+    story: &'a Story,
+    lang: Lang,
+}
+
+impl Teller<'_> {
+    fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
+        Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
+    }
+
+    fn explain(&self) -> Explanation {
+        let what = match self.story.cause() {
+            Some(cause) => self.what(cause),
+            None => self.working(),
+        };
+        Explanation { what, evidence: self.evidence(), next: self.next() }
+    }
+
+    fn count(&self, state: TaskState) -> usize {
+        self.worked().filter(|node| node.state == state).count()
+    }
+
+    /// The tasks that stand for something, without those that were replaced and those that only bring together.
+    fn worked(&self) -> impl Iterator<Item = &Node> {
+        let stands = |node: &&Node| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
+        self.story.run.tasks().filter(stands)
+    }
+
+    fn what(&self, cause: Cause) -> String {
+        let (done, all) = (self.count(TaskState::Done), self.worked().count());
+        match cause {
+            Cause::Done if all == 0 => self.say("The plan is accepted.", "計画は承認されました。"),
+            Cause::Done => self.say(
+                format!("Done: {done} of {all} tasks, each with its evidence, brought together and checked."),
+                format!("完了: {all}件中{done}件のタスクが証拠付きで完了し、統合されました。"),
+            ),
+            Cause::AlreadySatisfied => self
+                .say("Everything asked for was there already.", "求められたことはすでに満たされています。"),
+            Cause::Partial => self.say(
+                format!("Partly done: {done} of {all} tasks; what is done is delivered, the rest is not."),
+                format!("一部完了: {all}件中{done}件。完了分のみ成果物に含まれます。"),
+            ),
+            Cause::PlanRejected => self
+                .say("No plan was good enough to be carried out.", "実行に値する計画が得られませんでした。"),
+            Cause::PlanRefused => self.say(
+                "The plan holds something that must not be run.",
+                "計画に実行してはならないものが含まれています。",
+            ),
+            Cause::NeedsClarification => self.say(
+                "The goal is unclear, and nobody answered the questions.",
+                "目標が不明確で、質問への回答がありませんでした。",
+            ),
+            Cause::ModelUnavailable => self.say(
+                "No model gave an answer that could be used.",
+                "使える回答を返すモデルがありませんでした。",
+            ),
+            Cause::JudgeUnavailable => self.say(
+                "The judge gave no answer that could be read, so nothing counts as agreed.",
+                "判定者の回答が読めず、合意とはみなしません。",
+            ),
+            Cause::Budget => self.say(
+                "Paused: the budget does not allow the next step.",
+                "一時停止: 予算が次の一歩を許しません。",
+            ),
+            Cause::Stopped => {
+                self.say("Stopped by a person. The state is kept.", "人が停止しました。状態は残っています。")
+            }
+            cause @ (Cause::NotConverging
+            | Cause::MaxIterations
+            | Cause::MaxReplans
+            | Cause::JudgeGaveUp
+            | Cause::ReplanningDisabled
+            | Cause::ScopeViolation
+            | Cause::RequiresHumanIntervention
+            | Cause::ApprovalRefused
+            | Cause::ApprovalTimeout
+            | Cause::Waiting
+            | Cause::Conflict
+            | Cause::AgentUnavailable
+            | Cause::Infrastructure
+            | Cause::BaselineUnusable
+            | Cause::Dependency) => {
+                let name = cause_name(cause);
+                self.say(
+                    format!("Ended as {name}: {done} of {all} tasks are done."),
+                    format!("{name} で終了: {all}件中{done}件完了。"),
+                )
+            }
+        }
+    }
+
+    fn working(&self) -> String {
+        let (running, done) = (self.count(TaskState::Running), self.count(TaskState::Done));
+        match self.worked().count() {
+            0 => self.say("It is being planned.", "計画中です。"),
+            all => self.say(
+                format!("{done} of {all} tasks are done, {running} under way."),
+                format!("{all}件中{done}件完了、{running}件実行中。"),
+            ),
+        }
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.story.obstacle.iter().cloned().collect();
+        lines.extend(self.plan_line());
+        lines.extend(self.story.run.review().findings.iter().cloned());
+        let in_vain = self.story.run.waiting_in_vain();
+        for node in self.story.run.tasks().take(MOST_TASKS) {
+            let is_in_vain = in_vain.contains(node.id());
+            lines.push(self.task_line(node, is_in_vain));
+        }
+        lines.extend(
+            self.story
+                .run
+                .missing_aspects()
+                .iter()
+                .map(|missing| self.say(format!("missing: {missing}"), format!("不足: {missing}"))),
+        );
+        lines
+    }
+
+    fn plan_line(&self) -> Option<String> {
+        let review = self.story.run.review();
+        let plan = review.plan()?;
+        let last = review.decisions.last()?;
+        let score = plan
+            .score()
+            .map_or_else(String::new, |score| format!(", {:.0} (n={})", score.get(), plan.scores().len()));
+        let reason = last.reason.text.in_lang(self.lang);
+        Some(self.say(
+            format!(
+                "plan: {} tasks{score}, {} revisions: {reason}",
+                plan.tasks.len(),
+                review.revisions.len()
+            ),
+            format!("計画: {}タスク{score}、{}版: {reason}", plan.tasks.len(), review.revisions.len()),
+        ))
+    }
+
+    fn task_line(&self, node: &Node, is_in_vain: bool) -> String {
+        let attempts = node.run.as_ref().map_or(0, |run| run.attempts());
+        let state = match (node.state, node.cause, is_in_vain) {
+            (_, _, true) => "blocked (dependency)".to_string(),
+            (TaskState::Blocked, Some(cause), false) => format!("blocked ({})", cause_name(cause)),
+            (TaskState::ReplacedByReplan, ..) => {
+                let names: Vec<&str> = node.replaced_by.iter().map(|id| id.as_str()).collect();
+                format!("replaced by {}", names.join(", "))
+            }
+            (state, ..) => state_name(state).to_string(),
+        };
+        let kind = match node.kind {
+            NodeKind::Merge { .. } => " (merge)",
+            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
+        };
+        self.say(
+            format!("{}{kind}: {state}, {attempts} attempts", node.id()),
+            format!("{}{kind}: {state}、試行{attempts}回", node.id()),
+        )
+    }
+
+    fn next(&self) -> Vec<String> {
+        let Some(cause) = self.story.cause() else { return Vec::new() };
+        let blocked = self.story.run.tasks().find(|node| node.state == TaskState::Blocked);
+        match (cause, blocked) {
+            (Cause::Done | Cause::AlreadySatisfied, _) => Vec::new(),
+            (Cause::Budget, _) => vec![self.say(
+                "`fixpoint resume RUN --budget +2usd` goes on with more",
+                "`fixpoint resume RUN --budget +2usd` で予算を足して続行",
+            )],
+            (Cause::NeedsClarification, _) => vec![self.say(
+                "say it in the goal, or run it where questions can be answered",
+                "目標に書き加えるか、質問に答えられる環境で実行してください",
+            )],
+            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => vec![self.say(
+                "`fixpoint doctor` says which models were found; then `fixpoint resume RUN`",
+                "`fixpoint doctor` でモデルを確認し、`fixpoint resume RUN` で続行",
+            )],
+            (_, Some(node)) => {
+                let path = format!("context/{}/diagnosis.md", node.id());
+                vec![self.say(
+                    format!(
+                        "read {path} in the run's directory; `fixpoint resume RUN --task {}` tries again",
+                        node.id()
+                    ),
+                    format!("{path} を読み、`fixpoint resume RUN --task {}` で再試行", node.id()),
+                )]
+            }
+            (_, None) => vec![self.say("`fixpoint resume RUN` goes on", "`fixpoint resume RUN` で続行")],
+        }
+    }
+}
+
+/// The word for a state, as people are shown it.
+pub fn state_name(state: TaskState) -> &'static str {
+    match state {
+        TaskState::Ready => "ready",
+        TaskState::Running => "running",
+        TaskState::NeedsContinuation => "needs continuation",
+        TaskState::Done => "done",
+        TaskState::Blocked => "blocked",
+        TaskState::Cancelled => "cancelled",
+        TaskState::ReplacedByReplan => "replaced",
+    }
+}
