@@ -292,6 +292,10 @@ pub trait Workspaces: Send + Sync {
     /// The content of a file of a commit; `None` where the commit has no ordinary file. One that is larger than the
     /// limit is refused.
     fn read_file(&self, at: &CommitId, path: &[u8], limit: u64) -> Result<Option<Vec<u8>>, WorkspaceError>;
+    /// The paths of all files of a commit, sorted.
+    fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError>;
+    /// The first lines of the messages of a commit and of those before it, the newest first.
+    fn recent(&self, at: &CommitId, most: u32) -> Result<Vec<String>, WorkspaceError>;
     /// A commit that is `onto` with these paths as they are in `from` (absent there: removed), kept under
     /// `reference`.
     fn graft(

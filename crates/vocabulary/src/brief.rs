@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::Draft;
 use crate::settings::{Check, ScopeSettings, Settings};
-use crate::work::Command;
+use crate::work::{Command, TreeId};
 use crate::{Redacted, TaskId};
 
 /// Which state all attempts are compared with.
@@ -52,6 +53,12 @@ pub struct Errand {
     pub checks: Vec<PlacedCheck>,
     /// The command.
     pub command: Command,
+    /// The tree of the run's base, once it is known.
+    pub tree: Option<TreeId>,
+    /// The tools a task may name.
+    pub tools: Vec<String>,
+    /// The plan that goes on, where it is to be kept.
+    pub plan: Option<Draft>,
 }
 
 /// What a run was asked to do.

@@ -163,6 +163,14 @@ impl Workspaces for LocalWorkspaces {
         self.inner.read_file(at, path, limit)
     }
 
+    fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        self.inner.files(at)
+    }
+
+    fn recent(&self, at: &CommitId, most: u32) -> Result<Vec<String>, WorkspaceError> {
+        self.inner.recent(at, most)
+    }
+
     fn graft(
         &self,
         onto: &CommitId,

@@ -63,4 +63,16 @@ impl Inner {
         };
         self.diff_tree(from, to, &[&["--no-color"], style].concat())
     }
+
+    pub(crate) fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let git = self.object_git("ls-tree").args(["-r", "-z", "--name-only", "--full-tree"]);
+        let listed = git.args(["--end-of-options", &at.0]).run()?;
+        Ok(records::list(&listed).map(<[u8]>::to_vec).collect())
+    }
+
+    pub(crate) fn recent(&self, at: &CommitId, most: u32) -> Result<Vec<String>, WorkspaceError> {
+        let git = self.object_git("log").args(["-z", "--format=%s", "--no-show-signature"]);
+        let listed = git.arg(format!("--max-count={most}")).args(["--end-of-options", &at.0]).run()?;
+        Ok(records::list(&listed).map(|line| String::from_utf8_lossy(line).into_owned()).collect())
+    }
 }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Material, TaskMaterial};
+use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Draft, Material, TaskMaterial};
 use fixpoint_vocabulary::brief::{Errand, TaskBrief};
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
 use fixpoint_vocabulary::settings::ScopeSettings;
@@ -39,7 +39,28 @@ impl Run {
             | Command::RecallPlan
             | Command::KeepPlan) => other,
         };
-        Errand { task: node.and_then(|node| self.task_brief(node)), checks: self.checks().to_vec(), command }
+        Errand {
+            task: node.and_then(|node| self.task_brief(node)),
+            checks: self.checks().to_vec(),
+            tree: self.planning.base.as_ref().map(|base| base.tree.clone()),
+            tools: self.plan_order().map(|order| order.tools.clone()).unwrap_or_default(),
+            plan: self.plan_to_keep(&command),
+            command,
+        }
+    }
+
+    /// The plan that goes on, where it is to be kept.
+    fn plan_to_keep(&self, command: &Command) -> Option<Draft> {
+        if !matches!(command, Command::KeepPlan) {
+            return None;
+        }
+        let plan = self.review.plan()?;
+        Some(Draft {
+            goal: self.brief.as_ref()?.goal.clone(),
+            understanding: self.planning.understanding.clone().unwrap_or_default(),
+            tasks: plan.tasks.clone(),
+            actions: plan.actions.clone(),
+        })
     }
 
     /// A task as an agent is told it. The only task of a run is told in its brief.
