@@ -1,6 +1,7 @@
 //! What can be typed. What it means is decided by the commands.
 
 mod looping;
+mod running;
 mod runs;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::commands::simulate::SimulateArguments;
 use crate::language::LangArgument;
 
 pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
+pub(crate) use running::{CacheArguments, CacheCommand, GoalArguments, PlanArguments, RunGoalArguments};
 pub(crate) use runs::{
     ApplyArguments, DiffArguments, DoctorArguments, GcArguments, InitArguments, ListArguments, LogsArguments,
     ReplayArguments, RunArguments, StopArguments,
@@ -72,6 +74,10 @@ pub(crate) enum ColorArgument {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Reach a goal: plan, judge, carry out with agents, check, bring together
+    Run(Box<RunGoalArguments>),
+    /// Make, judge and refine a plan; or compute the worst case of a run
+    Plan(Box<PlanArguments>),
     /// Put an agent into a loop that ends: done with proof, or stopped with a cause
     Loop(Box<LoopArguments>),
     /// Compare the working tree with a commit: what is new, known, flaky, vanished
@@ -108,6 +114,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Ask one pure decision: a question in JSON on standard input, the answer in JSON on standard output
     Decide(DecideArguments),
+    /// Show or clear the plans that are kept for goals to come
+    Cache(CacheArguments),
     /// Show or check the configuration
     Config(ConfigArguments),
     /// Print a JSON Schema

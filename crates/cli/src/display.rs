@@ -3,17 +3,21 @@
 //! Owns standard error while a run goes on. Refuses colours that mean something no word says.
 
 mod drawing;
+mod run_lines;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use fixpoint_consult::Hearing;
 use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::run::{Move, TaskSource};
 use fixpoint_decide::task_run::{Decision, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
 use fixpoint_runs::{Iteration, Story, TaskStory};
+use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::work::Command;
 
 use self::drawing::{Drawing, clock};
@@ -32,9 +36,22 @@ pub(crate) enum Telling {
     Notices,
 }
 
+/// Speaks to the person while a run goes on.
+#[derive(Debug, Clone)]
+pub(crate) struct Speaker(Arc<Mutex<Drawing>>);
+
+impl Speaker {
+    /// A line that stays, whatever else is shown.
+    pub(crate) fn say(&self, line: &str) {
+        lock(&self.0).notice(line);
+    }
+}
+
 /// Shows a run.
 #[derive(Debug)]
 pub(crate) struct Display {
+    lang: Lang,
+    title: String,
     drawing: Arc<Mutex<Drawing>>,
     ended: Arc<AtomicBool>,
     ticker: Option<JoinHandle<()>>,
@@ -42,7 +59,12 @@ pub(crate) struct Display {
 
 impl Display {
     /// Shows nothing yet.
-    pub(crate) fn new(screen: Screen, telling: Telling, title: &str, max_iterations: u32) -> Self {
+    pub(crate) fn new(
+        (screen, lang): (Screen, Lang),
+        telling: Telling,
+        title: &str,
+        max_iterations: u32,
+    ) -> Self {
         let drawing = Arc::new(Mutex::new(Drawing::new(screen, telling, title, max_iterations)));
         let ended = Arc::new(AtomicBool::new(false));
         let ticker = matches!(screen, Screen::Live(_)).then(|| {
@@ -54,7 +76,7 @@ impl Display {
                 }
             })
         });
-        Self { drawing, ended, ticker }
+        Self { lang, title: title.to_string(), drawing, ended, ticker }
     }
 
     /// Who sees what executors do.
@@ -65,11 +87,58 @@ impl Display {
     /// Shows what was just recorded; `story` includes it.
     pub(crate) fn record(&self, record: &Record, story: &Story) {
         let mut drawing = lock(&self.drawing);
+        let is_planned = matches!(story.run.order().tasks, TaskSource::Planned(_));
+        if is_planned {
+            self.record_of_plan(&mut drawing, record, story);
+            return;
+        }
         for (id, decision) in record.decision.of_tasks() {
             if let Some(task) = story.tasks.iter().find(|task| task.id == *id) {
                 show_task(&mut drawing, task, decision);
             }
         }
+    }
+
+    /// A record of a run of several tasks: lines that name the task, and the board below.
+    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, story: &Story) {
+        for step in &record.decision.moves {
+            if let Move::Task { task, decision, .. } = step {
+                let told = story.tasks.iter().find(|told| told.id == *task);
+                let iteration = told.and_then(|told| told.iterations.last());
+                if let (Some(iteration), Some(_)) = (iteration, &decision.judged) {
+                    let line = iteration_line(iteration, drawing.paint());
+                    drawing.line(&format!("[{task}] {line}"));
+                    failure_lines(iteration).iter().for_each(|line| drawing.line(line));
+                }
+            }
+            run_lines::lines_of(step, story, self.lang).iter().for_each(|line| drawing.line(line));
+        }
+        for (_, owner, command) in record.decision.commands() {
+            if let Some(doing) = run_lines::doing(&owner, command) {
+                drawing.doing(&doing);
+            }
+        }
+        let elapsed = drawing.elapsed();
+        drawing.set_board(run_lines::board(&self.title, story, elapsed));
+    }
+
+    /// Says what is asked of a model.
+    pub(crate) fn hearing(&self) -> Box<dyn Fn(Hearing<'_>) + Send + Sync> {
+        let drawing = Arc::clone(&self.drawing);
+        Box::new(move |hearing| match hearing {
+            Hearing::Asked(asked) => {
+                let words = run_lines::asked(asked.about, asked.model, asked.tokens);
+                let mut drawing = lock(&drawing);
+                drawing.doing(&words);
+                drawing.plain_line(&words);
+            }
+            Hearing::Words(words) => lock(&drawing).last_line(words),
+        })
+    }
+
+    /// Whoever speaks to the person while a run goes on.
+    pub(crate) fn speaker(&self) -> Speaker {
+        Speaker(Arc::clone(&self.drawing))
     }
 
     /// Something to be read once.

@@ -66,6 +66,11 @@ impl Evidence {
         Ok(Some(Self { checks: placed(checks, directory), implied_goals: ImpliedGoals::None }))
     }
 
+    /// No checks at all.
+    pub(crate) const fn none() -> Self {
+        Self { checks: Vec::new(), implied_goals: ImpliedGoals::None }
+    }
+
     /// The checks of the configuration.
     pub(crate) fn configured(settings: &Settings) -> Option<Self> {
         let selected = &settings.baseline.checks;

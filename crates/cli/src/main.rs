@@ -8,11 +8,14 @@ mod display;
 mod environment;
 mod evidence;
 mod failure;
+mod judges;
 mod language;
 mod output;
+mod person;
 mod repository;
 mod session;
 mod signals;
+mod staff;
 mod surroundings;
 
 use std::process::ExitCode;

@@ -3,12 +3,13 @@
 //! The only place that names the concrete adapters. Invariant: when this returns, nothing that was started is running.
 
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fixpoint_decide::run::RunOrder;
+use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
+use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
 use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
-use fixpoint_execute::{Duty, LocalExecutor, Places, Tools};
+use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_log};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
@@ -18,8 +19,10 @@ use fixpoint_vocabulary::brief::Brief;
 use crate::display::{Display, Telling};
 use crate::environment;
 use crate::failure::Failure;
+use crate::person::{AtTerminal, Nobody};
 use crate::repository::Repository;
 use crate::signals::Listening;
+use crate::staff::{Staff, advisers, model_surroundings};
 use crate::surroundings::{Screen, Surroundings};
 
 /// The argument by which this program is started again to supervise.
@@ -109,12 +112,13 @@ impl Around<'_> {
         let brief = recorded.opening.brief.as_ref();
         let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
         let telling = if seat.run.is_some() { Telling::Everything } else { Telling::Notices };
-        let display = Display::new(self.screen, telling, &name, max_iterations);
+        let look = (self.screen, self.surroundings.lang);
+        let display = Display::new(look, telling, &name, max_iterations);
         let (outbox, inbox) = mailbox();
         let listening = Listening::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let duty = self.duty(seat, &recorded, &display)?;
-        let mut engine = make(LocalExecutor::new(duty, outbox)).map_err(interrupted)?;
+        let staff = self.staff(seat, &recorded, &display)?;
+        let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
         let mut story = Story::of(&recorded);
         let mut watch = |record: &Record, _: &fixpoint_decide::run::Run| {
             story.add(record);
@@ -129,6 +133,45 @@ impl Around<'_> {
         // An engine that could not go on has called nothing off; this does, and waits.
         drop(engine);
         Ok(Driven { ending: ending?, recorded })
+    }
+
+    /// Everybody who performs the errands of this run.
+    fn staff(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Staff, Failure> {
+        let duty = self.duty(seat, recorded, display)?;
+        let TaskSource::Planned(order) = &recorded.opening.order.tasks else {
+            return Ok(Staff { duty, consultant: None });
+        };
+        let around = model_surroundings(
+            self.surroundings,
+            Arc::clone(&duty.tools.processes),
+            seat.run.map(|run| run.path.as_path()),
+        );
+        let advisers = match (advisers(&duty.brief.settings.models, &around), order.judging) {
+            (Ok((advisers, _)), _) => advisers,
+            (Err(_), Judging::ByChecksAlone) => Advisers::new(),
+            (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
+        };
+        let person: Arc<dyn Person> = if self.surroundings.can_ask() {
+            let name = self.surroundings.variable("USER").map(|name| name.to_string_lossy().into_owned());
+            let redactor = duty.tools.redactor.clone();
+            Arc::new(AtTerminal { speaker: display.speaker(), redactor, name: name.unwrap_or_default() })
+        } else {
+            Arc::new(Nobody)
+        };
+        let outputs = duty.places.outputs.clone();
+        let consultant = Consultant {
+            brief: duty.brief.clone(),
+            advisers,
+            workspaces: Arc::clone(&duty.tools.workspaces),
+            person,
+            memory: PlanMemory::new(self.repository.home.memory().join("plans")),
+            redactor: duty.tools.redactor.clone(),
+            log_of: Box::new(move |id| agent_log(&outputs, id)),
+            prompts: duty.places.prompts.clone(),
+            hearing: display.hearing(),
+            seen: Mutex::default(),
+        };
+        Ok(Staff { duty, consultant: Some(consultant) })
     }
 
     fn duty(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Duty, Failure> {

@@ -24,6 +24,15 @@ pub(crate) struct Surroundings {
     pub(crate) notices: Notices,
     /// How progress is shown.
     pub(crate) screen: Screen,
+    /// Whether a person sits at the terminal and may be asked.
+    presence: Presence,
+}
+
+/// Whether a person may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    There,
+    Nobody,
 }
 
 /// How progress is shown on standard error.
@@ -54,6 +63,7 @@ impl Surroundings {
             lang: language::choose(arguments.lang, &environment),
             notices: if arguments.quiet { Notices::Unsaid } else { Notices::Said },
             screen: screen(arguments, &environment),
+            presence: presence(arguments),
             environment,
         }
     }
@@ -73,7 +83,13 @@ impl Surroundings {
             lang: self.lang,
             notices: self.notices,
             screen: self.screen,
+            presence: Presence::Nobody,
         }
+    }
+
+    /// Whether a person sits at the terminal and may be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.presence == Presence::There
     }
 
     /// The environment of this process.
@@ -141,6 +157,15 @@ impl Surroundings {
             sets: set.sets.clone(),
         };
         Ok(load(&sources)?)
+    }
+}
+
+fn presence(arguments: &Arguments) -> Presence {
+    let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if is_there && !arguments.non_interactive && !arguments.quiet {
+        Presence::There
+    } else {
+        Presence::Nobody
     }
 }
 

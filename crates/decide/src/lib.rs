@@ -24,6 +24,7 @@ pub mod glob;
 pub mod goals;
 pub mod graph;
 pub mod judging;
+pub mod levels;
 pub mod noise;
 pub mod phases;
 pub mod plan_shape;

@@ -12,6 +12,7 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Redactor, TaskId};
 
+use crate::executor::Performs;
 use crate::path_text::{inline_tests_path, path_bytes, path_text};
 use crate::progress::Watcher;
 
@@ -110,9 +111,8 @@ impl Obstacle {
     }
 }
 
-impl Duty {
-    /// Performs an errand to its end.
-    pub fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
+impl Performs for Duty {
+    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
         let duty = self.narrowed(errand);
         let result = match &errand.command {
             Command::TakeBase => duty.take_base(),
@@ -132,7 +132,9 @@ impl Duty {
             }
         }
     }
+}
 
+impl Duty {
     /// The duty towards one task.
     fn narrowed(&self, errand: &Errand) -> Self {
         let mut duty = self.clone();

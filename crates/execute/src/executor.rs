@@ -11,20 +11,23 @@ use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
-use crate::Duty;
+/// Whoever performs errands, each to its end.
+pub trait Performs: Send + Sync {
+    /// Performs an errand to its end.
+    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd;
+}
 
-/// Performs commands on this machine.
-#[derive(Debug)]
+/// Performs commands on this machine, a thread each.
 pub struct LocalExecutor {
-    duty: Arc<Duty>,
+    staff: Arc<dyn Performs>,
     outbox: Outbox,
     under_way: BTreeMap<CommandId, (Cancel, JoinHandle<()>)>,
 }
 
 impl LocalExecutor {
     /// An executor that reports to an inbox.
-    pub fn new(duty: Duty, outbox: Outbox) -> Self {
-        Self { duty: Arc::new(duty), outbox, under_way: BTreeMap::new() }
+    pub fn new(staff: Arc<dyn Performs>, outbox: Outbox) -> Self {
+        Self { staff, outbox, under_way: BTreeMap::new() }
     }
 
     /// Waits until everything that was started has ended, so that no process and no unfinished work is left.
@@ -36,16 +39,22 @@ impl LocalExecutor {
     }
 }
 
+impl std::fmt::Debug for LocalExecutor {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("LocalExecutor").field("under_way", &self.under_way).finish_non_exhaustive()
+    }
+}
+
 impl Executor for LocalExecutor {
     fn start(&mut self, id: CommandId, errand: &Errand) {
         self.under_way.retain(|_, (_, thread)| !thread.is_finished());
         let cancel = Cancel::default();
-        let (duty, outbox, errand, asked) =
-            (Arc::clone(&self.duty), self.outbox.clone(), errand.clone(), cancel.clone());
+        let (staff, outbox, errand, asked) =
+            (Arc::clone(&self.staff), self.outbox.clone(), errand.clone(), cancel.clone());
         let thread = std::thread::spawn(move || {
             let began = Instant::now();
             // Even a defect of ours must not leave the engine waiting for an end that never comes.
-            let end = catch_unwind(AssertUnwindSafe(|| duty.perform(id, &errand, &asked)))
+            let end = catch_unwind(AssertUnwindSafe(|| staff.perform(id, &errand, &asked)))
                 .unwrap_or_else(|_| CommandEnd::Failed { message: Redacted::ours("the executor panicked") });
             outbox.report(id, end, began.elapsed());
         });

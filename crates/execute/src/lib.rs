@@ -31,7 +31,7 @@ mod report_files;
 mod scope_check;
 
 pub use duty::{Duty, Places, Tools};
-pub use executor::LocalExecutor;
+pub use executor::{LocalExecutor, Performs};
 pub use log::{agent_log, check_log};
 pub use path_text::{path_bytes, path_text};
 pub use progress::{Progress, Watcher};

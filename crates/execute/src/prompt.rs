@@ -215,6 +215,7 @@ mod tests {
             checks: Vec::new(),
             base: BaseOrder::WorkingTree,
             settings: Settings::default(),
+            delivery: fixpoint_vocabulary::brief::Delivery::Branch,
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::usage::Usage;
 use serde_json::Value;
 
@@ -197,6 +198,8 @@ pub struct Unanswered {
 pub trait Model: Send + Sync {
     /// Which model this is, for people and as the name its scatter is remembered by: `provider/model`.
     fn name(&self) -> &str;
+    /// What it costs, where that is known.
+    fn price(&self) -> Option<Price>;
     /// Asks and waits for the answer. `heard` sees the words as they come, where the endpoint streams.
     fn ask(
         &self,

@@ -146,6 +146,11 @@ impl Home {
         self.state.join(&self.repository).join("baselines")
     }
 
+    /// Kept plans and what is known of judges, beyond one run.
+    pub fn memory(&self) -> PathBuf {
+        self.state.join(&self.repository).join("memory")
+    }
+
     /// Locks that checks name, shared by all repositories.
     pub fn locks(&self) -> PathBuf {
         self.state.join("locks")

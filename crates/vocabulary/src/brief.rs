@@ -21,6 +21,19 @@ pub enum BaseOrder {
     Revision(String),
 }
 
+/// How a result is handed over.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// As a branch of its own.
+    #[default]
+    Branch,
+    /// By moving this branch forward.
+    Into(String),
+    /// As a patch in this file.
+    Patch(String),
+}
+
 /// A check with the place it runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedCheck {
@@ -81,4 +94,7 @@ pub struct Brief {
     pub base: BaseOrder,
     /// Every setting in force.
     pub settings: Settings,
+    /// How the result is handed over.
+    #[serde(default)]
+    pub delivery: Delivery,
 }

@@ -184,6 +184,10 @@ impl Model for AgentModel {
         &self.name
     }
 
+    fn price(&self) -> Option<Price> {
+        self.price.clone()
+    }
+
     fn ask(
         &self,
         request: &ModelRequest,

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use fixpoint_ports::Cancel;
+use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::ModelSettings;
 use reqwest::{Method, Url};
 use serde_json::Value;
@@ -15,7 +16,6 @@ use serde_json::Value;
 use crate::draft::text;
 use crate::name::AgentProgram;
 use crate::providers::{Kind, PROVIDERS, Provider};
-use crate::roles::Role;
 use crate::surroundings::Surroundings;
 use crate::wire::{Arrival, Exchange, Outgoing};
 

@@ -213,6 +213,10 @@ impl Model for EndpointModel {
         &self.terms.name
     }
 
+    fn price(&self) -> Option<Price> {
+        self.terms.price.clone()
+    }
+
     fn ask(
         &self,
         request: &ModelRequest,

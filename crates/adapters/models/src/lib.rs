@@ -45,6 +45,6 @@ pub use key::Key;
 pub use name::{AgentProgram, ModelName};
 pub use network::{Network, NetworkLimits};
 pub use retry::Backoff;
-pub use roles::{Resolver, Role, Roles};
+pub use roles::{Resolver, Roles};
 pub use scripted::Scripted;
 pub use surroundings::{Ports, ProgramRunner, Surroundings};

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixpoint_ports::{Cancel, ExitCause, Model, Program, Stdin};
+use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings, Protocol};
 use reqwest::Url;
 
@@ -27,19 +28,6 @@ use crate::surroundings::{Errand, Surroundings};
 
 /// A command that prints a key has this long.
 const KEY_COMMAND: Duration = Duration::from_secs(30);
-
-/// What a model is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Makes plans.
-    Planner,
-    /// Judges plans and results.
-    Judge,
-    /// Works, with tools.
-    Worker,
-    /// Reflects on plans.
-    Reflector,
-}
 
 /// The models of all roles.
 #[derive(Clone)]

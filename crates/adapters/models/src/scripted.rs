@@ -16,6 +16,7 @@ use fixpoint_ports::{
     AnswerForm, Cancel, Model, ModelError, ModelReply, ModelRequest, StopReason, ToolCall, Unanswered,
 };
 use fixpoint_vocabulary::Redactor;
+use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::json;
 
@@ -178,6 +179,11 @@ fn usage(reply: &Reply, request: &ModelRequest, text: &str) -> Usage {
 impl Model for Scripted {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn price(&self) -> Option<Price> {
+        // It costs nothing, and that is known.
+        Some(Price::default())
     }
 
     fn ask(

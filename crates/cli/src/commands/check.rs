@@ -10,7 +10,7 @@ use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{FailureLine, Story, explain};
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::brief::{BaseOrder, Brief};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use serde::Serialize;
 
@@ -67,6 +67,7 @@ pub(crate) fn run(
         checks: evidence.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
+        delivery: Delivery::Branch,
     };
     let opening =
         Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };

@@ -6,7 +6,7 @@ use std::path::Path;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_project::agents;
-use fixpoint_vocabulary::brief::{BaseOrder, Brief};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{AgentKind, SandboxMode, Settings};
 
 use crate::arguments::LoopArguments;
@@ -56,6 +56,7 @@ pub(crate) fn run(
             None => BaseOrder::WorkingTree,
         },
         settings,
+        delivery: Delivery::Branch,
     };
     let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
     let (run, driven) = around.begin(order, brief)?;
@@ -63,7 +64,7 @@ pub(crate) fn run(
 }
 
 /// What cannot be had must not be promised by silence.
-fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
     match settings.sandbox {
         SandboxMode::Required => Err(Failure::Unavailable(
             "`sandbox: required`: this version cannot confine agents; set `sandbox: auto`, and run fixpoint in a \
@@ -121,7 +122,7 @@ fn evidence(
 }
 
 /// The agent's command line: as typed, as configured, or the first that is installed.
-fn agent(
+pub(crate) fn agent(
     typed: &[String],
     settings: &Settings,
     repository: &Repository,

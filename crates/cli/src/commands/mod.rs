@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod cache;
 mod check;
 pub(crate) mod config;
 pub(crate) mod decide;
@@ -12,6 +13,7 @@ mod looping;
 mod outcome;
 mod replay;
 mod results;
+mod running;
 pub(crate) mod schema;
 pub(crate) mod simulate;
 mod steering;
@@ -31,6 +33,8 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     match &arguments.command {
         Command::Loop(looped) => return looping::run(looped, surroundings, output),
+        Command::Run(run) => return running::run(run, surroundings, output),
+        Command::Plan(plan) => return running::plan(plan, surroundings, output),
         Command::Check(check) => return check::run(check, surroundings, output),
         Command::Resume(resume) => return steering::resume(resume, surroundings, output),
         Command::Stop(stop) => return steering::stop(stop, surroundings, output),
@@ -48,6 +52,7 @@ pub(crate) fn run(
         Command::Gc(gc) => gc::run(gc, surroundings, output)?,
         Command::Demo(demo) => demo::run(demo, surroundings, output)?,
         Command::Decide(decide) => decide::run(decide, output)?,
+        Command::Cache(cache) => cache::run(cache, surroundings, output)?,
         Command::Config(config) => config::run(config, surroundings, output)?,
         Command::Schema(schema) => schema::run(schema.name, output)?,
         Command::Simulate(simulate) => simulate::run(simulate, surroundings, output)?,

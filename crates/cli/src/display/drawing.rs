@@ -31,6 +31,8 @@ pub(super) struct Drawing {
     seen: Seen,
     progress: Option<ProgressKind>,
     last_line: String,
+    /// Where everything stands, where there are several tasks.
+    board: Vec<String>,
     /// Lines on the screen that will be drawn over.
     drawn: usize,
 }
@@ -52,6 +54,7 @@ impl Drawing {
             seen: Seen::default(),
             progress: None,
             last_line: String::new(),
+            board: Vec::new(),
             drawn: 0,
         }
     }
@@ -146,7 +149,23 @@ impl Drawing {
         if self.drawn == 0 { String::new() } else { format!("\u{1b}[{}A\u{1b}[J", self.drawn) }
     }
 
+    /// How long it has been shown.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Draws where everything stands, from now on.
+    pub(super) fn set_board(&mut self, board: Vec<String>) {
+        self.board = board;
+        self.draw();
+    }
+
     fn lines(&self) -> Vec<String> {
+        if !self.board.is_empty() {
+            let doing = format!("   {} · {}", self.doing, clock(self.doing_since.elapsed()));
+            let last = (!self.last_line.is_empty()).then(|| format!("   {}", self.last_line));
+            return self.board.iter().cloned().chain([doing]).chain(last).collect();
+        }
         let mut lines = vec![format!(
             "── {} · attempt {} of {} · stage {} · {}",
             self.title,

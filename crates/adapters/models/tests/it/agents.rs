@@ -9,11 +9,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fixpoint_models::{ProgramRunner, Resolver, Role, Sight, Surroundings, Thoroughness, detect};
+use fixpoint_models::{ProgramRunner, Resolver, Sight, Surroundings, Thoroughness, detect};
 use fixpoint_ports::{
     Cancel, Captured, Ended, ExitCause, Invocation, Message, Model, ModelError, ModelRequest, ProcessError,
     Processes, Program, Stdin,
 };
+use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings};
 use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::json;

@@ -109,7 +109,7 @@ fn what_one_model_rejects_is_still_asked_of_another() {
     let surroundings = crate::stage::surroundings(shared);
     let mut resolver = fixpoint_models::Resolver::new(&settings, &surroundings);
     for name in ["test/one", "test/other"] {
-        let model = resolver.model(name, fixpoint_models::Role::Judge).unwrap();
+        let model = resolver.model(name, fixpoint_vocabulary::ask::Role::Judge).unwrap();
         ask(&*model, &document_question(schema())).0.unwrap();
     }
     let bodies = server.bodies();

@@ -5,9 +5,10 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use fixpoint_models::{
-    Choice, Detected, Finding, NetworkLimits, Ports, Resolver, Role, Roles, SetupError, Sight, Surroundings,
+    Choice, Detected, Finding, NetworkLimits, Ports, Resolver, Roles, SetupError, Sight, Surroundings,
     Thoroughness, detect,
 };
+use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings, Price, Protocol};
 use fixpoint_vocabulary::usage::MicroUsd;
 use serde_json::json;

@@ -5,7 +5,8 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use fixpoint_models::{Key, ProgramRunner, Resolver, Role, Surroundings, Thoroughness, detect};
+use fixpoint_models::{Key, ProgramRunner, Resolver, Surroundings, Thoroughness, detect};
+use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::Protocol;
 use serde_json::json;
 

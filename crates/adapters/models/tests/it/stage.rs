@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_models::{Backoff, BreakerLimits, Network, NetworkLimits, Resolver, Role, Surroundings};
+use fixpoint_models::{Backoff, BreakerLimits, Network, NetworkLimits, Resolver, Surroundings};
 use fixpoint_ports::{AnswerForm, Cancel, Message, Model, ModelReply, ModelRequest, Tool, Unanswered};
+use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings, Protocol};
 use serde_json::{Value, json};
 

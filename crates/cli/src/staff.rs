@@ -1,0 +1,80 @@
+//! Everybody who performs the errands of a run: agents and checks on the one hand, models and people on the other.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use fixpoint_consult::{Advisers, Consultant};
+use fixpoint_execute::{Duty, Performs};
+use fixpoint_models::{
+    Network, NetworkLimits, ProgramRunner, Resolver, SetupError, Surroundings as ModelSurroundings,
+};
+use fixpoint_ports::{Cancel, Processes};
+use fixpoint_vocabulary::ask::Role;
+use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::settings::ModelSettings;
+use fixpoint_vocabulary::work::{CommandEnd, CommandId};
+
+use crate::environment;
+use crate::surroundings::Surroundings;
+
+/// Everybody who performs the errands of a run.
+pub(crate) struct Staff {
+    pub(crate) duty: Duty,
+    pub(crate) consultant: Option<Consultant>,
+}
+
+impl Performs for Staff {
+    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
+        let consulted =
+            self.consultant.as_ref().and_then(|consultant| consultant.perform(id, errand, cancel));
+        consulted.unwrap_or_else(|| self.duty.perform(id, errand, cancel))
+    }
+}
+
+/// What models are made from, as this process finds it.
+pub(crate) fn model_surroundings(
+    surroundings: &Surroundings,
+    processes: Arc<dyn Processes>,
+    counts: Option<&Path>,
+) -> ModelSurroundings {
+    let environment: BTreeMap<String, String> = surroundings
+        .environment()
+        .iter()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
+        .collect();
+    let network = Arc::new(Network::new(NetworkLimits::default(), &environment));
+    let programs = ProgramRunner {
+        processes,
+        environment: environment::of_agent(surroundings.environment(), &[], "claude"),
+    };
+    ModelSurroundings {
+        programs: Some(programs),
+        script_counts: counts.map(Path::to_path_buf),
+        ..ModelSurroundings::new(environment, network)
+    }
+}
+
+/// The model of every role that asks questions, and the settings with the names that were found.
+pub(crate) fn advisers(
+    settings: &ModelSettings,
+    around: &ModelSurroundings,
+) -> Result<(Advisers, ModelSettings), SetupError> {
+    let mut resolver = Resolver::new(settings, around);
+    let mut named = settings.clone();
+    let mut advisers = Advisers::new();
+    for role in [Role::Planner, Role::Judge, Role::Reflector] {
+        let name = match role {
+            Role::Planner => &mut named.planner,
+            Role::Judge => &mut named.judge,
+            Role::Reflector => &mut named.reflector,
+            Role::Worker => &mut named.worker,
+        };
+        let model = resolver.model(name, role)?;
+        if name == "auto" {
+            model.name().clone_into(name);
+        }
+        advisers.insert(role, model);
+    }
+    Ok((advisers, named))
+}
