@@ -17,8 +17,8 @@ use crate::language::LangArgument;
 pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
 pub(crate) use running::{CacheArguments, CacheCommand, GoalArguments, PlanArguments, RunGoalArguments};
 pub(crate) use runs::{
-    ApplyArguments, DiffArguments, DoctorArguments, GcArguments, InitArguments, ListArguments, LogsArguments,
-    ReplayArguments, RunArguments, StopArguments,
+    ApplyArguments, DiffArguments, DoctorArguments, GcArguments, HistoryArguments, InitArguments,
+    ListArguments, LogsArguments, ReplayArguments, RunArguments, StopArguments,
 };
 
 const AFTER_HELP: &str = "\
@@ -99,7 +99,7 @@ pub(crate) enum Command {
     /// Show what agents and checks printed
     Logs(LogsArguments),
     /// Show what happened in a run, in order
-    History(RunArguments),
+    History(HistoryArguments),
     /// Say why a run ended as it did, and what to do next
     Explain(RunArguments),
     /// Go on with a run that was stopped, paused or interrupted

@@ -81,6 +81,20 @@ fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
     ids.filter(|id| seen.insert(id.clone())).collect()
 }
 
+/// No id of a task is longer.
+const LONGEST_NAME: usize = 64;
+
+/// Whether a text can name a task: it becomes part of the names of files and of references.
+fn is_name(text: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    text.len() <= LONGEST_NAME
+        && text.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && text.chars().all(is_letter)
+        && !text.contains("..")
+        && !text.ends_with('.')
+        && !text.ends_with(".lock")
+}
+
 /// What is wrong with the tasks of a plan, with the offending names; `None` where they are sound.
 pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
     if tasks.is_empty() {
@@ -93,8 +107,12 @@ pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String>
             bounds.max_tasks
         ));
     }
-    if let Some(task) = tasks.iter().find(|task| task.id.as_str().trim().is_empty()) {
-        return Some(format!("a task has no id: \"{}\"", task.description));
+    if let Some(task) = tasks.iter().find(|task| !is_name(task.id.as_str())) {
+        return Some(format!(
+            "`{}` cannot be the id of a task: use letters, digits, `_`, `-` and `.`, at most {LONGEST_NAME}, and begin \
+             with a letter or a digit",
+            task.id
+        ));
     }
     if let Some(id) = graph::duplicates(tasks.iter().map(|task| &task.id)).first() {
         return Some(format!("several tasks are called `{id}`"));

@@ -181,6 +181,11 @@ impl Run {
         self.standing
     }
 
+    /// Whether it is over.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.standing, Standing::Ended { .. })
+    }
+
     /// What is fixed about it.
     pub fn order(&self) -> &RunOrder {
         &self.order

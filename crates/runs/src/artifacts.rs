@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::run::TaskSource;
 use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::{Cause, Lang};
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::{Diagnosis, diagnosis_markdown};
 use crate::directory::{RunDirectory, RunError};
+use crate::planning_history::planning_history;
 use crate::story::{Iteration, Story, TaskStory};
 use crate::summary::{FailureLine, Status};
 
@@ -98,7 +100,17 @@ pub struct CompletionReasons {
 
 /// Writes what is known now. Call it after each record that judged an attempt or ended the task.
 pub fn write_artifacts(run: &RunDirectory, recorded: &Recorded, lang: Lang) -> Result<(), RunError> {
-    Story::of(recorded).tasks.iter().try_for_each(|task| write_task(run, recorded, task, lang))
+    let story = Story::of(recorded);
+    story.tasks.iter().try_for_each(|task| write_task(run, recorded, task, lang))?;
+    if matches!(story.run.order().tasks, TaskSource::Planned(_)) {
+        let mut text = Vec::new();
+        for line in planning_history(recorded, lang) {
+            text.extend(serde_json::to_vec(&line).unwrap_or_default());
+            text.push(b'\n');
+        }
+        write(&run.planning_history(), &text)?;
+    }
+    Ok(())
 }
 
 fn write_task(

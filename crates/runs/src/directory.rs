@@ -225,7 +225,13 @@ impl RunDirectory {
         self.path.join("output")
     }
 
-    /// What agents were told.
+    /// The history of the plan, for programs, beside those of other runs.
+    pub fn planning_history(&self) -> PathBuf {
+        let home = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
+        home.join("planning_history").join(format!("{}.jsonl", self.id))
+    }
+
+    /// What agents and models were told.
     pub fn prompts(&self) -> PathBuf {
         self.path.join("prompts")
     }

@@ -18,6 +18,8 @@ mod artifacts;
 mod diagnosis;
 mod directory;
 mod explanation;
+mod plan_summary;
+mod planning_history;
 mod run_explanation;
 mod story;
 mod summary;
@@ -29,6 +31,8 @@ pub use artifacts::{
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
 pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
 pub use explanation::{Explanation, explain_task};
+pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
+pub use planning_history::{HistoryLine, planning_history};
 pub use run_explanation::{explain, state_name};
 pub use story::{AttemptMade, CheckMade, Iteration, Story, TaskStory};
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
 use crate::directory::RunId;
+use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
 use crate::story::{Iteration, Story, TaskStory};
 
 /// How a run stands.
@@ -220,6 +221,12 @@ pub struct Summary {
     pub known_at_base: BTreeSet<String>,
     /// Failed at the base sometimes.
     pub flaky_at_base: BTreeSet<String>,
+    /// The plan, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanLine>,
+    /// The tasks, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskLine>,
     /// The attempts.
     pub iterations: Vec<IterationLine>,
     /// What stood in the way of a command.
@@ -258,6 +265,8 @@ impl Summary {
                 .iterations()
                 .map(|(task, iteration)| IterationLine::of(task, iteration, lang))
                 .collect(),
+            plan: plan_line(&story, lang),
+            tasks: task_lines(&story),
             obstacle: story.obstacle.clone(),
             diagnosis: story
                 .first()

@@ -1,6 +1,6 @@
-//! A result handed to the user: as a branch, or as changes of the working files.
+//! A result handed to the user: as a branch, by moving one forward, or as changes of the working files.
 //!
-//! Owns the only two ways in which more than `refs/fixpoint/` changes. Refuses to move a branch that exists, and to
+//! Owns the only three ways in which more than `refs/fixpoint/` changes. Refuses to move a branch otherwise, and to
 //! overwrite anything of the user's: the result is merged with the working tree as it is now, in objects first, and
 //! files are written only if nothing conflicts and nothing changed meanwhile. The user's index is never written.
 
@@ -28,6 +28,19 @@ pub enum Applied {
     Conflict(Vec<Vec<u8>>),
 }
 
+/// What came of moving a branch forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forwarded {
+    /// It is at the result.
+    Moved,
+    /// It has commits that the result does not have.
+    Diverged,
+    /// Somebody has it checked out.
+    CheckedOut,
+    /// There is no such branch.
+    NoSuchBranch,
+}
+
 impl LocalWorkspaces {
     /// Makes the branch `fixpoint/<run>` at a commit.
     pub fn deliver_branch(&self, run: &str, commit: &CommitId) -> Result<Branch, WorkspaceError> {
@@ -50,6 +63,37 @@ impl LocalWorkspaces {
                 }
             }
         }
+    }
+
+    /// Moves a branch of the user's forward to a result. A branch that somebody has checked out is left alone: its
+    /// files would no longer be those of its commit.
+    pub fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<Forwarded, WorkspaceError> {
+        self.inner.tree_of(commit)?;
+        let repository = &self.inner.repository;
+        let name = format!("refs/heads/{branch}");
+        if repository.git("check-ref-format").arg(&name).end()?.code != Some(0) {
+            return Err(WorkspaceError::BadName(branch.to_string()));
+        }
+        let worktrees = repository.git("worktree").args(["list", "--porcelain", "-z"]).run()?;
+        let mark = format!("branch {name}").into_bytes();
+        if crate::git::records::list(&worktrees).any(|line| line == mark) {
+            return Ok(Forwarded::CheckedOut);
+        }
+        let found = repository.git("rev-parse").args(["--verify", "--quiet"]).arg(&name).end()?;
+        if found.code != Some(0) {
+            return Ok(Forwarded::NoSuchBranch);
+        }
+        let old = String::from_utf8_lossy(found.stdout.trim_ascii()).into_owned();
+        if old == commit.0 {
+            return Ok(Forwarded::Moved);
+        }
+        let ancestor = repository.git("merge-base").args(["--is-ancestor", &old, &commit.0]).end()?;
+        if ancestor.code != Some(0) {
+            return Ok(Forwarded::Diverged);
+        }
+        let update = format!("update {name}\0{commit}\0{old}\0");
+        repository.git("update-ref").args(["--stdin", "-z"]).input(update.into_bytes()).run()?;
+        Ok(Forwarded::Moved)
     }
 
     /// Brings what a result changed since `base` into the user's working files.

@@ -44,6 +44,6 @@ mod slot;
 mod snapshot;
 mod space;
 
-pub use delivery::{Applied, Branch};
+pub use delivery::{Applied, Branch, Forwarded};
 pub use local::{LocalWorkspaces, Options, Placement};
 pub use references::Kept;

@@ -121,7 +121,13 @@ pub(crate) struct ResumeArguments {
     /// The run: the beginning of its name or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// What may be spent beyond the limits, such as `attempts=+3` or `time=+30m`
+    /// A blocked task that may try again, with its counts at zero; may be repeated
+    #[arg(long = "task", value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// Something the planner and the agents should know; may be repeated
+    #[arg(long = "say", value_name = "TEXT")]
+    pub(crate) said: Vec<String>,
+    /// What may be spent beyond the limits, such as `attempts=+3`, `time=+30m` or `+2usd`
     #[arg(long, value_name = "MORE")]
     pub(crate) budget: Option<String>,
     /// Cut damaged records off the journal, keeping a copy of the bytes

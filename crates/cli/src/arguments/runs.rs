@@ -15,6 +15,21 @@ pub(crate) struct RunArguments {
     pub(crate) json: bool,
 }
 
+/// `fixpoint history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// The run: the beginning of its name or its last letters, or `latest`
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// The planning history instead, as JSON lines, of this type: plan, judgement, refinement, replan, reflection,
+    /// revision, action, task, completion, or all
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `fixpoint list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {

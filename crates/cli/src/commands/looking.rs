@@ -1,7 +1,9 @@
 //! `fixpoint list`, `status`, `show`, `history` and `explain`.
 
 use fixpoint_engine::Recorded;
-use fixpoint_runs::{Diagnosis, RunDirectory, Status, Story, Summary, cause_name, diagnosis_markdown};
+use fixpoint_runs::{
+    Diagnosis, RunDirectory, Status, Story, Summary, cause_name, diagnosis_markdown, planning_history,
+};
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
@@ -10,7 +12,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::outcome::{decision_words, screen, summary};
-use crate::arguments::{ListArguments, RunArguments};
+use crate::arguments::{HistoryArguments, ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
@@ -204,12 +206,35 @@ pub(crate) fn explain(
     }
 }
 
+/// What the planning history can hold.
+const HISTORY_TYPES: [&str; 10] = [
+    "all",
+    "plan",
+    "judgement",
+    "refinement",
+    "replan",
+    "reflection",
+    "revision",
+    "action",
+    "task",
+    "completion",
+];
+
 pub(crate) fn history(
-    arguments: &RunArguments,
+    arguments: &HistoryArguments,
     surroundings: &Surroundings,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let seen = look(&arguments.run, surroundings)?;
+    if let Some(kind) = &arguments.kind {
+        if !HISTORY_TYPES.contains(&kind.as_str()) {
+            let known = HISTORY_TYPES.join(", ");
+            return Err(Failure::BadInput(format!("--type `{kind}`: there are {known}")));
+        }
+        let mut lines = planning_history(&seen.recorded, surroundings.lang);
+        lines.retain(|line| kind == "all" || line.kind == kind);
+        return lines.iter().try_for_each(|line| output.json(line));
+    }
     for (number, record) in (1u64..).zip(&seen.recorded.records) {
         match Form::from(arguments.json) {
             Form::Json => output.json(&json!({

@@ -3,9 +3,11 @@
 use fixpoint_decide::run::Decision;
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::{Ending, Recorded};
+use fixpoint_ports::{DiffStyle, Workspaces};
 use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, cause_name, explain};
+use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::{Cause, Lang};
-use fixpoint_workspaces::Branch;
+use fixpoint_workspaces::{Branch, Forwarded};
 
 use crate::failure::Failure;
 use crate::output::{Form, Output, letter_width};
@@ -20,7 +22,8 @@ pub(crate) fn tell(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let story = Story::of(&driven.recorded);
-    let branch = deliver(run, &story, around)?;
+    let delivered = deliver(run, &story, &driven.recorded, around)?;
+    let branch = delivered.branch.clone();
     let lang = around.surroundings.lang;
     match form {
         Form::Json => output.json(&Summary { branch, ..summary(run, &driven.recorded, None, lang) })?,
@@ -30,6 +33,9 @@ pub(crate) fn tell(
             }
             if let Some(branch) = branch {
                 output.line(&format!("Branch: {branch}"))?;
+            }
+            for line in &delivered.lines {
+                output.line(line)?;
             }
             if let Ending::Paused(_) = driven.ending {
                 output.line(&format!("Resume: fixpoint resume {}", run.id))?;
@@ -89,25 +95,68 @@ pub(crate) fn summary(run: &RunDirectory, recorded: &Recorded, holder: Option<u3
     Summary::of(&run.id, recorded, holder, &run.path.to_string_lossy(), lang)
 }
 
-/// Makes the branch of a result that is done. One that is there already was made before a crash.
+/// What was handed over.
+#[derive(Debug, Default)]
+pub(crate) struct Delivered {
+    /// The branch that holds the result.
+    pub(crate) branch: Option<String>,
+    /// What else is to be said about it.
+    lines: Vec<String>,
+}
+
+/// Hands over what is done, in part or as a whole. What is there already was handed over before a crash.
 pub(crate) fn deliver(
     run: &RunDirectory,
     story: &Story,
+    recorded: &Recorded,
     around: &Around<'_>,
-) -> Result<Option<String>, Failure> {
-    if story.cause() != Some(Cause::Done) {
-        return Ok(None);
+) -> Result<Delivered, Failure> {
+    let has_result = matches!(story.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
+        && story.run.is_over();
+    let (Some(result), Some(base), true) = (story.result(), story.base(), has_result) else {
+        return Ok(Delivered::default());
+    };
+    if result == base.commit {
+        return Ok(Delivered::default());
     }
-    let Some(result) = story.result() else { return Ok(None) };
-    let made = around.repository.workspaces.deliver_branch(&run.id.0, &result)?;
-    run.note_delivery()?;
-    match made {
-        Branch::Created(branch) => Ok(Some(branch)),
-        Branch::Exists(branch, at) if at == result => Ok(Some(branch)),
+    let workspaces = &around.repository.workspaces;
+    let delivery = recorded.opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
+    if let Delivery::Patch(path) = &delivery {
+        let patch = workspaces.diff(&base.commit, &result, DiffStyle::Patch)?;
+        std::fs::write(path, patch).map_err(|source| Failure::Unwritable { path: path.into(), source })?;
+        run.note_delivery()?;
+        return Ok(Delivered { branch: None, lines: vec![format!("Patch: {path}")] });
+    }
+    let branch = match workspaces.deliver_branch(&run.id.0, &result)? {
+        Branch::Created(branch) => branch,
+        Branch::Exists(branch, at) if at == result => branch,
         Branch::Exists(branch, _) => {
             around.surroundings.notices.say(&format!("the branch {branch} was moved and is left alone"));
-            Ok(Some(branch))
+            branch
         }
+    };
+    run.note_delivery()?;
+    let lines = match &delivery {
+        // What is not all done is not moved into somebody's branch.
+        Delivery::Into(into) if story.cause() == Some(Cause::Done) => {
+            vec![forwarded(into, &branch, workspaces.fast_forward(into, &result)?)]
+        }
+        Delivery::Into(into) => vec![format!("{into} is left where it is: not everything is done")],
+        Delivery::Branch | Delivery::Patch(_) => Vec::new(),
+    };
+    Ok(Delivered { branch: Some(branch), lines })
+}
+
+fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
+    match outcome {
+        Forwarded::Moved => format!("{into} was moved forward to the result"),
+        Forwarded::Diverged => {
+            format!("{into} has other commits meanwhile and is left alone; merge {branch} into it")
+        }
+        Forwarded::CheckedOut => {
+            format!("{into} is checked out and is left alone; `git merge --ff-only {branch}` brings it there")
+        }
+        Forwarded::NoSuchBranch => format!("there is no branch {into}; the result is in {branch}"),
     }
 }
 

@@ -6,12 +6,13 @@ use fixpoint_engine::Return;
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::{Urgency, Workspaces};
 use fixpoint_runs::{RunDirectory, Status};
+use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::Allowance;
+use fixpoint_vocabulary::{Redacted, TaskId, TaskState};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use crate::allowance;
 use crate::arguments::{ResumeArguments, StopArguments};
 use crate::commands::outcome::tell;
 use crate::failure::Failure;
@@ -19,6 +20,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::Around;
 use crate::surroundings::Surroundings;
+use crate::{allowance, environment};
 
 /// How long a run may take to end in good order before we say that it is still at it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,8 +57,34 @@ pub(crate) fn resume(
         );
         surroundings.notices.say(&notice);
     }
-    let driven = around.resume(&run, mode, Return { more, ..Return::default() })?;
+    let redactor = environment::redactor(surroundings.environment());
+    let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
+    let back = Return {
+        more,
+        unblocked: unblocked(&run, &arguments.tasks)?,
+        said: arguments.said.iter().map(remark).collect(),
+    };
+    let driven = around.resume(&run, mode, back)?;
     tell(&run, &driven, &around, arguments.json.into(), output)
+}
+
+/// The tasks that may try again, which must be there and blocked.
+fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let state = run.read()?.recorded.run();
+    let blocked: Vec<&TaskId> =
+        state.tasks().filter(|node| node.state == TaskState::Blocked).map(|node| node.id()).collect();
+    let wanted = |name: &String| {
+        let found = blocked.iter().find(|id| id.as_str() == name).map(|id| (*id).clone());
+        let known: Vec<&str> = blocked.iter().map(|id| id.as_str()).collect();
+        found.ok_or_else(|| {
+            let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+            Failure::BadInput(format!("--task `{name}`: no task of that name is blocked; blocked: {known}"))
+        })
+    };
+    names.iter().map(wanted).collect()
 }
 
 pub(crate) fn stop(

@@ -1,0 +1,153 @@
+//! The plan of a run and what became of its tasks, for people and programs.
+
+use fixpoint_decide::goals::Proof;
+use fixpoint_decide::run::{Mended, NodeKind, TaskSource};
+use fixpoint_vocabulary::documents::GoalUnderstanding;
+use fixpoint_vocabulary::{Cause, Lang, TaskState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::story::{Story, TaskStory};
+
+/// One plan that was put before the judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RevisionLine {
+    /// Its tasks.
+    pub tasks: usize,
+    /// The mean of its scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// How often it was scored.
+    pub samples: usize,
+    /// Whether it could be carried out, by the judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acceptable: Option<bool>,
+    /// What was done about it: `accept`, `replan` or `reject`, and which rule said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// Why, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What was used where it was broken: `merged` or `previous`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mended: Option<String>,
+}
+
+/// The plan of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanLine {
+    /// What is wanted, as it was understood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub understanding: Option<GoalUnderstanding>,
+    /// The plans, the first at first.
+    pub revisions: Vec<RevisionLine>,
+    /// The number of the plan that went on, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<u32>,
+    /// Suggestions of the judge that were not followed.
+    pub suggestions: Vec<String>,
+    /// What it holds that must not be run, or not without consent.
+    pub findings: Vec<String>,
+}
+
+/// One task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskLine {
+    /// Its name.
+    pub id: String,
+    /// What is to be done.
+    pub description: String,
+    /// Where it comes from: `given`, `planned`, `replanned`, `added` or `merge`.
+    pub kind: String,
+    /// Where it stands.
+    pub state: TaskState,
+    /// Why it is blocked; `dependency` where something it waits for cannot be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// What it waits for.
+    pub dependencies: Vec<String>,
+    /// The tasks in its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced_by: Vec<String>,
+    /// Attempts that were judged.
+    pub attempts: u32,
+    /// The commit it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// What its result rests on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+}
+
+/// The plan of a run that has one.
+pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
+    if matches!(story.run.order().tasks, TaskSource::Given(_)) {
+        return None;
+    }
+    let review = story.run.review();
+    let line = |(number, plan): (usize, &fixpoint_decide::run::Revision)| {
+        let decided = review.decisions.get(number);
+        RevisionLine {
+            tasks: plan.tasks.len(),
+            score: plan.score().map(|score| score.get()),
+            samples: plan.samples.len(),
+            acceptable: plan.samples.first().map(|first| first.is_acceptable),
+            decision: decided.map(|answer| word(&answer.decision)),
+            reason: decided.map(|answer| answer.reason.text.in_lang(lang).to_string()),
+            mended: match plan.mended {
+                Mended::No => None,
+                Mended::Merged => Some("merged".to_string()),
+                Mended::Previous => Some("previous".to_string()),
+            },
+        }
+    };
+    let last = review.plan().and_then(|plan| plan.samples.first());
+    Some(PlanLine {
+        understanding: story.run.planning().understanding.clone(),
+        revisions: review.revisions.iter().enumerate().map(line).collect(),
+        accepted: review.accepted.map(|number| number + 1),
+        suggestions: last.map(|sample| sample.suggestions.clone()).unwrap_or_default(),
+        findings: review.findings.clone(),
+    })
+}
+
+/// The tasks of a run that has several.
+pub(crate) fn task_lines(story: &Story) -> Vec<TaskLine> {
+    if matches!(story.run.order().tasks, TaskSource::Given(_)) {
+        return Vec::new();
+    }
+    let in_vain = story.run.waiting_in_vain();
+    let line = |node: &fixpoint_decide::run::Node| {
+        let told = story.tasks.iter().find(|told| told.id == *node.id());
+        TaskLine {
+            id: node.id().to_string(),
+            description: node.task.description.clone(),
+            kind: kind_name(&node.kind).to_string(),
+            state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
+            cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
+            dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
+            replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
+            attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
+            result: node.result().map(|result| result.commit.to_string()),
+            proof: told.and_then(TaskStory::proof),
+        }
+    };
+    story.run.tasks().map(line).collect()
+}
+
+/// The word for where a task comes from.
+const fn kind_name(kind: &NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Given => "given",
+        NodeKind::Planned => "planned",
+        NodeKind::Replanned => "replanned",
+        NodeKind::Added => "added",
+        NodeKind::Merge { .. } => "merge",
+    }
+}
+
+/// A value as JSON writes it, without its quotes.
+fn word(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    text.trim_matches('"').to_string()
+}
