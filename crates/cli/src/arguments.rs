@@ -15,7 +15,9 @@ use crate::commands::simulate::SimulateArguments;
 use crate::language::LangArgument;
 
 pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
-pub(crate) use running::{CacheArguments, CacheCommand, GoalArguments, PlanArguments, RunGoalArguments};
+pub(crate) use running::{
+    CacheArguments, CacheCommand, CalibrateArguments, GoalArguments, PlanArguments, RunGoalArguments,
+};
 pub(crate) use runs::{
     ApplyArguments, DiffArguments, DoctorArguments, GcArguments, HistoryArguments, InitArguments,
     ListArguments, LogsArguments, ReplayArguments, RunArguments, StopArguments,
@@ -114,6 +116,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Ask one pure decision: a question in JSON on standard input, the answer in JSON on standard output
     Decide(DecideArguments),
+    /// Measure how much the judge's scores of the same plan scatter
+    Calibrate(CalibrateArguments),
     /// Show or clear the plans that are kept for goals to come
     Cache(CacheArguments),
     /// Show or check the configuration

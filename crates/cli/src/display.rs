@@ -21,6 +21,7 @@ use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::work::Command;
 
 use self::drawing::{Drawing, clock};
+pub(crate) use self::run_lines::score_words;
 use crate::output::harmless;
 use crate::surroundings::{Paint, Screen};
 

@@ -5,8 +5,7 @@
 
 use alloc::collections::BTreeMap;
 
-use fixpoint_vocabulary::settings::BudgetSettings;
-use fixpoint_vocabulary::usage::MicroUsd;
+use fixpoint_vocabulary::usage::{Allowance, MicroUsd};
 use serde::{Deserialize, Serialize};
 
 /// What something costs, or may cost.
@@ -93,14 +92,14 @@ pub struct NoReservation(pub ReservationId);
 /// A run's budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
-    limits: BudgetSettings,
+    limits: Allowance,
     spent: Amount,
     reserved: BTreeMap<ReservationId, Amount>,
 }
 
 impl Budget {
     /// A budget nothing has been spent of.
-    pub const fn new(limits: BudgetSettings) -> Self {
+    pub const fn new(limits: Allowance) -> Self {
         let spent = Amount { model_calls: 0, tokens: 0, money: MicroUsd(0), attempts: 0 };
         Self { limits, spent, reserved: BTreeMap::new() }
     }
@@ -116,13 +115,13 @@ impl Budget {
     }
 
     /// Other limits, as a person set them; what is spent stays spent.
-    pub fn relimit(&mut self, limits: BudgetSettings) {
+    pub fn relimit(&mut self, limits: Allowance) {
         self.limits = limits;
     }
 
     /// Whether the time is used up.
     pub fn is_out_of_time(&self, elapsed_seconds: u64) -> bool {
-        self.limits.wall_time.is_some_and(|limit| elapsed_seconds >= limit)
+        self.limits.seconds.is_some_and(|limit| elapsed_seconds >= limit)
     }
 
     /// Sets the worst case of something aside, before it is done.
@@ -161,7 +160,7 @@ impl Budget {
         match resource {
             Resource::ModelCalls => self.limits.model_calls,
             Resource::Tokens => self.limits.tokens,
-            Resource::Money => self.limits.usd.map(|usd| MicroUsd::from_usd(usd).0),
+            Resource::Money => self.limits.money.map(|money| money.0),
             Resource::Attempts => self.limits.attempts,
         }
     }
@@ -177,7 +176,7 @@ mod tests {
     }
 
     fn limited(model_calls: u64) -> Budget {
-        Budget::new(BudgetSettings { model_calls: Some(model_calls), ..BudgetSettings::default() })
+        Budget::new(Allowance { model_calls: Some(model_calls), ..Allowance::default() })
     }
 
     #[test]
@@ -204,13 +203,13 @@ mod tests {
     fn a_limit_that_is_used_up_does_not_refuse_what_is_free() {
         let mut budget = limited(0);
         assert!(budget.reserve(ReservationId(1), Amount { attempts: 1, ..Amount::default() }).is_ok());
-        budget.relimit(BudgetSettings { usd: Some(0.5), ..BudgetSettings::default() });
+        budget.relimit(Allowance { money: Some(MicroUsd::from_usd(0.5)), ..Allowance::default() });
         let half = Amount { money: MicroUsd::from_usd(0.5), ..Amount::default() };
         assert!(budget.reserve(ReservationId(2), half).is_ok());
         assert!(budget.reserve(ReservationId(3), Amount { money: MicroUsd(1), ..half }).is_err());
         assert!(!budget.is_out_of_time(u64::MAX));
         budget.settle(ReservationId(2), half).unwrap();
-        budget.relimit(BudgetSettings { usd: Some(0.25), ..BudgetSettings::default() });
+        budget.relimit(Allowance { money: Some(MicroUsd::from_usd(0.25)), ..Allowance::default() });
         assert_eq!(budget.reserve(ReservationId(3), calls(1)), Ok(()), "more is spent than the new limit");
     }
 
@@ -232,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_time_is_used_up_when_the_limit_is_reached() {
-        let budget = Budget::new(BudgetSettings { wall_time: Some(60), ..BudgetSettings::default() });
+        let budget = Budget::new(Allowance { seconds: Some(60), ..Allowance::default() });
         assert_eq!([0, 59, 60, 61].map(|seconds| budget.is_out_of_time(seconds)), [false, false, true, true]);
     }
 

@@ -114,3 +114,17 @@ pub(crate) enum CacheCommand {
     /// Let go of all kept plans of this repository
     Clear,
 }
+
+/// `fixpoint calibrate`.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// Scores of each of the fixed plans
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(2..=100))]
+    pub(crate) samples: u32,
+    /// The result as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Settings for this call
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+}

@@ -1,7 +1,9 @@
 //! `fixpoint doctor`: whether everything that is needed is here, and what to do about what is not.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use fixpoint_models::{Sight, Thoroughness, detect};
 use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, Workspaces};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_project::agents;
@@ -14,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
+use crate::staff::{advisers, model_surroundings};
 use crate::surroundings::Surroundings;
 
 /// How something was found.
@@ -66,6 +69,7 @@ pub(crate) fn run(
     findings.extend(repository(surroundings, &settings));
     findings.push(supervisor(surroundings));
     findings.push(agents_found(surroundings));
+    findings.push(models_found(surroundings, &settings));
     findings.push(sandbox(settings.sandbox));
     let is_bad = findings.iter().any(|finding| finding.state == State::Bad);
     match Form::from(arguments.json) {
@@ -85,6 +89,35 @@ pub(crate) fn run(
         }
     }
     Ok(if is_bad { 7 } else { 0 })
+}
+
+/// The models that were found, and which would be asked. Keys are named by their variable, never shown.
+fn models_found(surroundings: &Surroundings, settings: &Settings) -> Finding {
+    let processes = match SupervisedProcesses::by_this_program([SUPERVISE.into()]) {
+        Ok(processes) => processes,
+        Err(error) => return Finding::bad("models", error.to_string(), "reinstall fixpoint"),
+    };
+    let around = model_surroundings(surroundings, Arc::new(processes), None);
+    let detected = detect(&settings.models, &around, Thoroughness::Everything);
+    let named = |finding: &fixpoint_models::Finding| match &finding.sight {
+        Sight::Found { model } => Some(format!("{model} ({})", finding.by)),
+        Sight::Unusable { why } => Some(format!("{} cannot be used: {why}", finding.what)),
+        Sight::Missing => None,
+    };
+    let found: Vec<String> = detected.findings.iter().filter_map(named).collect();
+    match advisers(&settings.models, &around) {
+        Ok((_, models)) => {
+            let roles = format!("planner {}, judge {}", models.planner, models.judge);
+            let found =
+                if found.is_empty() { String::new() } else { format!("; found {}", found.join(", ")) };
+            Finding::good("models", format!("{roles}{found}"))
+        }
+        Err(error) => {
+            let remedy = "`fixpoint loop` needs none; for `run` and `plan`: set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+                          another key, start Ollama, llama.cpp or LM Studio, or install claude or codex";
+            Finding::warning("models", error.to_string().replace('\n', "; "), remedy)
+        }
+    }
 }
 
 fn git(surroundings: &Surroundings) -> Finding {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod cache;
+mod calibrate;
 mod check;
 pub(crate) mod config;
 pub(crate) mod decide;
@@ -11,6 +12,7 @@ mod init;
 mod looking;
 mod looping;
 mod outcome;
+mod plan_text;
 mod replay;
 mod results;
 mod running;
@@ -35,6 +37,7 @@ pub(crate) fn run(
         Command::Loop(looped) => return looping::run(looped, surroundings, output),
         Command::Run(run) => return running::run(run, surroundings, output),
         Command::Plan(plan) => return running::plan(plan, surroundings, output),
+        Command::Calibrate(calibrate) => return calibrate::run(calibrate, surroundings, output),
         Command::Check(check) => return check::run(check, surroundings, output),
         Command::Resume(resume) => return steering::resume(resume, surroundings, output),
         Command::Stop(stop) => return steering::stop(stop, surroundings, output),

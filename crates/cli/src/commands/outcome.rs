@@ -1,6 +1,6 @@
 //! What is said when a run has ended: on one screen, or as one object.
 
-use fixpoint_decide::run::Decision;
+use fixpoint_decide::run::{Decision, Extent, TaskSource};
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::{Ending, Recorded};
 use fixpoint_ports::{DiffStyle, Workspaces};
@@ -9,6 +9,7 @@ use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::{Cause, Lang};
 use fixpoint_workspaces::{Branch, Forwarded};
 
+use super::plan_text;
 use crate::failure::Failure;
 use crate::output::{Form, Output, letter_width};
 use crate::session::{Around, Driven};
@@ -31,6 +32,9 @@ pub(crate) fn tell(
             for line in screen(&run.id.0, &driven.recorded, &story, lang) {
                 output.line(&line)?;
             }
+            if is_plan_only(&driven.recorded) {
+                plan_text::lines(&story.run).iter().try_for_each(|line| output.line(line))?;
+            }
             if let Some(branch) = branch {
                 output.line(&format!("Branch: {branch}"))?;
             }
@@ -43,6 +47,14 @@ pub(crate) fn tell(
         }
     }
     Ok(exit_code(driven.ending.cause()))
+}
+
+/// Whether nothing but a plan was asked for.
+fn is_plan_only(recorded: &Recorded) -> bool {
+    match &recorded.opening.order.tasks {
+        TaskSource::Planned(order) => order.extent == Extent::PlanOnly,
+        TaskSource::Given(_) => false,
+    }
 }
 
 /// The exit code of a cause.

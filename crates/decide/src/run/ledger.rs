@@ -4,7 +4,7 @@
 //! begun is never cut short for the budget.
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::settings::{BudgetSettings, Price};
+use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{Allowance, Command, CommandEnd, CommandId, CommandResult, Event};
 
@@ -27,7 +27,7 @@ impl Ledger {
     pub(super) fn new(allowed: Allowance) -> Self {
         Self {
             allowed,
-            budget: Budget::new(limits(allowed)),
+            budget: Budget::new(allowed),
             elapsed_ms: 0,
             models: Usage::default(),
             agents: Usage::default(),
@@ -56,17 +56,7 @@ impl Ledger {
 
     fn raise(&mut self, more: Allowance) {
         self.allowed = self.allowed.raised(more);
-        self.budget.relimit(limits(self.allowed));
-    }
-}
-
-fn limits(allowed: Allowance) -> BudgetSettings {
-    BudgetSettings {
-        model_calls: allowed.model_calls,
-        tokens: allowed.tokens,
-        usd: allowed.money.map(MicroUsd::usd),
-        wall_time: allowed.seconds,
-        attempts: allowed.attempts,
+        self.budget.relimit(self.allowed);
     }
 }
 

@@ -107,7 +107,7 @@ pub struct NewTask {
 
 /// One step of a decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "move")]
+#[serde(rename_all = "snake_case")]
 pub enum Move {
     /// A task decided, and maybe wants something performed.
     Task {
