@@ -12,6 +12,7 @@ mod judges;
 mod language;
 mod output;
 mod person;
+mod personal;
 mod repository;
 mod session;
 mod signals;

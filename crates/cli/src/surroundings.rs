@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use fixpoint_config::{Loaded, Sources, load, user_directory, with_sets};
+use fixpoint_config::{Loaded, Node, Sources, load, user_directory, with_sets};
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::Settings;
 
@@ -12,6 +12,7 @@ use crate::arguments::{Arguments, ColorArgument, SetArguments};
 use crate::failure::Failure;
 use crate::language;
 use crate::output::Notices;
+use crate::personal;
 
 /// What the process finds around it.
 #[derive(Debug)]
@@ -146,14 +147,46 @@ impl Surroundings {
         Ok(with_sets(recorded, &set.sets)?)
     }
 
+    /// The effective configuration of a run for one person, with the settings a service has for them, if one is asked.
+    pub(crate) fn configuration_for(
+        &self,
+        person: Option<&str>,
+        set: &SetArguments,
+    ) -> Result<Loaded, Failure> {
+        let loaded = self.configuration(set)?;
+        let service = &loaded.settings.user_config_api;
+        if !service.enabled {
+            return Ok(loaded);
+        }
+        let local = || self.variable("USER").map(|name| format!("local/{}", name.to_string_lossy()));
+        let person =
+            person.map(ToString::to_string).or_else(local).unwrap_or_else(|| "local/user".to_string());
+        let answered = personal::settings_of(&person, service, self)
+            .and_then(|node| self.loaded(set, Some(node)).map_err(|failure| failure.to_string()));
+        match answered {
+            Ok(loaded) => Ok(loaded),
+            Err(why) if service.required => {
+                Err(Failure::Unavailable(format!("the settings of {person} cannot be had: {why}")))
+            }
+            Err(why) => {
+                self.notices.say(&format!("the settings of {person} cannot be had, going on without: {why}"));
+                Ok(loaded)
+            }
+        }
+    }
+
     /// The effective configuration, seen from the working directory.
     pub(crate) fn configuration(&self, set: &SetArguments) -> Result<Loaded, Failure> {
+        self.loaded(set, None)
+    }
+
+    fn loaded(&self, set: &SetArguments, remote: Option<Node>) -> Result<Loaded, Failure> {
         let working_dir = self.working_dir()?;
         let sources = Sources {
             user_dir: user_directory(&self.environment),
             working_dir,
             environment: self.environment.clone(),
-            remote: None,
+            remote,
             sets: set.sets.clone(),
         };
         Ok(load(&sources)?)

@@ -45,6 +45,9 @@ pub(crate) struct GoalArguments {
     /// Begin with this commit instead of the working tree as it is
     #[arg(long, value_name = "COMMIT")]
     pub(crate) base: Option<String>,
+    /// Whom the run is for, where `user_config_api` is on [default: local/$USER]
+    #[arg(long = "for", value_name = "PLATFORM/NAME")]
+    pub(crate) person: Option<String>,
     /// The result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,

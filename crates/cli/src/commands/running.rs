@@ -93,7 +93,8 @@ struct Words<'a> {
 
 impl Job {
     fn read(arguments: &GoalArguments, surroundings: &Surroundings) -> Result<Self, Failure> {
-        let loaded = surroundings.configuration(&arguments.evidence.set)?;
+        let person = arguments.person.as_deref();
+        let loaded = surroundings.configuration_for(person, &arguments.evidence.set)?;
         let explicit = explicit(&loaded);
         let mut settings = settings_with(loaded.settings, &arguments.evidence);
         if let Some(budget) = &arguments.budget {

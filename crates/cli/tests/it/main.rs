@@ -12,6 +12,8 @@ mod documents;
 #[cfg(test)]
 mod everyday;
 #[cfg(test)]
+mod personal;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod scenarios;
