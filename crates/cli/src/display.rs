@@ -180,6 +180,7 @@ impl Watcher for Watching {
             }
             Progress::AgentStarts => drawing.doing("the agent works"),
             Progress::Line(line) => drawing.last_line(line),
+            Progress::Used(usage) => drawing.used(usage),
             Progress::Notice(notice) => drawing.notice(&harmless(notice)),
         }
     }

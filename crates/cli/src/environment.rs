@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-use fixpoint_processes::{AllowList, scrubbed};
+use fixpoint_agents::of_program;
+use fixpoint_processes::scrubbed;
 use fixpoint_vocabulary::Redactor;
 
 /// What toolchains need to find themselves. None of these holds a secret.
@@ -56,8 +57,11 @@ const TOOLCHAINS: [&str; 47] = [
     "CXX",
 ];
 
-/// What single agents read beside that, by the name of their program.
-const OWN_NAMES: [(&str, &[&str]); 5] = [
+/// What agents that are run as plain commands sign in with, by the name of their program. What the others need, their
+/// kind knows.
+const OWN_NAMES: [(&str, &[&str]); 7] = [
+    ("gemini", &["GEMINI_*", "GOOGLE_*", "NODE_EXTRA_CA_CERTS"]),
+    ("opencode", &["OPENCODE_*", "NODE_EXTRA_CA_CERTS"]),
     ("aider", &["AIDER_*", "OPENAI_API_BASE", "OPENAI_BASE_URL"]),
     ("goose", &["GOOSE_*"]),
     ("qwen", &["QWEN_*", "OPENAI_*", "DASHSCOPE_API_KEY"]),
@@ -65,32 +69,50 @@ const OWN_NAMES: [(&str, &[&str]); 5] = [
     ("copilot", &["COPILOT_*", "GH_TOKEN"]),
 ];
 
+/// Agents that sign in with the keys of whichever vendor they are told to use.
+const OF_ANY_VENDOR: [&str; 3] = ["opencode", "aider", "goose"];
+const VENDOR_KEYS: [&str; 18] = [
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "XAI_API_KEY",
+    "TOGETHER_API_KEY",
+    "FIREWORKS_API_KEY",
+    "CEREBRAS_API_KEY",
+    "COHERE_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "DEEPINFRA_API_KEY",
+    "MOONSHOT_API_KEY",
+    "ZHIPU_API_KEY",
+];
+
 type Variables = Vec<(OsString, OsString)>;
 
 /// What checks and set-up commands see.
 pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) -> Variables {
-    scrubbed(environment, &AllowList::Command(with_toolchains(named)))
+    scrubbed(environment, &with_toolchains(named))
 }
 
-/// What an agent sees: its own sign-in beside that.
+/// What an agent sees: its own sign-in beside that. It is known by the name of its kind or of its program.
 pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], agent: &str) -> Variables {
-    let own = match agent {
-        "claude" => AllowList::Claude,
-        "codex" => AllowList::Codex,
-        "gemini" => AllowList::Gemini,
-        // These sign in with the keys of the vendor they are told to use.
-        "opencode" | "aider" | "goose" => AllowList::Opencode,
-        _ => AllowList::Command(Vec::new()),
-    };
-    let own_names = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
-    let named: Vec<String> = own_names.map(ToString::to_string).chain(named.iter().cloned()).collect();
-    let mut variables = scrubbed(environment, &own);
-    for (name, value) in of_checks(environment, &named) {
-        if !variables.iter().any(|(known, _)| *known == name) {
-            variables.push((name, value));
-        }
-    }
-    variables
+    let known = of_program(agent).environment();
+    let clouds = known.with.iter().filter(|(switch, _)| is_on(environment, switch));
+    let of_kind = known.always.iter().chain(clouds.flat_map(|(_, names)| names.iter()));
+    let of_name = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
+    let keys = VENDOR_KEYS.iter().filter(|_| OF_ANY_VENDOR.contains(&agent));
+    let own = of_kind.chain(of_name).chain(keys).map(ToString::to_string);
+    of_checks(environment, &own.chain(named.iter().cloned()).collect::<Vec<_>>())
+}
+
+fn is_on(environment: &[(OsString, OsString)], switch: &str) -> bool {
+    let on = |value: &OsStr| !["", "0", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
+    environment.iter().any(|(name, value)| name == switch && on(value))
 }
 
 fn with_toolchains(named: &[String]) -> Vec<String> {
@@ -130,11 +152,61 @@ mod tests {
         assert_eq!(names(&of_checks(&environment(), &[])), ["PATH", "CARGO_HOME"]);
         assert_eq!(names(&of_checks(&environment(), &["MINE".into()])), ["PATH", "CARGO_HOME", "MINE"]);
         let claude = of_agent(&environment(), &[], "claude");
-        assert_eq!(names(&claude), ["PATH", "ANTHROPIC_API_KEY", "CARGO_HOME"]);
+        assert_eq!(names(&claude), ["PATH", "CARGO_HOME", "ANTHROPIC_API_KEY"]);
         assert_eq!(names(&of_agent(&environment(), &[], "agent.sh")), ["PATH", "CARGO_HOME"]);
         let aider = [(OsString::from("AIDER_MODEL"), OsString::from("m"))];
         assert_eq!(names(&of_agent(&aider, &[], "aider")), ["AIDER_MODEL"]);
         assert!(of_agent(&aider, &[], "agent.sh").is_empty());
+    }
+
+    fn passing(variables: &[&str], agent: &str) -> Vec<String> {
+        let variable = |text: &&str| {
+            let (name, value) = text.split_once('=').unwrap_or((text, "value"));
+            (OsString::from(name), OsString::from(value))
+        };
+        let environment: Variables = variables.iter().map(variable).collect();
+        names(&of_agent(&environment, &[], agent)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_agent_signs_in_with_its_own_keys_only() {
+        let all = [
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "CLAUDE_CONFIG_DIR",
+            "OPENAI_API_KEY",
+            "CODEX_HOME",
+            "GEMINI_API_KEY",
+            "GOOGLE_CLOUD_PROJECT",
+            "OPENCODE_CONFIG",
+            "GROQ_API_KEY",
+            "AWS_PROFILE",
+            "GH_TOKEN",
+        ];
+        let of_vendors: &[&str] =
+            &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENCODE_CONFIG", "GROQ_API_KEY"];
+        let cases: [(&str, &[&str]); 6] = [
+            ("claude", &["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR"]),
+            ("codex", &["OPENAI_API_KEY", "CODEX_HOME"]),
+            ("gemini", &["GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT"]),
+            ("opencode", of_vendors),
+            ("copilot", &["GH_TOKEN"]),
+            ("agent.sh", &[]),
+        ];
+        for (agent, expected) in cases {
+            assert_eq!(passing(&all, agent), expected, "{agent}");
+        }
+    }
+
+    #[test]
+    fn a_cloud_is_seen_by_claude_only_when_it_is_turned_on() {
+        let with = |switch| passing(&[switch, "AWS_PROFILE", "GOOGLE_CLOUD_PROJECT"], "claude");
+        assert_eq!(with("CLAUDE_CODE_USE_BEDROCK=1"), ["CLAUDE_CODE_USE_BEDROCK", "AWS_PROFILE"]);
+        assert_eq!(with("CLAUDE_CODE_USE_VERTEX=true"), ["CLAUDE_CODE_USE_VERTEX", "GOOGLE_CLOUD_PROJECT"]);
+        for off in ["CLAUDE_CODE_USE_BEDROCK=0", "CLAUDE_CODE_USE_BEDROCK=", "CLAUDE_CODE_USE_BEDROCK=False"]
+        {
+            assert_eq!(with(off), ["CLAUDE_CODE_USE_BEDROCK"], "{off}");
+        }
     }
 
     #[test]

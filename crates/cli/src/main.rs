@@ -1,6 +1,7 @@
 //! The `fixpoint` command: the composition root. It reads arguments and surroundings, calls what the other crates
 //! decide, and renders the result; it decides nothing itself.
 
+mod agent;
 mod allowance;
 mod arguments;
 mod commands;

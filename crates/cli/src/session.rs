@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use fixpoint_agents::{Agent, Command as AnyCommand};
 use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
 use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
 use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
-use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_log};
+use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_log, agent_of};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
@@ -179,7 +180,7 @@ impl Around<'_> {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
         let environment = self.surroundings.environment();
-        let agent = brief.agent.first().map(|program| program_name(program)).unwrap_or_default();
+        let agent = agent_name(&brief);
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
@@ -277,7 +278,12 @@ fn cut_words(cut: &Cut) -> String {
     }
 }
 
-/// The name of a program without its directory.
-pub(crate) fn program_name(program: &str) -> String {
-    Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+/// What an agent is known by: its kind, or the name of its program without the directory.
+fn agent_name(brief: &Brief) -> String {
+    let kind = agent_of(brief).name();
+    if kind != AnyCommand.name() {
+        return kind.to_string();
+    }
+    let program = brief.agent.first().map(Path::new).and_then(Path::file_name);
+    program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

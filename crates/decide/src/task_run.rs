@@ -253,8 +253,6 @@ pub struct TaskRun {
     naming: BTreeSet<u32>,
     /// What the judge said last.
     judgement: Option<Judgement>,
-    /// The agent's session that the next attempt may go on with.
-    session: Option<String>,
     /// Answers of the judge that could not be read, since the last that could.
     unreadable: Vec<Unreadable>,
     /// What the checks showed of the last attempt that was judged.
@@ -295,7 +293,6 @@ impl TaskRun {
             last,
             naming: BTreeSet::new(),
             judgement: None,
-            session: None,
             unreadable: Vec::new(),
             shown: Vec::new(),
             lasting: BTreeMap::new(),
@@ -379,9 +376,9 @@ impl TaskRun {
                 let naming = reports.iter().filter(|report| report.passed.is_some());
                 self.naming.extend(naming.map(|report| report.check));
             }
-            CommandResult::Attempt(left) => self.session.clone_from(&left.session),
             CommandResult::Answer(answer) => self.remember_answer(answer),
             CommandResult::Base(_)
+            | CommandResult::Attempt(_)
             | CommandResult::Grafted { .. }
             | CommandResult::Merged(_)
             | CommandResult::Person(_)

@@ -8,10 +8,12 @@
 //! LocalExecutor ── one thread a command ──► Duty::perform
 //!                                             ├─ base.rs      the state all attempts are compared with
 //!                                             ├─ attempt.rs   an agent works in a slot; its tree is taken
+//!                                             │    └─ agent_turn.rs  its command line, its events, its session
 //!                                             ├─ checking.rs  checks run on a commit, each in a clean slot
 //!                                             └─ Workspaces::graft
 //! ```
 
+mod agent_turn;
 mod attempt;
 mod base;
 mod baselines;
@@ -30,6 +32,7 @@ mod prompt;
 mod report_files;
 mod scope_check;
 
+pub use agent_turn::agent_of;
 pub use duty::{Duty, Places, Tools};
 pub use executor::{LocalExecutor, Performs};
 pub use log::{agent_log, check_log};

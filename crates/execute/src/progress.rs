@@ -1,5 +1,7 @@
 //! What can be seen while a command is under way. It is shown and forgotten, never recorded.
 
+use fixpoint_vocabulary::usage::Usage;
+
 /// Something worth showing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
@@ -13,8 +15,10 @@ pub enum Progress<'a> {
     KnownFromEarlier(&'a str),
     /// The agent begins.
     AgentStarts,
-    /// The last line somebody printed.
+    /// The last line somebody printed, or what an agent says or does.
     Line(&'a str),
+    /// All the agent used in this turn so far.
+    Used(Usage),
     /// Something went otherwise than a person would expect, and work goes on.
     Notice(&'a str),
 }

@@ -236,6 +236,7 @@ mod tests {
             session: None,
             remarks: Vec::new(),
             merge: None,
+            money: None,
         }
     }
 

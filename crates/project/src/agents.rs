@@ -1,7 +1,8 @@
 //! The coding agents that are known, and which of them are installed.
 //!
-//! Owns, for each, the command line that works through one task without asking anybody. Each may edit the files it
-//! works on; none is told to skip its own confinement where it has one, since it is up to a person to say so.
+//! Owns, for each, the command line that works through one task without asking anybody; those that are completed for
+//! each attempt have none here. Each may edit the files it works on; none is told to skip its own confinement where it
+//! has one, since it is up to a person to say so.
 //!
 //! Refuses to start anything: where a program lies, the caller looks up.
 
@@ -50,19 +51,8 @@ struct Known {
 
 /// In the order in which they are offered.
 const KNOWN: [Known; 9] = [
-    Known {
-        name: "claude",
-        title: "Claude Code",
-        // Told to stream, it shows what it does; otherwise it is silent until it ends.
-        arguments: &["-p", "--permission-mode", "acceptEdits", "--output-format", "stream-json", "--verbose"],
-        prompt: PromptBy::Stdin,
-    },
-    Known {
-        name: "codex",
-        title: "Codex",
-        arguments: &["exec", "--sandbox", "workspace-write", "-"],
-        prompt: PromptBy::Stdin,
-    },
+    Known { name: "claude", title: "Claude Code", arguments: &[], prompt: PromptBy::Stdin },
+    Known { name: "codex", title: "Codex", arguments: &[], prompt: PromptBy::Stdin },
     Known {
         name: "opencode",
         title: "OpenCode",
@@ -122,6 +112,11 @@ const KNOWN: [Known; 9] = [
     },
 ];
 
+/// An agent that is known by its name, as a program that lies wherever it lies.
+pub fn agent(name: &str, program: PathBuf) -> Option<FoundAgent> {
+    agents(&|known| (known == name).then(|| program.clone())).pop()
+}
+
 /// The known agents that are installed, in the order in which they are offered. `find` looks a program up, as in
 /// the directories of `PATH`.
 pub fn agents(find: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<FoundAgent> {
@@ -147,9 +142,11 @@ mod tests {
             name: "codex",
             title: "Codex",
             program: PathBuf::from("/opt/codex"),
-            arguments: &["exec", "--sandbox", "workspace-write", "-"],
+            arguments: &[],
             prompt: PromptBy::Stdin,
         };
+        assert_eq!(agent("codex", PathBuf::from("/opt/codex")).as_ref(), Some(&expected));
+        assert_eq!(agent("nobody", PathBuf::from("/opt/codex")), None);
         assert_eq!(agents(&installed), [expected]);
         assert_eq!(agents(&|_| None), []);
     }
@@ -158,8 +155,8 @@ mod tests {
     fn command_lines_are_as_their_makers_document_them() {
         let lines: Vec<String> = agents(&everything).iter().map(FoundAgent::command_line).collect();
         let expected = [
-            "claude -p --permission-mode acceptEdits --output-format stream-json --verbose",
-            "codex exec --sandbox workspace-write -",
+            "claude",
+            "codex",
             "opencode run {prompt}",
             "gemini --skip-trust --approval-mode auto_edit -p {prompt}",
             "cursor-agent -p --force {prompt}",

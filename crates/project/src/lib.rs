@@ -22,7 +22,7 @@ mod quoting;
 mod tests;
 mod yaml;
 
-pub use agents::{FoundAgent, PromptBy, agents};
+pub use agents::{FoundAgent, PromptBy, agent, agents};
 pub use files::{Directory, Files, MAX_FILE_BYTES};
 pub use found::{Found, FoundCheck};
 pub use look::look;

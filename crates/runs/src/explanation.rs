@@ -1,9 +1,11 @@
 //! How a run stands, in words: the cause, what speaks for it, and what to do next. It fits on one screen.
 
+mod agent;
+
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::work::{AgentEnd, CheckEnd, CheckReport};
+use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use crate::diagnosis::{Persistent, persistent};
@@ -42,6 +44,7 @@ pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Expla
     };
     let mut evidence = Vec::new();
     evidence.extend(teller.obstacle());
+    evidence.extend(teller.refusal());
     evidence.extend(teller.unusable_checks());
     evidence.extend(teller.trail());
     evidence.extend(teller.failures());
@@ -91,9 +94,7 @@ impl Teller<'_> {
                 "Paused: the budget does not allow another attempt.",
                 "一時停止: 予算が次の試行を許しません。",
             ),
-            Cause::AgentUnavailable => {
-                self.say("The agent could not be started.", "エージェントを起動できませんでした。")
-            }
+            Cause::AgentUnavailable => self.unavailable(),
             Cause::Infrastructure => self.say(
                 "Something needed could not be used, through no fault of the attempts.",
                 "必要なものが使えませんでした(試行のせいではありません)。",
@@ -272,18 +273,7 @@ impl Teller<'_> {
                 self.say(format!("Changed outside the scope: {paths}"), format!("範囲外の変更: {paths}")),
             );
         }
-        let agent = last.attempt.as_ref().map(|made| (made.result.end, made.result.exit_code));
-        match agent {
-            Some((AgentEnd::TimedOut, _)) => lines.push(self.say(
-                "The agent was ended by its time limit.",
-                "エージェントは制限時間で終了させられました。",
-            )),
-            Some((AgentEnd::Exited, Some(code))) if code != 0 => lines.push(self.say(
-                format!("The agent ended with code {code}."),
-                format!("エージェントは終了コード{code}で終わりました。"),
-            )),
-            Some((AgentEnd::Exited | AgentEnd::CouldNotStart, _)) | None => {}
-        }
+        lines.extend(self.agent_lines(last));
         lines
     }
 
@@ -375,12 +365,10 @@ impl Teller<'_> {
                     "If the tests, or what the goal runs, are meant to change: --allow-test-edits.",
                     "テストや目標の実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
                 );
-                [read, then].into_iter().chain(self.is_weakened().then_some(edits)).collect()
+                let hint = self.idle_hint().into_iter();
+                hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
             }
-            Cause::AgentUnavailable => vec![self.say(
-                "Check that the agent is installed and on the PATH: `fixpoint doctor`.",
-                "エージェントがPATHにあるか確認してください: `fixpoint doctor`。",
-            )],
+            Cause::AgentUnavailable => vec![self.after_unavailable()],
             Cause::Budget => vec![self.say(
                 "`fixpoint resume --budget attempts=+3` goes on; so does `--budget time=+30m`.",
                 "`fixpoint resume --budget attempts=+3` または `--budget time=+30m` で続行します。",

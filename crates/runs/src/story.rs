@@ -9,7 +9,7 @@ use fixpoint_decide::task_run::{Decision, Judged, Step, TaskRun, Work};
 use fixpoint_engine::{Record, Recorded};
 use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::work::{
-    AttemptResult, Base, CheckReport, CommandEnd, CommandId, CommandResult, CommitId, Event,
+    AgentEnd, AttemptResult, Base, CheckReport, CommandEnd, CommandId, CommandResult, CommitId, Event,
 };
 use fixpoint_vocabulary::{Cause, TaskId};
 
@@ -141,6 +141,9 @@ impl Story {
                 if let Reading::Unanswered { why } = &answer.reading {
                     self.obstacle = Some(why.to_string());
                 }
+            }
+            CommandEnd::Completed(CommandResult::Attempt(left)) if left.end == AgentEnd::Unavailable => {
+                self.obstacle = left.last_words.as_ref().map(ToString::to_string);
             }
             CommandEnd::Completed(_) => {}
             CommandEnd::Failed { message } => self.obstacle = Some(message.to_string()),

@@ -7,8 +7,9 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Standing;
 use fixpoint_decide::task_run::Step;
 use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::usage::MicroUsd;
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
-use fixpoint_vocabulary::{Cause, Lang};
+use fixpoint_vocabulary::{Cause, Lang, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,12 +132,18 @@ pub struct IterationLine {
     pub changed_files: u64,
     /// Lines that differ from the base.
     pub changed_lines: u64,
-    /// How the agent ended: `exited`, `timed_out`, `could_not_start`.
+    /// How the agent ended: `exited`, `timed_out`, `could_not_start`, `unavailable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_end: Option<String>,
     /// The agent's exit code, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// The agent's last words, which are no evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_words: Option<String>,
+    /// Tokens the agent says it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
     /// Milliseconds the agent took.
     pub agent_ms: u64,
     /// Milliseconds the checks took.
@@ -151,6 +158,7 @@ impl IterationLine {
             AgentEnd::Exited => "exited",
             AgentEnd::TimedOut => "timed_out",
             AgentEnd::CouldNotStart => "could_not_start",
+            AgentEnd::Unavailable => "unavailable",
         };
         Self {
             n: iteration.number,
@@ -170,6 +178,8 @@ impl IterationLine {
             changed_lines: attempt.map_or(0, |made| made.result.changed_lines),
             agent_end: attempt.map(|made| end(made.result.end).to_string()),
             exit_code: attempt.and_then(|made| made.result.exit_code),
+            last_words: attempt.and_then(|made| made.result.last_words.as_ref().map(ToString::to_string)),
+            tokens: attempt.and_then(|made| made.result.usage).map(|usage| usage.tokens()),
             agent_ms: attempt.map_or(0, |made| made.took_ms),
             checks_ms: iteration.checks.iter().map(|made| made.took_ms).sum(),
         }
@@ -177,7 +187,7 @@ impl IterationLine {
 }
 
 /// What a run cost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Attempts begun, those cut short included.
     pub attempts: u64,
@@ -187,6 +197,54 @@ pub struct Cost {
     pub check_runs: u64,
     /// Seconds of work.
     pub seconds: u64,
+    /// Tokens of agents and models, those out of a cache included, as far as they were told.
+    #[serde(default)]
+    pub tokens: u64,
+    /// US dollars of agents and models, where anybody told a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+}
+
+impl Cost {
+    /// What a run cost so far.
+    pub fn of(story: &Story) -> Self {
+        let ledger = story.run.ledger();
+        let used = ledger.models + ledger.agents;
+        Self {
+            attempts: ledger.spent().attempts,
+            interruptions: story.interruptions,
+            check_runs: story.check_runs,
+            seconds: ledger.seconds(),
+            tokens: used.tokens(),
+            usd: used.cost.map(MicroUsd::usd),
+        }
+    }
+
+    /// What models were paid for, in words; nothing where nothing is known.
+    pub fn used(&self, lang: Lang) -> Option<String> {
+        let tokens = (self.tokens > 0).then(|| grouped(self.tokens));
+        // A few cents are worth their digits.
+        let usd = self.usd.map(|usd| if usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") });
+        let parts = |of_tokens: &str| {
+            let tokens = tokens.iter().map(|tokens| format!("{tokens} {of_tokens}"));
+            tokens.chain(usd.clone()).collect::<Vec<_>>().join(", ")
+        };
+        let text = Text::new(format!("Used: {}", parts("tokens")), format!("使用: {}", parts("トークン")));
+        (tokens.is_some() || usd.is_some()).then(|| text.in_lang(lang).to_string())
+    }
+}
+
+/// A number that can be read: `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A run in one object.
@@ -246,7 +304,6 @@ impl Summary {
     pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
         let story = Story::of(recorded);
         let (known_at_base, flaky_at_base) = story.first().map(TaskStory::known_at_base).unwrap_or_default();
-        let (attempts, seconds) = (story.run.ledger().spent().attempts, story.run.ledger().seconds());
         let status = Status::of(story.run.standing(), holder);
         Self {
             run: run.to_string(),
@@ -272,13 +329,25 @@ impl Summary {
                 .first()
                 .filter(|_| status == Status::Failed)
                 .map(|task| Diagnosis::of(recorded, task, lang)),
-            cost: Cost {
-                attempts,
-                interruptions: story.interruptions,
-                check_runs: story.check_runs,
-                seconds,
-            },
+            cost: Cost::of(&story),
             directory: directory.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_is_told_as_far_as_it_is_known() {
+        let cost = Cost { attempts: 1, interruptions: 0, check_runs: 0, seconds: 0, tokens: 0, usd: None };
+        let used = |tokens, usd, lang| Cost { tokens, usd, ..cost.clone() }.used(lang);
+        assert_eq!(used(0, None, Lang::En), None);
+        assert_eq!(used(999, None, Lang::En).as_deref(), Some("Used: 999 tokens"));
+        assert_eq!(used(1_234_567, Some(0.125), Lang::En).as_deref(), Some("Used: 1,234,567 tokens, $0.12"));
+        assert_eq!(used(0, Some(2.0), Lang::Ja).as_deref(), Some("使用: $2.00"));
+        assert_eq!(used(0, Some(0.0123), Lang::En).as_deref(), Some("Used: $0.0123"));
+        assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000 トークン"));
     }
 }

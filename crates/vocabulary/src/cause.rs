@@ -43,7 +43,7 @@ pub enum Cause {
     Budget,
     /// No model answered.
     ModelUnavailable,
-    /// The agent could not be started.
+    /// The agent could not be started, or its provider refuses it.
     AgentUnavailable,
     /// The judge gave no readable answer.
     JudgeUnavailable,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Remark};
 pub use crate::usage::Allowance;
-use crate::usage::Usage;
+use crate::usage::{MicroUsd, Usage};
 use crate::{Redacted, TaskId};
 
 macro_rules! name_of {
@@ -221,13 +221,26 @@ pub struct AttemptOrder {
     /// What is to be brought together, where that is the task; likewise.
     #[serde(skip)]
     pub merge: Option<Conflict>,
+    /// The money that is left for it, where money is limited; likewise.
+    #[serde(skip)]
+    pub money: Option<MicroUsd>,
 }
 
 impl AttemptOrder {
     /// An attempt that nothing is known about yet.
     pub fn new(number: u32, base: CommitId, origin: CommitId, stage: u32) -> Self {
-        let (failures, outside, remarks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { number, base, origin, stage, failures, outside, session: None, remarks, merge: None }
+        Self {
+            number,
+            base,
+            origin,
+            stage,
+            failures: Vec::new(),
+            outside: Vec::new(),
+            session: None,
+            remarks: Vec::new(),
+            merge: None,
+            money: None,
+        }
     }
 }
 
@@ -241,6 +254,8 @@ pub enum AgentEnd {
     TimedOut,
     /// It could not be started.
     CouldNotStart,
+    /// Its provider refused it, for now or until somebody sees to the account, and it changed nothing.
+    Unavailable,
 }
 
 /// What an attempt left.

@@ -27,6 +27,6 @@ mod supervisor;
 mod tree;
 mod wire;
 
-pub use environment::{AllowList, scrubbed};
+pub use environment::scrubbed;
 pub use run::SupervisedProcesses;
 pub use supervisor::supervisor_main;

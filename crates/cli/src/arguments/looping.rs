@@ -21,8 +21,8 @@ fails now is the goal.
 Agents and checks see only a list of environment variables; name others with --env.
 
 Examples:
-  fixpoint loop --until 'cargo test parser' --check 'cargo test' --allow 'src/**' -- claude -p --permission-mode acceptEdits
-  fixpoint loop --until 'pytest tests/test_api.py' --prompt-file task.md -- codex exec --sandbox workspace-write -
+  fixpoint loop --until 'cargo test parser' --check 'cargo test' --allow 'src/**' -- claude
+  fixpoint loop --until 'pytest tests/test_api.py' --prompt-file task.md -- codex
   fixpoint loop --until ./check.sh -- sh -c './agent.sh \"$FIXPOINT_PROMPT_FILE\"'
 
 Exit codes: 0 done, 3 not converging, 5 waits for a person, 6 budget, 7 something is unavailable, 130 stopped.";

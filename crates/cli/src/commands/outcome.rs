@@ -4,7 +4,7 @@ use fixpoint_decide::run::{Decision, Extent, TaskSource};
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::{Ending, Recorded};
 use fixpoint_ports::{DiffStyle, Workspaces};
-use fixpoint_runs::{Explanation, RunDirectory, Story, Summary, cause_name, explain};
+use fixpoint_runs::{Cost, Explanation, RunDirectory, Story, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::{Cause, Lang};
 use fixpoint_workspaces::{Branch, Forwarded};
@@ -177,7 +177,7 @@ pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) 
     let Explanation { what, evidence, next } = explain(recorded, story, lang);
     let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrapped(&format!("{run}{cause}: {what}"), "", "  ");
-    for line in evidence {
+    for line in evidence.into_iter().chain(Cost::of(story).used(lang)) {
         lines.extend(wrapped(&line, "  · ", "    "));
     }
     for line in next {

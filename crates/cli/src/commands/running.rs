@@ -17,7 +17,7 @@ use fixpoint_vocabulary::ask::{Asking, Role};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 
-use super::looping::{agent, refuse_sandbox};
+use super::looping::refuse_sandbox;
 use super::outcome::tell;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
 use crate::evidence::{Evidence, settings_with};
@@ -28,7 +28,7 @@ use crate::repository::Repository;
 use crate::session::{Around, SUPERVISE};
 use crate::staff::{advisers, model_surroundings};
 use crate::surroundings::Surroundings;
-use crate::{allowance, environment};
+use crate::{agent, allowance, environment};
 
 /// No goal is longer than this.
 const LONGEST_GOAL: u64 = 4 << 20;
@@ -118,7 +118,7 @@ impl Job {
         repository.workspaces.require_base(arguments.base.as_deref())?;
         let evidence = self.evidence(arguments, &repository, surroundings)?;
         let agent = match words.agent {
-            Some(typed) => agent(typed, &self.settings, &repository, surroundings)?,
+            Some(typed) => agent::choose(typed, &mut self.settings, &repository, surroundings)?,
             None => Vec::new(),
         };
         let models = self.models(surroundings)?;

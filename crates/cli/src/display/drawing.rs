@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::Seen;
+use fixpoint_vocabulary::usage::Usage;
 
 use super::Telling;
 use crate::output::letter_width;
@@ -33,6 +34,7 @@ pub(super) struct Drawing {
     last_line: String,
     /// Where everything stands, where there are several tasks.
     board: Vec<String>,
+    used: Usage,
     /// Lines on the screen that will be drawn over.
     drawn: usize,
 }
@@ -55,6 +57,7 @@ impl Drawing {
             progress: None,
             last_line: String::new(),
             board: Vec::new(),
+            used: Usage::default(),
             drawn: 0,
         }
     }
@@ -106,6 +109,7 @@ impl Drawing {
     pub(super) fn attempt(&mut self, number: u32, stage: u32) {
         (self.attempt, self.stage) = (number, stage);
         self.last_line.clear();
+        self.used = Usage::default();
         self.doing("preparing a workspace");
     }
 
@@ -118,6 +122,11 @@ impl Drawing {
     pub(super) fn last_line(&mut self, line: &str) {
         // Drawn with the next tick: a program may print faster than anybody reads.
         self.last_line = printable(line);
+    }
+
+    /// All the agent used in this attempt.
+    pub(super) fn used(&mut self, usage: Usage) {
+        self.used = usage;
     }
 
     /// Draws the lines at the bottom.
@@ -185,7 +194,7 @@ impl Drawing {
                 self.seen.flaky.len() + self.seen.newly_flaky.len()
             ));
         }
-        lines.push(format!("   {} · {}", self.doing, clock(self.doing_since.elapsed())));
+        lines.push(format!("   {} · {}{}", self.doing, clock(self.doing_since.elapsed()), spent(self.used)));
         if !self.last_line.is_empty() {
             lines.push(format!("   > {}", self.last_line));
         }
@@ -198,6 +207,17 @@ pub(crate) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+/// What an agent used, behind what it does.
+fn spent(used: Usage) -> String {
+    let tokens = match used.tokens() {
+        0 => String::new(),
+        few @ 1..=9999 => format!(" · {few} tokens"),
+        many => format!(" · {}k tokens", many / 1000),
+    };
+    let cost = used.cost.map(|cost| format!(" · ${:.2}", cost.usd())).unwrap_or_default();
+    tokens + &cost
 }
 
 /// What others print must not move the cursor.
@@ -233,12 +253,17 @@ fn write(text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use fixpoint_vocabulary::usage::MicroUsd;
+
     use super::*;
 
     #[test]
     fn times_and_lines_fit() {
         assert_eq!(clock(Duration::from_secs(59)), "0:59");
         assert_eq!(clock(Duration::from_secs(3661)), "1:01:01");
+        assert_eq!(spent(Usage::default()), "");
+        let used = Usage { input_tokens: 90_000, output_tokens: 1999, ..Usage::default() };
+        assert_eq!(spent(Usage { cost: Some(MicroUsd(125_000)), ..used }), " · 91k tokens · $0.12");
         assert_eq!(fitted("日本語", 4), "日本");
         assert_eq!(fitted("abc → d", 5), "abc →");
         assert_eq!(printable("\u{1b}[31mred\u{1b}[0m\u{7}\u{8}!"), "red!");

@@ -1,6 +1,8 @@
 //! The binary as a user meets it: real processes, real files, exit codes and what is printed where.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod configuration;

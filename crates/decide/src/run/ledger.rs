@@ -49,6 +49,11 @@ impl Ledger {
         self.allowed
     }
 
+    /// The money that may still be spent; nothing where it is not limited.
+    pub fn money_left(&self) -> Option<MicroUsd> {
+        self.allowed.money.map(|allowed| MicroUsd(allowed.0.saturating_sub(self.spent().money.0)))
+    }
+
     /// Seconds of work.
     pub const fn seconds(&self) -> u64 {
         self.elapsed_ms / 1000
@@ -74,6 +79,9 @@ impl Run {
                     settings.agent.model.as_ref().and_then(|model| settings.models.prices.get(model))
                 });
                 let money = price.map_or(MicroUsd(0), |price| MicroUsd::from_usd(price.per_attempt));
+                // Where nobody knows what an attempt costs, none begins once the money is used up.
+                let least = MicroUsd(u64::from(self.ledger.allowed.money.is_some()));
+                let money = money.max(least);
                 Some(Amount { attempts: 1, money, ..Amount::default() })
             }
             Command::Ask(ask) => {

@@ -8,7 +8,7 @@ use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Draft, Material, TaskMa
 use fixpoint_vocabulary::brief::{Errand, TaskBrief};
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
 use fixpoint_vocabulary::settings::ScopeSettings;
-use fixpoint_vocabulary::work::{Command, ReportedFailure};
+use fixpoint_vocabulary::work::{AttemptOrder, Command, ReportedFailure};
 use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
 
 use super::planning::Memory;
@@ -30,9 +30,11 @@ impl Run {
         };
         let command = match told {
             Command::Ask(ask) => Command::Ask(self.with_material(owner, ask)),
+            Command::RunAttempt(order) => {
+                Command::RunAttempt(AttemptOrder { money: self.ledger.money_left(), ..order })
+            }
             other @ (Command::TakeBase
             | Command::RunChecks(_)
-            | Command::RunAttempt(_)
             | Command::Graft(_)
             | Command::Merge(_)
             | Command::AskPerson(_)

@@ -64,7 +64,7 @@ impl TaskRun {
             }
             Action::Continue => {
                 let base = self.next_base(trial, &told, outside.len(), &verdict);
-                self.attempt(counts.iterations + 1, base, verdict.stage)
+                self.attempt_after(trial, counts.iterations + 1, base, verdict.stage)
             }
         };
         let commit = trial.commit.clone();
@@ -83,11 +83,20 @@ impl TaskRun {
         }
     }
 
+    /// An attempt in a session of its own.
     pub(super) fn attempt(&self, number: u32, base: CommitId, stage: u32) -> Decision {
-        let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
+        self.attempt_in(None, number, base, stage)
+    }
+
+    /// The next attempt, in the session that made the one on trial where it begins with what that one left.
+    fn attempt_after(&self, trial: &Trial, number: u32, base: CommitId, stage: u32) -> Decision {
         // Above stage 1 a fresh session sees what the old one no longer does.
-        let goes_on = stage == 1 && self.last.as_ref().is_some_and(|last| last.commit == base);
-        let session = self.session.clone().filter(|_| goes_on);
+        let goes_on = stage == 1 && trial.commit == base;
+        self.attempt_in(trial.session.clone().filter(|_| goes_on), number, base, stage)
+    }
+
+    fn attempt_in(&self, session: Option<String>, number: u32, base: CommitId, stage: u32) -> Decision {
+        let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
         let order = AttemptOrder { session, ..AttemptOrder::new(number, base, origin, stage) };
         Decision::perform(Work::Attempting, Command::RunAttempt(order))
     }

@@ -4,7 +4,7 @@ use alloc::vec;
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation};
-use fixpoint_vocabulary::work::CheckEnd;
+use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CheckEnd};
 use proptest::prelude::*;
 
 use super::world::{GOAL, GUARD, Lab, State, failing, names};
@@ -168,6 +168,24 @@ fn stage_2_begins_with_the_best_attempt() {
 }
 
 #[test]
+fn a_session_goes_on_at_stage_1_only_and_never_over_what_was_taken_back() {
+    let sessions = |order: TaskOrder, script: Vec<State>| {
+        let mut lab = Lab::new(order, failing("abc", ""), script);
+        lab.send(&Event::Begun);
+        lab.go();
+        lab.world.sessions
+    };
+    let said = |number: u32| Some(alloc::format!("s{number}"));
+    let idle = vec![failing("abc", "")];
+    assert_eq!(sessions(order(), idle), [None, said(1), None, None], "changed nothing, then stage 2");
+    let better = vec![failing("ab", ""), failing("a", ""), failing("", "")];
+    assert_eq!(sessions(order(), better), [None, said(1), said(2)]);
+    let reverting = TaskOrder { on_violation: OnViolation::Revert, ..order() };
+    let outside = State { violations: vec!["x.yml".into()], ..failing("ab", "") };
+    assert_eq!(sessions(reverting, vec![outside, failing("", "")]), [None, None]);
+}
+
+#[test]
 fn an_attempt_that_changes_nothing_is_not_checked() {
     let mut lab = lab(failing("a", ""), vec![failing("a", "")]);
     lab.send(&Event::Begun);
@@ -261,6 +279,33 @@ fn waiting_and_failing_commands_pause() {
     broken.send(&Event::Begun);
     broken.end_command(CommandEnd::Failed { message: Redacted::ours("disk full") });
     assert_eq!(broken.run.step(), Step::Paused { cause: Cause::Infrastructure, work: Work::TakingBase });
+}
+
+#[test]
+fn an_agent_that_is_refused_pauses_and_the_task_does_not_pay_for_it() {
+    let mut lab = lab(failing("a", ""), vec![failing("", "")]);
+    lab.send(&Event::Begun);
+    while !matches!(lab.waiting, Some((_, Command::RunAttempt(_)))) {
+        let command = lab.waiting.clone().expect("a command is under way").1;
+        let result = lab.world.perform(&command);
+        lab.end_command(CommandEnd::Completed(result));
+    }
+    let ordered = lab.waiting.clone().map(|(_, command)| command);
+    let refused = AttemptResult::new(
+        AgentEnd::Unavailable,
+        CommitId("base".into()),
+        TreeId(lab.run.ground().base_tree().unwrap_or_default()),
+    );
+    // More often than attempts that change nothing are borne with.
+    for _ in 0..6 {
+        let decision = lab.end_command(CommandEnd::Completed(CommandResult::Attempt(refused.clone())));
+        let paused = Step::Paused { cause: Cause::AgentUnavailable, work: Work::Attempting };
+        assert_eq!((decision.step, decision.judged), (paused, None));
+        lab.send(&Event::resumed());
+        assert_eq!(lab.waiting.clone().map(|(_, command)| command), ordered);
+    }
+    assert_eq!(lab.go(), Step::Ended { cause: Cause::Done });
+    assert_eq!(lab.run.attempts(), 1);
 }
 
 #[test]

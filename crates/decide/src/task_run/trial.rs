@@ -43,6 +43,9 @@ pub struct Trial {
     /// How often the judge agreed.
     #[serde(default)]
     pub(super) yeses: u32,
+    /// The agent's session that made it; nothing once somebody else changed what it left.
+    #[serde(default)]
+    pub(super) session: Option<String>,
 }
 
 impl Trial {
@@ -65,6 +68,7 @@ impl Trial {
             confirmations: Vec::new(),
             base_confirmations: Vec::new(),
             yeses: 0,
+            session: None,
         }
     }
 
@@ -76,6 +80,7 @@ impl Trial {
             violations: result.violations.clone(),
             edited_tests: result.edited_tests.clone(),
             unresolved: result.unresolved.clone(),
+            session: result.session.clone(),
             ..Self::given(&result.commit, &result.tree)
         }
     }
@@ -95,6 +100,7 @@ impl Trial {
             (Work::Reverting, CommandResult::Grafted { commit, tree }) => {
                 (self.commit, self.tree) = (commit.clone(), tree.clone());
                 self.reverted = core::mem::take(&mut self.violations);
+                self.session = None;
             }
             (Work::Goals, CommandResult::Checks { reports }) => self.goal_runs.push(reports.clone()),
             (Work::GoalsWithBaseTests, CommandResult::Checks { reports }) => {
@@ -197,6 +203,8 @@ impl TaskRun {
     fn with_attempt(&self, trial: &Trial, left: &AttemptResult) -> Decision {
         match left.end {
             AgentEnd::CouldNotStart => return Decision::end(Cause::AgentUnavailable),
+            // It says nothing about the task. Going on makes the attempt again, once somebody saw to it.
+            AgentEnd::Unavailable => return Decision::pause(Work::Attempting, Cause::AgentUnavailable),
             AgentEnd::Exited | AgentEnd::TimedOut => {}
         }
         // What was not checked fails as it did before.

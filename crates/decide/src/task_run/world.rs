@@ -59,12 +59,14 @@ pub(super) struct World {
     pub(super) check_runs: usize,
     /// The bases of the attempts, in order.
     pub(super) bases: Vec<CommitId>,
+    /// The sessions they were to go on with.
+    pub(super) sessions: Vec<Option<String>>,
 }
 
 impl World {
     pub(super) fn new(base: State, script: Vec<State>) -> Self {
         let states = BTreeMap::from([(CommitId("base".into()), base)]);
-        Self { states, script, attempts: 0, check_runs: 0, bases: Vec::new() }
+        Self { states, script, attempts: 0, check_runs: 0, bases: Vec::new(), sessions: Vec::new() }
     }
 
     /// From now on the checks can run and wait for nothing.
@@ -96,6 +98,7 @@ impl World {
             }
             Command::RunAttempt(order) => {
                 self.bases.push(order.base.clone());
+                self.sessions.push(order.session.clone());
                 let state =
                     self.script.get(self.attempts).or(self.script.last()).cloned().unwrap_or_default();
                 self.attempts += 1;
@@ -109,6 +112,7 @@ impl World {
                     exit_code: Some(0),
                     changed_files: 1,
                     changed_lines: 1,
+                    session: Some(format!("s{}", self.attempts)),
                     ..AttemptResult::new(end, commit, tree)
                 })
             }

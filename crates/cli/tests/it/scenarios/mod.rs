@@ -4,7 +4,7 @@
 mod around;
 mod baselines;
 mod comparing;
-mod lab;
+pub(crate) mod lab;
 mod mischief;
 mod pausing;
 mod progress;

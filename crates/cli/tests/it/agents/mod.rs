@@ -1,0 +1,3 @@
+//! Agents of a known kind in `fixpoint loop`: completed, read, continued, refused.
+
+mod played;

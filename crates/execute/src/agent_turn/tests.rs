@@ -1,0 +1,81 @@
+//! Which kind it is, and what is kept of what it said.
+
+use fixpoint_ports::Captured;
+use fixpoint_vocabulary::Redacted;
+use fixpoint_vocabulary::brief::BaseOrder;
+use fixpoint_vocabulary::settings::Settings;
+
+use super::*;
+
+fn brief(kind: AgentKind, program: &str) -> Brief {
+    let mut settings = Settings::default();
+    settings.agent.kind = kind;
+    Brief {
+        version: String::new(),
+        repository: String::new(),
+        directory: String::new(),
+        goal: Redacted::default(),
+        agent: vec![program.to_string()],
+        checks: Vec::new(),
+        base: BaseOrder::WorkingTree,
+        settings,
+    }
+}
+
+#[test]
+fn settings_say_which_kind_it_is_and_else_its_name_does() {
+    for (kind, program, expected) in [
+        (AgentKind::Auto, "/opt/bin/claude", "claude"),
+        (AgentKind::Auto, "codex", "codex"),
+        (AgentKind::Auto, "./agent.sh", "command"),
+        (AgentKind::Claude, "/opt/my-wrapper", "claude"),
+        (AgentKind::Codex, "claude", "codex"),
+        (AgentKind::Command, "claude", "command"),
+        (AgentKind::Gemini, "gemini", "command"),
+    ] {
+        assert_eq!(agent_of(&brief(kind, program)).name(), expected, "{kind:?} {program}");
+    }
+}
+
+fn worked(outcome: Option<Outcome>, words: Option<&str>, errors: &[&str]) -> Worked {
+    let output = Captured { path: PathBuf::new(), written: 0, left_out: 0 };
+    Worked {
+        ended: Ended { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
+        transcript: Transcript {
+            outcome,
+            last_words: words.map(ToString::to_string),
+            errors: errors.iter().map(ToString::to_string).collect(),
+            last_line: Some("a line".to_string()),
+            ..Transcript::default()
+        },
+    }
+}
+
+#[test]
+fn last_words_are_the_reason_where_it_did_not_end_as_it_wished() {
+    for (outcome, words, errors, expected) in [
+        (Some(Outcome::Completed), Some("done"), ["retried"].as_slice(), "done"),
+        (None, Some("done"), &["retried"], "done"),
+        (Some(Outcome::Account), Some("I begin"), &["first", "not signed in"], "not signed in"),
+        (Some(Outcome::Failed), Some("I begin"), &[], "I begin"),
+        (Some(Outcome::Completed), None, &["error"], "error"),
+        (None, None, &[], "a line"),
+    ] {
+        assert_eq!(worked(outcome, words, errors).last_words(), Some(expected), "{outcome:?}");
+    }
+}
+
+#[test]
+fn only_a_provider_refuses() {
+    for (outcome, expected) in [
+        (Outcome::Account, true),
+        (Outcome::RateLimited, true),
+        (Outcome::Failed, false),
+        (Outcome::OutOfBudget, false),
+        (Outcome::SessionGone, false),
+        (Outcome::Completed, false),
+    ] {
+        assert_eq!(worked(Some(outcome), None, &[]).is_refused(), expected, "{outcome:?}");
+    }
+    assert!(!worked(None, None, &[]).is_refused());
+}
