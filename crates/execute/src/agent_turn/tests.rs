@@ -19,6 +19,7 @@ fn brief(kind: AgentKind, program: &str) -> Brief {
         checks: Vec::new(),
         base: BaseOrder::WorkingTree,
         settings,
+        delivery: fixpoint_vocabulary::brief::Delivery::Branch,
     }
 }
 
