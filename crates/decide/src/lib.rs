@@ -25,6 +25,7 @@ pub mod goals;
 pub mod graph;
 pub mod judging;
 pub mod levels;
+pub mod merging;
 pub mod noise;
 pub mod phases;
 pub mod plan_shape;

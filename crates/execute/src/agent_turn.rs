@@ -104,7 +104,11 @@ impl Duty {
     }
 
     fn told(&self, id: CommandId, order: &AttemptOrder) -> Result<Told, Obstacle> {
-        let text = prompt(&self.brief, self.goals.as_ref(), order).text();
+        let mut prompt = prompt(&self.brief, self.goals.as_ref(), order);
+        for (side, patch) in self.changes_of_sides(order)? {
+            prompt = prompt.with_changes_of(side, &patch);
+        }
+        let text = prompt.text();
         fs::create_dir_all(&self.places.prompts).map_err(Obstacle::at(&self.places.prompts))?;
         let file = self.places.prompts.join(format!("{id}.md"));
         fs::write(&file, &text).map_err(Obstacle::at(&file))?;

@@ -48,6 +48,7 @@ impl Duty {
             Ok(self.tools.workspaces.changes(&order.base, &taken.commit)?.is_empty())
         };
         let is_unavailable = worked.is_refused() && is_idle()?;
+        let unresolved = self.unresolved(order, &taken.commit)?;
         Ok(CommandResult::Attempt(AttemptResult {
             end: if is_unavailable { AgentEnd::Unavailable } else { agent_end(&worked.ended) },
             commit: taken.commit,
@@ -65,7 +66,7 @@ impl Duty {
             },
             changed_files: changed.len() as u64,
             changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
-            unresolved: Vec::new(),
+            unresolved,
             session: worked.transcript.session.as_ref().map(Session::token),
             usage: worked.transcript.usage,
             last_words: worked.last_words().map(|words| self.tools.redactor.redact(words)),
@@ -80,6 +81,7 @@ impl Duty {
         changed.retain(|change| !change.path.starts_with(b".fixpoint/"));
         let findings = self.measure(order, &taken.commit, &changed, &[])?;
         Ok(CommandResult::Attempt(AttemptResult {
+            unresolved: self.unresolved(order, &taken.commit)?,
             violations: findings.violations,
             revertible: findings.revertible,
             edited_tests: findings.edited_tests,

@@ -8,7 +8,8 @@
 //! LocalExecutor ── one thread a command ──► Duty::perform
 //!                                             ├─ base.rs      the state all attempts are compared with
 //!                                             ├─ attempt.rs   an agent works in a slot; its tree is taken
-//!                                             │    └─ agent_turn.rs  its command line, its events, its session
+//!                                             │    ├─ agent_turn.rs  its command line, its events, its session
+//!                                             │    └─ merge_check.rs  what of two sides it lost
 //!                                             ├─ checking.rs  checks run on a commit, each in a clean slot
 //!                                             └─ Workspaces::graft
 //! ```
@@ -24,6 +25,7 @@ mod duty;
 mod executor;
 mod inline_tests;
 mod log;
+mod merge_check;
 mod named_lock;
 mod path_text;
 mod preparing;

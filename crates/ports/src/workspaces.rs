@@ -312,6 +312,8 @@ pub trait Workspaces: Send + Sync {
         files: &[(Vec<u8>, Vec<u8>)],
         reference: &str,
     ) -> Result<TakenTree, WorkspaceError>;
+    /// The commit two have in common and `merge` compares both with; `None` where there is none.
+    fn merge_base(&self, ours: &CommitId, theirs: &CommitId) -> Result<Option<CommitId>, WorkspaceError>;
     /// What two commits changed since the commit they have in common, together, kept under `reference`.
     fn merge(
         &self,

@@ -74,6 +74,13 @@ pub struct Errand {
     pub plan: Option<Draft>,
 }
 
+impl Errand {
+    /// A command for which nothing else must be known.
+    pub const fn new(command: Command) -> Self {
+        Self { task: None, checks: Vec::new(), command, tree: None, tools: Vec::new(), plan: None }
+    }
+}
+
 /// What a run was asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Brief {

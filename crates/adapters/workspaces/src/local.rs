@@ -190,6 +190,10 @@ impl Workspaces for LocalWorkspaces {
         self.inner.overlay(onto, files, reference)
     }
 
+    fn merge_base(&self, ours: &CommitId, theirs: &CommitId) -> Result<Option<CommitId>, WorkspaceError> {
+        self.inner.merge_base(ours, theirs)
+    }
+
     fn merge(
         &self,
         ours: &CommitId,

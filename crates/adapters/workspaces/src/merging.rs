@@ -38,6 +38,23 @@ impl Inner {
         }
     }
 
+    /// The commit two have in common; of several that are as near, the first that git names.
+    pub(crate) fn merge_base(
+        &self,
+        ours: &CommitId,
+        theirs: &CommitId,
+    ) -> Result<Option<CommitId>, WorkspaceError> {
+        let ended = self.object_git("merge-base").args([&ours.0, &theirs.0]).end()?;
+        let said = String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned();
+        match ended.code {
+            Some(0) => Ok(Some(CommitId(said))),
+            Some(1) => Ok(None),
+            Some(_) | None => {
+                Err(WorkspaceError::Git { command: "merge-base".to_string(), message: ended.message })
+            }
+        }
+    }
+
     /// A commit with both as its parents, kept under `reference`.
     pub(crate) fn merge(
         &self,

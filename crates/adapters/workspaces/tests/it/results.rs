@@ -1,4 +1,4 @@
-//! Differences between commits, and commits made of parts of two.
+//! Differences between commits, what two have in common, and commits made of parts of two.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -67,4 +67,19 @@ fn a_graft_takes_exactly_the_named_paths() {
     let back = workspaces.graft(&from, &onto, &all, "back").unwrap();
     assert_eq!(workspaces.changes(&onto, &back.commit).unwrap(), []);
     assert_eq!(users(&fixture), before);
+}
+
+#[test]
+fn two_commits_have_the_nearest_in_common_or_none() {
+    let fixture = Fixture::new();
+    let base = fixture.commit("base");
+    fixture.write("README", "ours\n");
+    let ours = fixture.commit("ours");
+    let workspaces = fixture.open();
+    let theirs = workspaces.overlay(&base, &[(b"new".to_vec(), b"x\n".to_vec())], "theirs").unwrap().commit;
+    assert_eq!(workspaces.merge_base(&ours, &theirs).unwrap(), Some(base.clone()));
+    assert_eq!(workspaces.merge_base(&base, &ours).unwrap(), Some(base));
+    shell(&fixture.user, "git checkout -q --orphan apart");
+    let apart = fixture.commit("apart");
+    assert_eq!(workspaces.merge_base(&ours, &apart).unwrap(), None);
 }

@@ -1,0 +1,142 @@
+//! An executor whose agent is a function that writes files into the slot, over a scratch repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixpoint_execute::{Duty, Performs, Places, Tools};
+use fixpoint_ports::{
+    BlobError, Blobs, Cancel, Captured, CommitId, Ended, ExitCause, Invocation, ProcessError, Processes,
+    Workspaces,
+};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, Errand};
+use fixpoint_vocabulary::settings::Settings;
+use fixpoint_vocabulary::work::{
+    AttemptOrder, AttemptResult, BlobId, Command, CommandEnd, CommandId, CommandResult,
+};
+use fixpoint_vocabulary::{Redactor, TaskId};
+use fixpoint_workspaces::{LocalWorkspaces, Options};
+
+/// What an agent does in its directory.
+pub(crate) type Playing = dyn Fn(&Invocation) + Send + Sync;
+
+struct Agent(Box<Playing>);
+
+impl Processes for Agent {
+    fn run(
+        &self,
+        invocation: &Invocation,
+        _: &Cancel,
+        _: &mut dyn FnMut(&[u8]),
+    ) -> Result<Ended, ProcessError> {
+        fs::write(&invocation.output, "").unwrap();
+        (self.0)(invocation);
+        let output = Captured { path: invocation.output.clone(), written: 0, left_out: 0 };
+        Ok(Ended { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 })
+    }
+}
+
+#[derive(Debug)]
+struct NoBlobs;
+
+impl Blobs for NoBlobs {
+    fn put(&self, _: &[u8]) -> Result<BlobId, BlobError> {
+        panic!("an attempt keeps no blobs")
+    }
+
+    fn get(&self, id: &BlobId) -> Result<Vec<u8>, BlobError> {
+        Err(BlobError::Missing(id.clone()))
+    }
+}
+
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
+    let output = Process::new("git")
+        .args(["-c", "user.name=A", "-c", "user.email=a@b"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_string()
+}
+
+/// A repository with one commit, and everything an executor keeps.
+pub(crate) struct Scene {
+    root: tempfile::TempDir,
+    pub(crate) workspaces: Arc<LocalWorkspaces>,
+    pub(crate) first: CommitId,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let user = root.path().join("user");
+        fs::create_dir(&user).unwrap();
+        git(&user, &["init", "-q", "-b", "main"]);
+        git(&user, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        let first = CommitId(git(&user, &["rev-parse", "HEAD"]));
+        let options = Options { spare_bytes: 1 << 20, ..Options::default() };
+        let workspaces = LocalWorkspaces::open(&user, &root.path().join("slots"), options).unwrap();
+        Self { root, workspaces: Arc::new(workspaces), first }
+    }
+
+    pub(crate) fn user(&self) -> PathBuf {
+        self.root.path().join("user")
+    }
+
+    /// A commit on top of another, with these files as they are given.
+    pub(crate) fn commit(&self, onto: &CommitId, files: &[(String, String)], name: &str) -> CommitId {
+        let bytes =
+            |(path, content): &(String, String)| (path.clone().into_bytes(), content.clone().into_bytes());
+        let files: Vec<_> = files.iter().map(bytes).collect();
+        self.workspaces.overlay(onto, &files, name).unwrap().commit
+    }
+
+    pub(crate) fn content(&self, at: &CommitId, path: &str) -> String {
+        format!("{}\n", git(&self.user(), &["show", &format!("{at}:{path}")]))
+    }
+
+    /// One attempt by an agent that is played.
+    pub(crate) fn attempt(&self, order: AttemptOrder, playing: Box<Playing>) -> AttemptResult {
+        let place = |name: &str| self.root.path().join(name);
+        let duty = Duty {
+            run: "r".to_string(),
+            task: TaskId::from("t".to_string()),
+            brief: Brief {
+                version: String::new(),
+                repository: String::new(),
+                directory: String::new(),
+                goal: Redactor::default().redact("bring them together"),
+                agent: vec!["played".to_string()],
+                checks: Vec::new(),
+                base: BaseOrder::WorkingTree,
+                settings: Settings::default(),
+                delivery: Delivery::Branch,
+            },
+            tools: Tools {
+                workspaces: self.workspaces.clone(),
+                processes: Arc::new(Agent(playing)),
+                blobs: Arc::new(NoBlobs),
+                redactor: Redactor::default(),
+                watcher: Arc::new(()),
+            },
+            places: Places {
+                outputs: place("outputs"),
+                prompts: place("prompts"),
+                baselines: place("baselines"),
+                locks: place("locks"),
+            },
+            agent_environment: Vec::new(),
+            check_environment: Vec::new(),
+            goals: None,
+        };
+        let errand = Errand::new(Command::RunAttempt(order));
+        let end = duty.perform(CommandId { seq: 1, index: 0 }, &errand, &Cancel::default());
+        let CommandEnd::Completed(CommandResult::Attempt(result)) = end else { panic!("{end:?}") };
+        result
+    }
+}
