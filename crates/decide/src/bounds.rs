@@ -18,8 +18,9 @@ const DECOMPOSITIONS: u64 = 2;
 const ORDERINGS: u64 = 1;
 /// A replan of the whole plan decomposes and orders again.
 const CALLS_PER_REPLAN: u64 = 2;
-/// A task without checks needs two independent yeses.
-const JUDGEMENTS_PER_ATTEMPT: u64 = 2;
+/// A task without checks needs two independent yeses; after a second that is none the judge may be asked whether it is
+/// worth going on.
+const JUDGEMENTS_PER_ATTEMPT: u64 = 3;
 
 /// A run to be bounded.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -111,16 +112,17 @@ fn terms(question: &Question) -> Vec<Term> {
     let refinements = plans * u64::from(refinement.max_refinement_attempts);
     let replans_per_lineage =
         if replanning.enabled { u64::from(replanning.max_iterations.saturating_sub(1)) } else { 0 };
-    let lineages = u64::from(question.tasks)
-        + u64::from(integration.max_fix_iterations)
-        + u64::from(integration.max_additional_tasks);
+    let finals = u64::from(integration.max_fix_iterations) + 1;
+    // The goals of the run are a task of their own after each judgement of the whole.
+    let lineages = u64::from(question.tasks) + u64::from(integration.max_additional_tasks) + finals;
     let replans = lineages * replans_per_lineage;
-    let most_tasks = u64::from(planning.max_subtasks.max(question.tasks));
-    let tasks = (lineages + replans * u64::from(replanning.max_children)).min(most_tasks);
+    let most_tasks = u64::from(planning.max_subtasks.max(question.tasks)) + finals;
+    // Merges that need an agent come on top, whatever the number of tasks, and are not planned anew.
+    let merges = u64::from(integration.max_fix_iterations);
+    let tasks = (lineages + replans * u64::from(replanning.max_children)).min(most_tasks) + merges;
     let attempts = tasks * u64::from(convergence.max_iterations);
     let reflections = if planning.reflection.enabled { attempts } else { 0 };
     let revisions = u64::from(planning.revision.max_revisions);
-    let finals = u64::from(integration.max_fix_iterations) + 1;
 
     let calls = |name, calls: u64, en, ja| Term {
         name,
@@ -158,7 +160,7 @@ fn terms(question: &Question) -> Vec<Term> {
             ..calls(
                 "attempts",
                 attempts * JUDGEMENTS_PER_ATTEMPT,
-                "convergence.max_iterations attempts for each of planning.max_subtasks tasks at most, judged twice",
+                "convergence.max_iterations attempts for each of planning.max_subtasks tasks at most, repairs of merges on top, judged up to three times",
                 "試行と判定",
             )
         },
@@ -191,11 +193,11 @@ mod tests {
         assert_eq!(of("planning"), 15);
         assert_eq!(of("plan_judgement"), 3 * 5 * 3);
         assert_eq!(of("refinement"), 2 * 2 * 3);
-        // 3 tasks, 3 repairs and 5 additions may each be replanned twice.
-        assert_eq!(of("replanning"), 11 * 2 * 3);
-        // 11 + 22 × 5 = 121 tasks would be more than the 100 a run may have.
-        assert_eq!(answer.agent_attempts, 100 * 10);
-        assert_eq!(of("attempts"), 1000 * 2 * 3);
+        // 3 tasks, 5 additions and 4 times the goals of the run may each be replanned twice.
+        assert_eq!(of("replanning"), 12 * 2 * 3);
+        // 12 + 24 × 5 = 132 tasks would be more than the 100 a run may plan and the 4 for its goals; 3 repairs on top.
+        assert_eq!(answer.agent_attempts, 107 * 10);
+        assert_eq!(of("attempts"), 1070 * 3 * 3);
         let total: u64 = answer.terms.iter().map(|term| term.model_calls).sum();
         assert_eq!(answer.model_calls, total);
         assert_eq!(answer.tokens, total * (64_000 + 8192));
@@ -219,16 +221,16 @@ mod tests {
             config.convergence.max_iterations = 11;
         });
         let terms = answer.terms.iter().map(|term| (term.name, term.model_calls, term.agent_attempts));
-        // 7 + 3 + 5 lineages, each replanned 3 times into 2 tasks: 15 + 45 × 2 tasks with 11 attempts each.
+        // 7 + 5 + 4 lineages, each replanned 3 times into 2 tasks, and 3 repairs: 16 + 48 × 2 + 3 tasks with 11 attempts.
         assert_eq!(
             terms.collect::<Vec<_>>(),
             [
                 ("planning", 5 * 2, 0),
                 ("plan_judgement", 4 * 4 * 2, 0),
                 ("refinement", 3 * 2 * 2, 0),
-                ("replanning", 45 * 2, 0),
-                ("attempts", 1155 * 2 * 2, 1155),
-                ("reflection", 1155 * 2, 0),
+                ("replanning", 48 * 2, 0),
+                ("attempts", 1265 * 3 * 2, 1265),
+                ("reflection", 1265 * 2, 0),
                 ("revision", 6 * 2, 0),
                 ("final_judgement", 4 * 2, 0),
             ]

@@ -118,7 +118,8 @@ pub struct Run {
     standing: Standing,
     under_way: BTreeMap<CommandId, UnderWay>,
     held: Vec<(Owner, Command, Cause)>,
-    interruptions: u32,
+    /// Whose commands were cut short by crashes, each time, since one of theirs came to an end.
+    lost: Vec<Owner>,
     /// Answers that could not be used, by what they were for.
     troubles: Vec<(Owner, Trouble)>,
     ledger: Ledger,
@@ -162,7 +163,7 @@ impl Run {
             standing: Standing::New,
             under_way: BTreeMap::new(),
             held: Vec::new(),
-            interruptions: 0,
+            lost: Vec::new(),
             troubles: Vec::new(),
             review: Arc::new(Review::default()),
             nodes,
@@ -270,6 +271,11 @@ impl Run {
             || self.held.iter().any(|(owner, ..)| owner == with)
     }
 
+    /// How often in a row a crash cut something short.
+    fn times_lost(&self, owner: &Owner) -> u32 {
+        u32::try_from(self.lost.iter().filter(|whose| *whose == owner).count()).unwrap_or(u32::MAX)
+    }
+
     /// Answers in a row that could not be used for something.
     fn tries(&self, owner: &Owner) -> u32 {
         u32::try_from(self.troubles.iter().filter(|(whose, _)| whose == owner).count()).unwrap_or(u32::MAX)
@@ -332,7 +338,7 @@ impl Deciding<'_> {
                 Some(under_way) => self.ended(under_way, end),
                 None => Ok(()),
             },
-            (Event::StopAsked, Standing::Working) => self.stop(),
+            (Event::StopAsked, Standing::Working) => self.halt(Cause::Stopped),
             (Event::StopAsked, Standing::New) => {
                 self.end(Cause::Stopped);
                 Ok(())
@@ -341,7 +347,10 @@ impl Deciding<'_> {
             (Event::StopAsked | Event::Ended { .. }, Standing::Paused { .. } | Standing::Ended { .. }) => {
                 Ok(())
             }
-            (Event::Resumed { unblocked, said, .. }, Standing::Paused { .. }) => self.resume(unblocked, said),
+            // A crash may have left it working when somebody brings more to spend, or something to say.
+            (Event::Resumed { unblocked, said, .. }, Standing::Paused { .. } | Standing::Working) => {
+                self.resume(unblocked, said)
+            }
             (Event::Resumed { unblocked, said, .. }, Standing::Ended { .. }) if !unblocked.is_empty() => {
                 self.resume(unblocked, said)
             }
@@ -363,8 +372,8 @@ impl Deciding<'_> {
             return self.tell(task, On::TheEvent);
         }
         match end {
-            CommandEnd::Completed(result) => self.completed(&owner, &command, result),
-            CommandEnd::Lost if self.run.interruptions < self.run.order.max_interruptions => {
+            CommandEnd::Completed(result) => return self.completed(&owner, &command, result),
+            CommandEnd::Lost if self.run.times_lost(&owner) < self.run.order.max_interruptions => {
                 self.begin(owner, command);
             }
             CommandEnd::Lost | CommandEnd::Failed { .. } => {
@@ -375,10 +384,16 @@ impl Deciding<'_> {
         Ok(())
     }
 
-    fn completed(&mut self, owner: &Owner, command: &Command, result: &CommandResult) {
+    fn completed(
+        &mut self,
+        owner: &Owner,
+        command: &Command,
+        result: &CommandResult,
+    ) -> Result<(), OutOfPlace> {
         if let CommandResult::Answer(ModelAnswer { reading: Reading::Unanswered { .. }, .. }) = result {
             let (owner, command) = (owner.clone(), command.clone());
-            return self.push(Move::Hold { owner, command, cause: Cause::ModelUnavailable });
+            self.push(Move::Hold { owner, command, cause: Cause::ModelUnavailable });
+            return Ok(());
         }
         match owner {
             Owner::Task(_) => {}
@@ -387,8 +402,9 @@ impl Deciding<'_> {
             Owner::Replan(task) => self.with_replan(task, result),
             Owner::Merge(task) => self.with_merge(task, result),
             Owner::Whole => self.with_whole(result),
-            Owner::Reflection(task) => self.with_reflection(task, result),
+            Owner::Reflection(task) => return self.with_reflection(task, result),
         }
+        Ok(())
     }
 
     /// Tells a task what happened, and takes its decision in.
@@ -402,8 +418,8 @@ impl Deciding<'_> {
         Ok(())
     }
 
-    /// Everything that works is told to stop, and the run waits.
-    fn stop(&mut self) -> Result<(), OutOfPlace> {
+    /// Everything that works is told to stop, so that it can be taken up again, and the run waits.
+    fn halt(&mut self, cause: Cause) -> Result<(), OutOfPlace> {
         let mut tasks = Vec::new();
         for UnderWay { owner, command } in self.run.under_way.clone().into_values() {
             match owner {
@@ -417,7 +433,7 @@ impl Deciding<'_> {
             }
         }
         tasks.iter().try_for_each(|task| self.tell(task, On::StopAsked))?;
-        self.push(Move::Pause { cause: Cause::Stopped });
+        self.push(Move::Pause { cause });
         Ok(())
     }
 
@@ -442,5 +458,7 @@ impl Deciding<'_> {
     }
 }
 
+#[cfg(test)]
+mod regressions;
 #[cfg(test)]
 mod tests;

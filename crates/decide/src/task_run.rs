@@ -274,7 +274,11 @@ impl TaskRun {
         let (ground, trial, last) = match &order.start {
             Start::TakeBase => (Ground::default(), None, None),
             Start::At(base) => (Ground { base: Some(base.clone()), ..Ground::default() }, None, None),
-            Start::On(ground) => (ground.clone(), None, None),
+            Start::On(ground) => {
+                let unfinished = ground.base.as_ref().filter(|_| ground.is_unproven);
+                let trial = unfinished.map(|base| Trial::given(&base.commit, &base.tree));
+                (ground.clone(), trial, None)
+            }
             Start::Trial { ground, commit, tree, conflict } => {
                 let left = conflict.as_ref().map(|conflict| Left::unmerged(commit, conflict));
                 (ground.clone(), Some(Trial::given(commit, tree)), left)

@@ -21,9 +21,7 @@ impl Run {
         let is_done = |node: &&Node| node.state == TaskState::Done && !node.is_merge();
         let has_result = self.tasks().any(|node| is_done(&node)) && !self.loose_ends().is_empty();
         let blocked = self.tasks().find_map(|node| node.cause.filter(|_| node.state == TaskState::Blocked));
-        let in_vain = !self.waiting_in_vain().is_empty();
-        let all_in = blocked.is_none() && !in_vain && self.left_out.is_empty();
-        match (all_in, self.whole.is_complete, has_result) {
+        match (self.is_all_in(), self.whole.is_complete, has_result) {
             (true, None | Some(true), true) => Cause::Done,
             (true, None | Some(true), false) => Cause::AlreadySatisfied,
             (_, _, true) => Cause::Partial,

@@ -89,13 +89,30 @@ impl Run {
 
     /// What a task begins with, once everything it rests on is one commit.
     fn start_of(&self, node: &Node, below: &[TaskId]) -> Option<Start> {
-        let done = below.first().and_then(|id| self.task(id)).and_then(|node| node.run.as_ref());
+        // Work that is there already rests on the same results: it goes on there, not on the results alone.
+        let first = below.first().filter(|id| node.ground.is_none() || !self.is_below_replaced(node, id));
+        let done = first.and_then(|id| self.task(id)).and_then(|node| node.run.as_ref());
         match (done, &node.ground, &self.planning.base) {
             (Some(done), ..) => Some(Start::On(done.ground_after())),
             (None, Some(ground), _) => Some(Start::On(ground.clone())),
             (None, None, Some(base)) => Some(Start::At(base.clone())),
             (None, None, None) => None,
         }
+    }
+
+    /// Whether a result lies below the task that another took the place of.
+    fn is_below_replaced(&self, node: &Node, id: &TaskId) -> bool {
+        let mut replaced = self.tasks().filter(|old| old.replaced_by.contains(node.id()));
+        replaced.any(|old| self.rests_on(&old.task.dependencies).contains(id))
+    }
+
+    /// The task that brings two results together, where there is one.
+    fn merge_of(&self, one: &TaskId, other: &TaskId) -> Option<&TaskId> {
+        let is_it = |node: &&Node| match &node.kind {
+            NodeKind::Merge { ours, theirs } => ours == one && theirs == other,
+            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => false,
+        };
+        self.tasks().find(is_it).map(Node::id)
     }
 
     /// A task's decision as far as the run allows it.
@@ -158,9 +175,15 @@ impl Deciding<'_> {
         }
         let below = self.run.rests_on(&node.task.dependencies);
         if let [first, second, ..] = below.as_slice() {
-            let merge = self.merge_node(first, second);
-            let name = merge.task.id.clone();
-            self.push(Move::TasksAdded { tasks: Vec::from([merge]) });
+            let name = match self.run.merge_of(first, second) {
+                Some(name) => name.clone(),
+                None => {
+                    let merge = self.merge_node(first, second);
+                    let name = merge.task.id.clone();
+                    self.push(Move::TasksAdded { tasks: Vec::from([merge]) });
+                    name
+                }
+            };
             let kept = below.iter().filter(|id| *id != first && *id != second).cloned();
             let dependencies = core::iter::once(name).chain(kept).collect();
             self.push(Move::TaskRewired { task: task.clone(), dependencies });

@@ -11,13 +11,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
-use fixpoint_vocabulary::documents::{Complexity, Document, Subtask, WholeJudgement};
+use fixpoint_vocabulary::documents::{ActionPlan, Complexity, Document, Subtask, WholeJudgement};
 use fixpoint_vocabulary::work::{Base, CommandResult, Conflict};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId, TaskState};
 
 use super::{Deciding, Judging, Move, NewTask, Node, NodeKind, On, Owner, Run, Trouble};
-use crate::plan_shape;
 use crate::task_run::{Ground, Start};
+use crate::{plan_shape, sanitising};
 
 impl Run {
     /// The results that no other result holds, in the order of their tasks.
@@ -28,17 +28,58 @@ impl Run {
         };
         let done: Vec<TaskId> = self
             .tasks()
-            .filter(|node| node.state == TaskState::Done && !self.left_out.contains(node.id()))
+            .filter(|node| node.state == TaskState::Done)
             .filter(changed)
             .map(|node| node.id().clone())
             .collect();
-        let ends = self.outermost(&done);
-        // A task that waits for two may itself have failed, and the merge made for it is as good as any.
-        ends.into_iter().filter(|id| !self.is_left_out(id)).collect()
+        // What a result that is left out was made of is left out with it: to take that up again would lead to the same
+        // merge, for ever.
+        self.outermost(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
     }
 
-    fn is_left_out(&self, id: &TaskId) -> bool {
-        self.left_out.contains(id)
+    /// The two results to be brought together next. What was brought together already is the one side, so that only a
+    /// single result is left out where that cannot be done.
+    fn next_pair(&self) -> Option<(TaskId, TaskId)> {
+        let ends = self.loose_ends();
+        let is_merge = |id: &&TaskId| self.task(id).is_some_and(Node::is_merge);
+        let ours = ends.iter().find(is_merge).or_else(|| ends.first())?;
+        let theirs = ends.iter().find(|id| *id != ours)?;
+        Some((ours.clone(), theirs.clone()))
+    }
+
+    /// Whether every task came to what it should, so that the whole can.
+    pub(super) fn is_all_in(&self) -> bool {
+        let is_blocked = self.tasks().any(|node| node.state == TaskState::Blocked);
+        !is_blocked && self.left_out.is_empty() && self.waiting_in_vain().is_empty()
+    }
+
+    /// The task that makes the goals of the run pass at its end, where no task had to so far.
+    fn last_task(&self) -> Option<NewTask> {
+        let order = self.plan_order().filter(|order| !order.goals.is_empty())?;
+        let end: Vec<TaskId> = self.loose_ends();
+        let is_asked_for = |node: &Node| {
+            let is_there = end.contains(node.id()) || node.task.dependencies == end;
+            is_there && node.goals.is_superset(&order.goals)
+        };
+        if !self.is_all_in() || self.tasks().any(is_asked_for) {
+            return None;
+        }
+        let commands = order.goals.iter().filter_map(|goal| self.checks.get(*goal as usize));
+        let names: BTreeSet<&TaskId> = self.tasks().map(Node::id).collect();
+        let named = |n: u32| TaskId::from(format!("goals-{n}"));
+        let task = Subtask {
+            id: (1u32..).map(named).find(|id| !names.contains(id))?,
+            description: self.brief.as_ref().map(|brief| brief.goal.as_str().into()).unwrap_or_default(),
+            dependencies: end,
+            estimated_complexity: Complexity::Medium,
+            required_tools: Vec::new(),
+            acceptance: Vec::new(),
+            scope_paths: Vec::new(),
+            goals: commands.map(|placed| placed.check.command.clone()).collect(),
+            context: String::new(),
+            subtasks: Vec::new(),
+        };
+        Some(NewTask { task, kind: NodeKind::Added, lineage: None, ground: None })
     }
 
     /// What the run came to: the commit that holds everything that is delivered.
@@ -125,9 +166,12 @@ impl Deciding<'_> {
 
     /// All tasks have ended: their results are brought together two by two, then the whole is judged.
     pub(super) fn next_of_integration(&mut self) {
-        if let [ours, theirs, ..] = self.run.loose_ends().as_slice() {
-            let merge = self.merge_node(ours, theirs);
+        if let Some((ours, theirs)) = self.run.next_pair() {
+            let merge = self.merge_node(&ours, &theirs);
             return self.push(Move::TasksAdded { tasks: Vec::from([merge]) });
+        }
+        if let Some(last) = self.run.last_task() {
+            return self.push(Move::TasksAdded { tasks: Vec::from([last]) });
         }
         let is_judged = self.run.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
         let worked = self.run.tasks().filter(|node| !node.is_merge()).count();
@@ -190,9 +234,17 @@ impl Deciding<'_> {
         if plan_shape::problem_of_tasks(&tasks, self.run.plan_bounds(self.run.nodes.len())).is_some() {
             return Vec::new();
         }
-        let end = self.run.loose_ends().first().and_then(|id| self.run.task(id));
-        let ground = end.and_then(|node| node.run.as_ref()).map(|run| run.ground_after());
-        let new = |task| NewTask { task, kind: NodeKind::Added, lineage: None, ground: ground.clone() };
+        if !sanitising::findings(&tasks, &ActionPlan::default()).is_empty() {
+            return Vec::new();
+        }
+        // They begin on what is there, and their results hold it.
+        let end = self.run.loose_ends();
+        let new = |mut task: Subtask| {
+            if task.dependencies.is_empty() {
+                task.dependencies.clone_from(&end);
+            }
+            NewTask { task, kind: NodeKind::Added, lineage: None, ground: None }
+        };
         tasks.into_iter().map(new).collect()
     }
 }

@@ -13,7 +13,7 @@ use fixpoint_vocabulary::settings::ReflectionSettings;
 use fixpoint_vocabulary::work::{Command, CommandResult};
 use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId, TaskState};
 
-use super::{Deciding, Judging, Move, Node, NodeKind, Owner, Run, Trouble};
+use super::{Deciding, Judging, Move, Node, NodeKind, OutOfPlace, Owner, Run, Trouble};
 use crate::reflection::{self, ActionStatus, LastAction};
 use crate::revising;
 use crate::revision::{Approval, Verdict};
@@ -80,7 +80,11 @@ impl Deciding<'_> {
         true
     }
 
-    pub(super) fn with_reflection(&mut self, task: &TaskId, result: &CommandResult) {
+    pub(super) fn with_reflection(
+        &mut self,
+        task: &TaskId,
+        result: &CommandResult,
+    ) -> Result<(), OutOfPlace> {
         let answer = match result {
             CommandResult::Answer(answer) => answer,
             CommandResult::Person(answer) => return self.with_approval(answer),
@@ -90,7 +94,7 @@ impl Deciding<'_> {
             | CommandResult::Grafted { .. }
             | CommandResult::Merged(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => return,
+            | CommandResult::Kept => return Ok(()),
         };
         let trouble = match &answer.reading {
             Reading::Document(Document::Reflection(document)) => match self.revised(document) {
@@ -104,14 +108,16 @@ impl Deciding<'_> {
                 text: Redacted::default(),
             },
             Reading::Unreadable { problem, text } => Trouble { problem: problem.clone(), text: text.clone() },
-            Reading::Unanswered { .. } => return,
+            Reading::Unanswered { .. } => return Ok(()),
         };
         let owner = Owner::Reflection(task.clone());
         if self.is_asked_again(&owner, trouble) {
-            return self.ask(owner, Ask::new(About::Reflect { task: task.clone() }));
+            self.ask(owner, Ask::new(About::Reflect { task: task.clone() }));
+        } else {
+            // Nobody could look back: the plan stays as it is.
+            self.push(Move::Reflected { task: task.clone(), document: None });
         }
-        // Nobody could look back: the plan stays as it is.
-        self.push(Move::Reflected { task: task.clone(), document: None });
+        Ok(())
     }
 
     /// The steps as they would be, where they must change.
@@ -128,10 +134,15 @@ impl Deciding<'_> {
         revising::revised(&plan.actions, revision, &tasks, &is_done).map(Some)
     }
 
-    fn reflected(&mut self, task: &TaskId, document: &ReflectionDocument, revised: Option<ActionPlan>) {
+    fn reflected(
+        &mut self,
+        task: &TaskId,
+        document: &ReflectionDocument,
+        revised: Option<ActionPlan>,
+    ) -> Result<(), OutOfPlace> {
         let kept = alloc::boxed::Box::new(document.clone());
         self.push(Move::Reflected { task: task.clone(), document: Some(kept) });
-        let (Some(actions), Some(settings)) = (revised, self.run.settings()) else { return };
+        let (Some(actions), Some(settings)) = (revised, self.run.settings()) else { return Ok(()) };
         let reflection = &document.reflection;
         let error = reflection.error.clone().or_else(|| reflection.issues_identified.first().cloned());
         let error = error.unwrap_or_else(|| reflection.action_evaluated.clone());
@@ -146,21 +157,21 @@ impl Deciding<'_> {
                 let asked = PersonAsk { about, questions: Vec::new(), kind, within: seconds };
                 self.begin(Owner::Reflection(task.clone()), Command::AskPerson(asked));
             }
-            Verdict::AskPerson { cause, .. } => self.push(Move::Pause { cause }),
+            Verdict::AskPerson { cause, .. } => return self.halt(cause),
         }
+        Ok(())
     }
 
     /// A person was asked whether the plan may change; silence is a no.
-    fn with_approval(&mut self, answer: &PersonAnswer) {
+    fn with_approval(&mut self, answer: &PersonAnswer) -> Result<(), OutOfPlace> {
         match (answer, self.run.proposed.clone()) {
             (PersonAnswer::Approved { .. }, Some((actions, error))) => {
                 self.push(Move::Revised { actions, error });
+                Ok(())
             }
-            (PersonAnswer::Approved { .. }, None) => {}
-            (PersonAnswer::Refused { .. } | PersonAnswer::Said(_), _) => {
-                self.push(Move::Pause { cause: Cause::ApprovalRefused });
-            }
-            (PersonAnswer::Nobody, _) => self.push(Move::Pause { cause: Cause::ApprovalTimeout }),
+            (PersonAnswer::Approved { .. }, None) => Ok(()),
+            (PersonAnswer::Refused { .. } | PersonAnswer::Said(_), _) => self.halt(Cause::ApprovalRefused),
+            (PersonAnswer::Nobody, _) => self.halt(Cause::ApprovalTimeout),
         }
     }
 }

@@ -5,15 +5,15 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
-use fixpoint_vocabulary::documents::{Document, Subtask};
+use fixpoint_vocabulary::documents::{ActionPlan, Document, Subtask};
 use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId, TaskState};
 use serde_json::Map;
 
 use super::{Deciding, Move, NewTask, NodeKind, Owner, Run, Trouble};
-use crate::plan_shape;
 use crate::replanning::{self, Answer, Child, GraphTask, Refused};
 use crate::task_run::{Ground, Step, TaskRun};
+use crate::{plan_shape, sanitising};
 
 impl Run {
     /// Replans made in a task's lineage: one counter for a task and all its descendants.
@@ -25,7 +25,10 @@ impl Run {
 
     /// What the tasks in the place of another begin on: its best attempt, compared with what it was compared with.
     fn ground_for_children(run: &TaskRun) -> Option<Ground> {
-        run.nearest().map(|best| run.ground().moved_to(best))
+        // What lies outside the scope would be part of what they are compared with, and nobody would see it again.
+        let best = run.nearest().filter(|_| run.is_best_within_scope())?;
+        let goals = run.order().goals.difference(&run.order().guards).copied().collect();
+        Some(run.ground().moved_to(best, &goals))
     }
 }
 
@@ -105,6 +108,11 @@ impl Deciding<'_> {
             },
         };
         let ground = node.run.as_deref().and_then(Run::ground_for_children);
+        let findings = sanitising::findings(children, &ActionPlan::default());
+        if let Some(finding) = findings.first() {
+            let problem = Redactor::default().redact(&finding.text());
+            return self.replan_again(task, problem, None);
+        }
         match replanning::decide(&question) {
             Ok(Answer::Rewired { tasks, .. }) => {
                 let (old, new) = tasks.split_at(outlines.len().min(tasks.len()));

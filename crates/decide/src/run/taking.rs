@@ -64,15 +64,15 @@ impl Run {
         match event {
             Event::Begun => self.standing = Standing::Working,
             Event::Ended { command, end, .. } => {
-                self.under_way.remove(command);
+                let Some(UnderWay { owner, .. }) = self.under_way.remove(command) else { return };
                 match end {
-                    CommandEnd::Completed(_) => self.interruptions = 0,
-                    CommandEnd::Lost => self.interruptions += 1,
+                    CommandEnd::Completed(_) => self.lost.retain(|whose| *whose != owner),
+                    CommandEnd::Lost => self.lost.push(owner),
                     CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
                 }
             }
             Event::Resumed { .. } => {
-                self.interruptions = 0;
+                self.lost.clear();
                 self.standing = Standing::Working;
             }
             Event::StopAsked => {}
@@ -104,7 +104,7 @@ impl Run {
             | Move::Decomposed { .. }
             | Move::Coarser { .. }
             | Move::PartialOffered { .. }
-            | Move::Recalled { .. } => self.take_planning(step),
+            | Move::Recalled { .. } => self.take_planning(event, step),
             Move::Planned { .. }
             | Move::PlanScored { .. }
             | Move::PlanDecided { .. }
@@ -162,12 +162,13 @@ impl Run {
         }
     }
 
-    fn take_planning(&mut self, step: &Move) {
+    fn take_planning(&mut self, event: &Event, step: &Move) {
         let planning = Arc::make_mut(&mut self.planning);
         if let Move::BaseTaken { base } = step {
             planning.base = Some(base.clone());
         } else if let Move::Heard { said } = step {
-            planning.unclear += 1;
+            // What somebody says unasked answers no question.
+            planning.unclear += u32::from(!matches!(event, Event::Resumed { .. }));
             planning.remarks.extend(said.iter().cloned());
         } else if let Move::NobodyThere = step {
             planning.unclear += 1;
@@ -242,6 +243,9 @@ impl Run {
                     node.step = Step::New;
                 }
             });
+            if *state == TaskState::Ready {
+                self.reconsider(task);
+            }
         } else if let Move::TaskReplaced { task, children, .. } = step {
             self.forgive(&Owner::Replan(task.clone()));
             let names: Vec<TaskId> = children.iter().map(|child| child.task.id.clone()).collect();
@@ -270,6 +274,15 @@ impl Run {
         }
     }
 
+    /// A task may try again: what was said of the whole without it is no longer true, and what was left out because of
+    /// it may yet be in.
+    fn reconsider(&mut self, task: &TaskId) {
+        self.whole.is_complete = None;
+        if let Some(NodeKind::Merge { theirs, .. }) = self.task(task).map(|node| node.kind.clone()) {
+            self.left_out.remove(&theirs);
+        }
+    }
+
     /// What was wrong with earlier answers no longer matters.
     fn forgive(&mut self, owner: &Owner) {
         self.troubles.retain(|(whose, _)| whose != owner);
@@ -285,7 +298,9 @@ impl Run {
     fn add(&mut self, new: NewTask) {
         let goals: BTreeSet<u32> = new.task.goals.iter().map(|command| self.check_number(command)).collect();
         let own = self.plan_order().map(|order| order.goals.clone()).unwrap_or_default();
-        let is_only = self.review.plan().is_some_and(|plan| plan.tasks.len() == 1);
+        // Smaller tasks in its place each do a part only; what must pass in the end is seen to then.
+        let is_only =
+            new.kind == NodeKind::Planned && self.review.plan().is_some_and(|plan| plan.tasks.len() == 1);
         let goals = if is_only { goals.union(&own).copied().collect() } else { goals };
         self.nodes.push(Arc::new(Node::new(new, goals)));
     }

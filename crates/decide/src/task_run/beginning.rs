@@ -81,8 +81,11 @@ impl TaskRun {
             ImpliedGoals::None | ImpliedGoals::WhatFails => !goals.is_empty(),
             ImpliedGoals::WhatFailsAndElseNothing => true,
         };
-        if nothing_to_do && !unmet {
-            return Decision::end(Cause::AlreadySatisfied);
+        match &self.trial {
+            // Unfinished work that has reached the goals is judged like an attempt.
+            Some(trial) if nothing_to_do && !unmet => return self.evaluate(trial),
+            None if nothing_to_do && !unmet => return Decision::end(Cause::AlreadySatisfied),
+            Some(_) | None => {}
         }
         self.attempt(1, base.commit.clone(), 1)
     }

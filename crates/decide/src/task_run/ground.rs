@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, CommandResult, ReportedFailure};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::trial::silence;
 use super::{ImpliedGoals, Made, Step, TaskRun, Work};
@@ -139,6 +140,11 @@ impl TaskRun {
         self.made.iter().rev().find(|made| made.commit == best.commit).map(Made::as_base)
     }
 
+    /// Whether the commit that came nearest changes nothing it may not.
+    pub fn is_best_within_scope(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.outside.is_empty())
+    }
+
     /// What is known of the checks at the result: what a task that begins there is compared with.
     pub fn ground_after(&self) -> Ground {
         let mut checks = self.ground.checks.clone();
@@ -146,7 +152,8 @@ impl TaskRun {
             let after = CheckBaseline::after(checks.get(&report.check), report);
             checks.insert(report.check, after);
         }
-        Ground { base: self.result().or_else(|| self.ground.base.clone()), checks, runs: 0 }
+        let base = self.result().or_else(|| self.ground.base.clone());
+        Ground { base, checks, runs: 0, is_unproven: false }
     }
 }
 
@@ -156,9 +163,26 @@ pub struct Ground {
     /// The base.
     pub base: Option<Base>,
     /// What each check showed there.
+    #[serde(deserialize_with = "by_number")]
     pub checks: BTreeMap<u32, CheckBaseline>,
     /// How many times the checks ran there.
     pub runs: u32,
+    /// Whether it is unfinished work, on which nobody saw the guards: to find nothing left to do there proves nothing.
+    #[serde(default, skip_serializing_if = "is_proven")]
+    pub is_unproven: bool,
+}
+
+fn is_proven(is_unproven: &bool) -> bool {
+    !is_unproven
+}
+
+/// Reads a map whose keys are numbers. Inside a tagged document keys have been read as text before, and text is not
+/// taken for a number by itself.
+fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, CheckBaseline>, D::Error> {
+    let by_text = BTreeMap::<String, CheckBaseline>::deserialize(deserializer)?;
+    let numbered =
+        |(key, check): (String, CheckBaseline)| Ok((key.parse().map_err(D::Error::custom)?, check));
+    by_text.into_iter().map(numbered).collect()
 }
 
 impl Ground {
@@ -173,13 +197,16 @@ impl Ground {
             };
             checks.insert(*check, both);
         }
-        Self { base: Some(base), checks, runs: 0 }
+        Self { base: Some(base), checks, runs: 0, is_unproven: false }
     }
 
-    /// The same evidence about another commit.
+    /// The same evidence for whoever goes on with unfinished work. What must pass is looked at anew there: some of it
+    /// may be done.
     #[must_use]
-    pub fn moved_to(&self, base: Base) -> Self {
-        Self { base: Some(base), ..self.clone() }
+    pub fn moved_to(&self, base: Base, goals: &BTreeSet<u32>) -> Self {
+        let mut checks = self.checks.clone();
+        checks.retain(|check, _| !goals.contains(check));
+        Self { base: Some(base), checks, runs: 0, is_unproven: true }
     }
 
     /// Records what came in about the base.

@@ -19,6 +19,8 @@ use super::{Decision, JudgeOrder, Judged, Start, TaskRun, Trial, Unreadable, Wor
 use crate::convergence::Outcome;
 use crate::judging::{self, Code, Evidence, Limits};
 
+const OTHER_DOCUMENT: &str = "another kind of answer was given";
+
 /// What the judge's words came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
@@ -95,12 +97,16 @@ impl TaskRun {
 
     pub(super) fn remember_answer(&mut self, answer: &ModelAnswer) {
         match &answer.reading {
-            Reading::Document(document) => {
+            Reading::Document(Document::TaskJudgement(said)) => {
                 self.unreadable.clear();
-                let is_yes = matches!(document, Document::TaskJudgement(said) if said.success);
-                if let Some(trial) = self.trial.as_mut().filter(|_| is_yes) {
+                if let Some(trial) = self.trial.as_mut().filter(|_| said.success) {
                     trial.yeses += 1;
                 }
+            }
+            // Another document is no answer, and must count: or it would be asked for again for ever.
+            Reading::Document(_) => {
+                let (problem, text) = (Redacted::ours(OTHER_DOCUMENT), Redacted::default());
+                self.unreadable.push(Unreadable { problem, text });
             }
             Reading::Unreadable { problem, text } => {
                 self.unreadable.push(Unreadable { problem: problem.clone(), text: text.clone() });
@@ -113,9 +119,7 @@ impl TaskRun {
         let Some(judge) = &self.order.judge else { return Decision::end(Cause::JudgeUnavailable) };
         match &answer.reading {
             Reading::Document(Document::TaskJudgement(said)) => self.with_judgement(judge, said),
-            Reading::Document(_) => {
-                self.unreadable(judge, Redacted::ours("another kind of answer was given"))
-            }
+            Reading::Document(_) => self.unreadable(judge, Redacted::ours(OTHER_DOCUMENT)),
             Reading::Unreadable { problem, .. } => self.unreadable(judge, problem.clone()),
             // Nobody answered: that is no verdict, and may be mended.
             Reading::Unanswered { .. } => Decision::pause(Work::Judging, Cause::ModelUnavailable),

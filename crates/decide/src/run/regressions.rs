@@ -1,0 +1,459 @@
+//! Whole runs in a small made-up world, one for each way in which a run once went wrong.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::ask::{About, Ask, Asking, Manner, ModelAnswer, PersonAnswer, Reading, Remark};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
+use fixpoint_vocabulary::documents::{
+    Complexity, Document, GoalUnderstanding, JudgeAnswer, PlanJudgement, PlanRevision, PlanningDocument,
+    PlanningError, PlanningErrorKind, Reflection, ReflectionDocument, ReflectionPhase, ReflectionStatus,
+    Subtask, TaskDecomposition, TypedChange, WholeJudgement,
+};
+use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
+use fixpoint_vocabulary::usage::{Allowance, Usage};
+use fixpoint_vocabulary::work::{
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
+    CommitId, Event, Merged, Recalled, ReportedFailure, TreeId,
+};
+use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
+
+use super::*;
+use crate::task_run::{CheckBaseline, Ground, Start, TaskOrder, TestEdits};
+
+fn base(name: &str) -> Base {
+    Base { commit: CommitId(name.into()), tree: TreeId(name.into()) }
+}
+
+fn subtask(id: &str, after: &[&str]) -> Subtask {
+    Subtask {
+        id: id.into(),
+        description: format!("do {id}"),
+        dependencies: after.iter().map(|id| (*id).into()).collect(),
+        estimated_complexity: Complexity::Medium,
+        required_tools: Vec::new(),
+        acceptance: Vec::new(),
+        scope_paths: vec![format!("src/{id}/**")],
+        goals: vec![format!("check {id}")],
+        context: String::new(),
+        subtasks: Vec::new(),
+    }
+}
+
+fn document(tasks: Vec<Subtask>) -> Document {
+    Document::Planning(PlanningDocument {
+        goal_understanding: Some(GoalUnderstanding::default()),
+        task_decomposition: Some(TaskDecomposition { reasoning: String::new(), subtasks: tasks }),
+        ..PlanningDocument::default()
+    })
+}
+
+fn answer(document: Document) -> CommandEnd {
+    let reading = Reading::Document(document);
+    let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
+    CommandEnd::Completed(CommandResult::Answer(answer))
+}
+
+fn judgement(success: bool) -> Document {
+    Document::TaskJudgement(JudgeAnswer {
+        success,
+        should_continue: true,
+        should_replan: false,
+        already_satisfied: false,
+        reason: String::new(),
+        missing_requirements: Vec::new(),
+    })
+}
+
+/// A run under way in the small world, whose commands end in the order in which they began.
+struct World {
+    run: Run,
+    seq: u64,
+    plan: Vec<Subtask>,
+    /// Every command that was begun.
+    begun: Vec<(Owner, Command)>,
+}
+
+impl World {
+    fn new(plan: Vec<Subtask>, change: impl FnOnce(&mut Settings, &mut PlanOrder)) -> Self {
+        let mut settings = Settings::default();
+        let placed = |command: &str, kind| PlacedCheck {
+            check: Check::new(command, command, kind),
+            directory: String::new(),
+        };
+        let mut order = PlanOrder {
+            calls: PlanningCalls::AtOnce,
+            manner: Manner::default(),
+            reflection_interval: 0,
+            asking: Asking::Possible,
+            judging: Judging::ByModel,
+            extent: Extent::Whole,
+            sigma: None,
+            prices: BTreeMap::new(),
+            tools: Vec::new(),
+            guards: BTreeSet::from([0]),
+            goals: BTreeSet::new(),
+            test_edits: TestEdits::Checked,
+        };
+        change(&mut settings, &mut order);
+        let brief = Brief {
+            version: String::new(),
+            repository: String::new(),
+            directory: String::new(),
+            goal: Redacted::ours("everything"),
+            agent: Vec::new(),
+            checks: vec![placed("guard", CheckKind::Guard), placed("check everything", CheckKind::Goal)],
+            base: BaseOrder::WorkingTree,
+            settings,
+            delivery: fixpoint_vocabulary::brief::Delivery::Branch,
+        };
+        let run = Run::new(RunOrder::planned(order, Allowance::default()), Some(brief));
+        Self { run, seq: 0, plan, begun: Vec::new() }
+    }
+
+    fn send(&mut self, event: &Event) {
+        self.seq += 1;
+        let turn = Turn { seq: self.seq, elapsed_ms: 0 };
+        let decision = self.run.decide(turn, event).unwrap();
+        self.begun.extend(decision.commands().map(|(_, owner, command)| (owner, command.clone())));
+        self.run.apply(turn, event, &decision);
+    }
+
+    fn end(&mut self, command: CommandId, end: CommandEnd) {
+        self.send(&Event::Ended { command, end, took_ms: 0 });
+    }
+
+    /// Lets commands end, as a script says or as they usually do, until the run rests or nothing may end.
+    fn go(&mut self, script: &mut dyn FnMut(&Owner, &Command) -> Option<CommandEnd>) -> Standing {
+        if self.run.standing() == Standing::New {
+            self.send(&Event::Begun);
+        }
+        for _ in 0..400 {
+            let Some((id, owner, command)) = self.run.under_way().next() else { break };
+            let (owner, command) = (owner.clone(), command.clone());
+            let end = script(&owner, &command).unwrap_or_else(|| self.usual(&owner, &command));
+            self.end(id, end);
+        }
+        self.run.standing()
+    }
+
+    fn play(&mut self) -> Standing {
+        self.go(&mut |_, _| None)
+    }
+
+    fn usual(&self, owner: &Owner, command: &Command) -> CommandEnd {
+        CommandEnd::Completed(match command {
+            Command::TakeBase => CommandResult::Base(base("0")),
+            Command::RecallPlan => CommandResult::Recalled(Recalled::Nothing),
+            Command::KeepPlan => CommandResult::Kept,
+            Command::RunChecks(run) => {
+                let report = |call: &fixpoint_vocabulary::work::CheckCall| {
+                    let checked = self.run.checks().get(call.check as usize).unwrap();
+                    let part = checked.check.command.strip_prefix("check ").unwrap_or("0");
+                    report(call.check, run.commit.0.split(' ').any(|word| word == part))
+                };
+                CommandResult::Checks { reports: run.calls.iter().map(report).collect() }
+            }
+            Command::RunAttempt(order) => {
+                let Owner::Task(task) = owner else { panic!("{owner:?}") };
+                let part = if task.as_str().starts_with("goals-") { "everything" } else { task.as_str() };
+                let after = base(&format!("{} {part}", order.base.0));
+                CommandResult::Attempt(AttemptResult::new(AgentEnd::Exited, after.commit, after.tree))
+            }
+            Command::Graft(order) => {
+                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            }
+            Command::Merge(order) => {
+                let merged = base(&format!("{} {}", order.ours, order.theirs));
+                let (commit, tree) = (merged.commit, merged.tree);
+                CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
+            }
+            Command::Ask(ask) => return answer(self.words(&ask.about)),
+            Command::AskPerson(_) => CommandResult::Person(PersonAnswer::Nobody),
+        })
+    }
+
+    fn words(&self, about: &About) -> Document {
+        match about {
+            About::Plan | About::Understand | About::Decompose | About::Order | About::Refine { .. } => {
+                document(self.plan.clone())
+            }
+            About::ReplanTask { task } => document(vec![subtask(&format!("{task}-1"), &[])]),
+            About::JudgePlan { .. } => Document::PlanJudgement(PlanJudgement {
+                is_acceptable: true,
+                issues: Vec::new(),
+                suggestions: Vec::new(),
+                overall_score: Some(Score::nearest(90.0)),
+            }),
+            About::JudgeTask { .. } => judgement(true),
+            About::JudgeWhole { .. } => Document::WholeJudgement(WholeJudgement {
+                is_complete: true,
+                missing_aspects: Vec::new(),
+                additional_tasks: Vec::new(),
+                completion_score: None,
+            }),
+            About::Reflect { .. } => looking_back(),
+        }
+    }
+
+    fn asked(&self, is_it: impl Fn(&About) -> bool) -> usize {
+        let asks = self.begun.iter().filter_map(|(_, command)| match command {
+            Command::Ask(Ask { about, .. }) => Some(about),
+            _ => None,
+        });
+        asks.filter(|about| is_it(about)).count()
+    }
+
+    fn state(&self, task: &str) -> Option<TaskState> {
+        self.run.task(&task.into()).map(|node| node.state)
+    }
+}
+
+fn report(check: u32, is_passing: bool) -> CheckReport {
+    let failure = ReportedFailure {
+        identity: format!("t{check}"),
+        fingerprint: format!("f:t{check}"),
+        message: Redacted::default(),
+        place: None,
+    };
+    CheckReport {
+        check,
+        end: if is_passing { CheckEnd::Passed } else { CheckEnd::Failed },
+        failures: if is_passing { Vec::new() } else { vec![failure] },
+        masked: false,
+        passed: Some(5),
+        counted: 5,
+        passed_set: None,
+        seen_passing: BTreeSet::from([format!("t{check}")]).into_iter().filter(|_| is_passing).collect(),
+        gone: BTreeSet::new(),
+        reasons: Vec::new(),
+        took_ms: 0,
+    }
+}
+
+/// A look back that wants the plan in another order.
+fn looking_back() -> Document {
+    let change =
+        fixpoint_vocabulary::documents::Change::Typed(TypedChange::Reorder { execution_order: Vec::new() });
+    let revision = PlanRevision { reason: String::new(), changes: vec![change], updated_action_plan: None };
+    Document::Reflection(ReflectionDocument {
+        phase: ReflectionPhase::Reflection,
+        reflection: Reflection {
+            action_evaluated: "a".into(),
+            status: ReflectionStatus::Partial,
+            evaluation: String::new(),
+            alignment_with_plan: String::new(),
+            issues_identified: Vec::new(),
+            plan_revision_needed: true,
+            error: None,
+            root_cause_analysis: None,
+        },
+        plan_revision_needed: None,
+        plan_revision: Some(revision),
+        comment: String::new(),
+    })
+}
+
+const DONE: Standing = Standing::Ended { cause: Cause::Done };
+
+/// Catches a map by number that cannot be read back where it stands inside a tagged document: no run of dependent
+/// tasks could be taken up.
+#[test]
+fn what_is_known_of_checks_is_read_back() {
+    let known = CheckBaseline {
+        end: CheckEnd::Passed,
+        failing: Vec::new(),
+        failures: Vec::new(),
+        masked: false,
+        passed: None,
+        counted: 1,
+        passed_set: None,
+    };
+    let ground = Ground { base: Some(base("base")), checks: [(3, known)].into(), ..Ground::default() };
+    let order = TaskOrder { start: Start::On(ground), ..TaskOrder::new("a".into(), [3].into(), [].into()) };
+    let step = Move::TaskStarted { order: alloc::boxed::Box::new(order) };
+    let text = serde_json::to_string(&step).unwrap();
+    assert_eq!(serde_json::from_str::<Move>(&text).unwrap(), step);
+}
+
+/// Catches a result that is left out while what it was made of is brought together anew, for ever.
+#[test]
+fn merges_that_fail_come_to_an_end() {
+    let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |settings, _| {
+        settings.integration.max_fix_iterations = 1;
+    });
+    let standing = world.go(&mut |_, command| match command {
+        // Whatever holds all three breaks the guard, and no agent can help it.
+        Command::RunChecks(run) if ["a", "b", "c"].iter().all(|part| run.commit.0.contains(part)) => {
+            let reports = run.calls.iter().map(|call| report(call.check, call.check != 0)).collect();
+            Some(CommandEnd::Completed(CommandResult::Checks { reports }))
+        }
+        _ => None,
+    });
+    assert_eq!(standing, Standing::Ended { cause: Cause::Partial });
+    let result = world.run.result().unwrap().commit.0;
+    assert!(result.contains('a') && result.contains('b'), "only the last is left out: {result}");
+}
+
+/// Catches a look back that pauses the run and forgets what other tasks had under way.
+#[test]
+fn a_pause_after_a_look_back_loses_nothing() {
+    let plan = vec![subtask("a", &[]), subtask("b", &[]), subtask("c", &["a"])];
+    let mut world = World::new(plan, |settings, order| {
+        settings.planning.revision.max_revisions = 0;
+        order.reflection_interval = 1;
+    });
+    let mut standing = world.play();
+    let mut pauses = 0;
+    while let Standing::Paused { cause: Cause::RequiresHumanIntervention } = standing {
+        pauses += 1;
+        assert!(pauses < 10, "it never goes on");
+        world.send(&Event::resumed());
+        standing = world.play();
+    }
+    assert_eq!((standing, pauses > 0), (DONE, true));
+}
+
+/// Catches a run that was working when it crashed and refuses what a person brings when it is taken up.
+#[test]
+fn more_can_be_brought_to_a_run_that_is_working() {
+    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    world.send(&Event::Begun);
+    let (id, ..) = world.run.under_way().next().unwrap();
+    world.end(id, CommandEnd::Lost);
+    let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
+    world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
+    assert_eq!((world.play(), world.run.planning().remarks.len()), (DONE, 1));
+}
+
+/// Catches a remark made on going on that counts as the answer to a question nobody asked.
+#[test]
+fn a_remark_does_not_use_up_the_question() {
+    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    world.send(&Event::Begun);
+    let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
+    world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
+    let mut unclear = 0;
+    let standing = world.go(&mut |_, command| match command {
+        Command::Ask(Ask { about: About::Plan, .. }) if unclear == 0 => {
+            unclear += 1;
+            let error = PlanningError {
+                kind: PlanningErrorKind::UnclearGoal,
+                message: String::new(),
+                clarification_needed: Vec::new(),
+                partial_plan: None,
+            };
+            Some(answer(Document::Planning(PlanningDocument { error: Some(error), ..Default::default() })))
+        }
+        _ => None,
+    });
+    assert_eq!(standing, DONE);
+}
+
+/// Catches a judge of tasks that gives another document for ever.
+#[test]
+fn another_document_is_asked_for_again_a_few_times_only() {
+    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let standing = world.go(&mut |_, command| match command {
+        Command::Ask(Ask { about: About::JudgeTask { .. }, .. }) => Some(answer(looking_back())),
+        _ => None,
+    });
+    assert_eq!(standing, Standing::Ended { cause: Cause::JudgeUnavailable });
+    assert_eq!(world.asked(|about| matches!(about, About::JudgeTask { .. })), 3);
+}
+
+/// Catches goals of the run that no task of a longer plan has to make pass.
+#[test]
+fn the_goals_of_a_run_are_seen_to_in_the_end() {
+    let mut world = World::new(vec![subtask("a", &[]), subtask("b", &[])], |_, order| {
+        order.goals = BTreeSet::from([1]);
+    });
+    assert_eq!(world.play(), DONE);
+    assert!(world.run.result().unwrap().commit.0.contains("everything"));
+    assert_eq!(world.state("goals-1"), Some(TaskState::Done));
+}
+
+/// Catches one crash that counts as many, because much was under way.
+#[test]
+fn one_crash_is_one_interruption() {
+    let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |_, _| {});
+    world.go(&mut |_, command| match command {
+        // All that is under way together is what a crash cuts short.
+        Command::RunChecks(_) => Some(CommandEnd::Lost),
+        _ => None,
+    });
+    assert!(matches!(world.run.standing(), Standing::Paused { cause: Cause::Infrastructure }));
+    world.send(&Event::resumed());
+    let ids: Vec<CommandId> = world.run.under_way().map(|(id, ..)| id).collect();
+    assert!(ids.len() >= 3, "{ids:?}");
+    ids.into_iter().for_each(|id| world.end(id, CommandEnd::Lost));
+    assert_eq!(world.play(), DONE);
+}
+
+/// Catches smaller tasks that may hold what no plan may.
+#[test]
+fn smaller_tasks_are_looked_through_like_a_plan() {
+    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let standing = world.go(&mut |_, command| match command {
+        Command::RunAttempt(order) => {
+            let same = base(&order.base.0);
+            let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
+            Some(CommandEnd::Completed(CommandResult::Attempt(left)))
+        }
+        Command::Ask(Ask { about: About::ReplanTask { .. }, .. }) => {
+            let mut child = subtask("x", &[]);
+            child.goals.push("sudo reboot".to_string());
+            Some(answer(document(vec![child])))
+        }
+        _ => None,
+    });
+    assert_eq!(standing, Standing::Ended { cause: Cause::NotConverging });
+    assert_eq!(world.asked(|about| matches!(about, About::ReplanTask { .. })), 3);
+    assert_eq!(world.state("x"), None);
+}
+
+/// Catches smaller tasks that begin without the best attempt, because the old task waited for others; and work that is
+/// taken for done where nobody has seen the guards.
+#[test]
+fn smaller_tasks_go_on_with_the_best_attempt() {
+    let mut world = World::new(vec![subtask("d", &[]), subtask("a", &["d"])], |_, _| {});
+    let mut tries = 0;
+    let standing = world.go(&mut |owner, command| match (owner, command) {
+        (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "a" => {
+            tries += 1;
+            let half = base(&format!("{} half", order.base.0.trim_end_matches(" half")));
+            let left = AttemptResult::new(AgentEnd::Exited, half.commit, half.tree);
+            Some(CommandEnd::Completed(CommandResult::Attempt(left)))
+        }
+        _ => None,
+    });
+    assert_eq!((standing, tries > 1), (DONE, true));
+    assert!(world.run.result().unwrap().commit.0.contains("half"), "{:?}", world.run.result());
+}
+
+/// Catches a judgement of the whole that outlives the tasks it was made of.
+#[test]
+fn the_whole_is_judged_again_after_a_task_tried_again() {
+    let mut world = World::new(vec![subtask("a", &[]), subtask("b", &["a"])], |settings, _| {
+        settings.convergence.on_stop = fixpoint_vocabulary::settings::OnStop::Block;
+    });
+    let mut idles = true;
+    let script = |owner: &Owner, command: &Command, idles: bool| match (owner, command) {
+        (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "b" && idles => {
+            let same = base(&order.base.0);
+            let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
+            Some(CommandEnd::Completed(CommandResult::Attempt(left)))
+        }
+        _ => None,
+    };
+    let first = world.go(&mut |owner, command| script(owner, command, idles));
+    assert_eq!(first, Standing::Ended { cause: Cause::Partial });
+    idles = false;
+    let unblocked = vec!["b".into()];
+    world.send(&Event::Resumed { more: Allowance::default(), unblocked, said: Vec::new() });
+    assert_eq!(world.go(&mut |owner, command| script(owner, command, idles)), DONE);
+    assert_eq!(world.asked(|about| matches!(about, About::JudgeWhole { .. })), 2);
+}
