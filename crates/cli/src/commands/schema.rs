@@ -8,6 +8,10 @@ use fixpoint_config::Shape;
 use fixpoint_runs::{
     BaselineFailures, CompletionReasons, CurrentFailures, Diagnosis, FingerprintHistory, Summary,
 };
+use fixpoint_vocabulary::documents::{
+    CompletionDocument, ExecutionDocument, JudgeAnswer, PlanJudgement, PlanningDocument, ReflectionDocument,
+    WholeJudgement,
+};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Value, json};
 
@@ -41,16 +45,37 @@ pub(crate) enum Document {
     CompletionReasons,
     /// `diagnosis.json`.
     Diagnosis,
+    /// The planning document.
+    Planning,
+    /// The execution document.
+    Execution,
+    /// The reflection document.
+    Reflection,
+    /// The completion document.
+    Completion,
+    /// What the judge says of a plan.
+    PlanJudgement,
+    /// What the judge says of a task.
+    JudgeAnswer,
+    /// What the judge says of the whole.
+    WholeJudgement,
 }
 
 impl Document {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 13] = [
         Self::Run,
         Self::BaselineFailures,
         Self::CurrentFailures,
         Self::FingerprintHistory,
         Self::CompletionReasons,
         Self::Diagnosis,
+        Self::Planning,
+        Self::Execution,
+        Self::Reflection,
+        Self::Completion,
+        Self::PlanJudgement,
+        Self::JudgeAnswer,
+        Self::WholeJudgement,
     ];
 
     fn name(self) -> &'static str {
@@ -61,6 +86,13 @@ impl Document {
             Self::FingerprintHistory => "failure_fingerprint_history",
             Self::CompletionReasons => "completion_reasons",
             Self::Diagnosis => "diagnosis",
+            Self::Planning => "planning",
+            Self::Execution => "execution",
+            Self::Reflection => "reflection_document",
+            Self::Completion => "completion",
+            Self::PlanJudgement => "plan_judgement",
+            Self::JudgeAnswer => "task_judgement",
+            Self::WholeJudgement => "whole_judgement",
         }
     }
 
@@ -72,6 +104,13 @@ impl Document {
             Self::FingerprintHistory => schemars::schema_for!(FingerprintHistory),
             Self::CompletionReasons => schemars::schema_for!(CompletionReasons),
             Self::Diagnosis => schemars::schema_for!(Diagnosis),
+            Self::Planning => schemars::schema_for!(PlanningDocument),
+            Self::Execution => schemars::schema_for!(ExecutionDocument),
+            Self::Reflection => schemars::schema_for!(ReflectionDocument),
+            Self::Completion => schemars::schema_for!(CompletionDocument),
+            Self::PlanJudgement => schemars::schema_for!(PlanJudgement),
+            Self::JudgeAnswer => schemars::schema_for!(JudgeAnswer),
+            Self::WholeJudgement => schemars::schema_for!(WholeJudgement),
         };
         schema.to_value()
     }
@@ -92,7 +131,7 @@ impl ValueEnum for SchemaName {
             Self::Config => Some(PossibleValue::new("config").help("The configuration files")),
             Self::Decision(kind) => kind.to_possible_value(),
             Self::Document(document) => {
-                Some(PossibleValue::new(document.name()).help("Written or printed about a run"))
+                Some(PossibleValue::new(document.name()).help("Written, printed or asked for in a run"))
             }
         }
     }

@@ -200,9 +200,8 @@ impl World {
     }
 
     fn asked(&self, is_it: impl Fn(&About) -> bool) -> usize {
-        let asks = self.begun.iter().filter_map(|(_, command)| match command {
-            Command::Ask(Ask { about, .. }) => Some(about),
-            _ => None,
+        let asks = self.begun.iter().filter_map(|(_, command)| {
+            if let Command::Ask(Ask { about, .. }) = command { Some(about) } else { None }
         });
         asks.filter(|about| is_it(about)).count()
     }
@@ -285,13 +284,13 @@ fn merges_that_fail_come_to_an_end() {
     let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |settings, _| {
         settings.integration.max_fix_iterations = 1;
     });
-    let standing = world.go(&mut |_, command| match command {
+    let standing = world.go(&mut |owner, command| match (owner, command) {
         // Whatever holds all three breaks the guard, and no agent can help it.
-        Command::RunChecks(run) if ["a", "b", "c"].iter().all(|part| run.commit.0.contains(part)) => {
+        (_, Command::RunChecks(run)) if ["a", "b", "c"].iter().all(|part| run.commit.0.contains(part)) => {
             let reports = run.calls.iter().map(|call| report(call.check, call.check != 0)).collect();
             Some(CommandEnd::Completed(CommandResult::Checks { reports }))
         }
-        _ => None,
+        (_, _) => None,
     });
     assert_eq!(standing, Standing::Ended { cause: Cause::Partial });
     let result = world.run.result().unwrap().commit.0;
@@ -337,8 +336,8 @@ fn a_remark_does_not_use_up_the_question() {
     let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
     let mut unclear = 0;
-    let standing = world.go(&mut |_, command| match command {
-        Command::Ask(Ask { about: About::Plan, .. }) if unclear == 0 => {
+    let standing = world.go(&mut |owner, command| match (owner, command) {
+        (_, Command::Ask(Ask { about: About::Plan, .. })) if unclear == 0 => {
             unclear += 1;
             let error = PlanningError {
                 kind: PlanningErrorKind::UnclearGoal,
@@ -348,7 +347,7 @@ fn a_remark_does_not_use_up_the_question() {
             };
             Some(answer(Document::Planning(PlanningDocument { error: Some(error), ..Default::default() })))
         }
-        _ => None,
+        (_, _) => None,
     });
     assert_eq!(standing, DONE);
 }
@@ -357,9 +356,9 @@ fn a_remark_does_not_use_up_the_question() {
 #[test]
 fn another_document_is_asked_for_again_a_few_times_only() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
-    let standing = world.go(&mut |_, command| match command {
-        Command::Ask(Ask { about: About::JudgeTask { .. }, .. }) => Some(answer(looking_back())),
-        _ => None,
+    let standing = world.go(&mut |owner, command| match (owner, command) {
+        (_, Command::Ask(Ask { about: About::JudgeTask { .. }, .. })) => Some(answer(looking_back())),
+        (_, _) => None,
     });
     assert_eq!(standing, Standing::Ended { cause: Cause::JudgeUnavailable });
     assert_eq!(world.asked(|about| matches!(about, About::JudgeTask { .. })), 3);
@@ -380,10 +379,10 @@ fn the_goals_of_a_run_are_seen_to_in_the_end() {
 #[test]
 fn one_crash_is_one_interruption() {
     let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |_, _| {});
-    world.go(&mut |_, command| match command {
+    world.go(&mut |owner, command| match (owner, command) {
         // All that is under way together is what a crash cuts short.
-        Command::RunChecks(_) => Some(CommandEnd::Lost),
-        _ => None,
+        (_, Command::RunChecks(_)) => Some(CommandEnd::Lost),
+        (_, _) => None,
     });
     assert!(matches!(world.run.standing(), Standing::Paused { cause: Cause::Infrastructure }));
     world.send(&Event::resumed());
@@ -397,18 +396,18 @@ fn one_crash_is_one_interruption() {
 #[test]
 fn smaller_tasks_are_looked_through_like_a_plan() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
-    let standing = world.go(&mut |_, command| match command {
-        Command::RunAttempt(order) => {
+    let standing = world.go(&mut |owner, command| match (owner, command) {
+        (_, Command::RunAttempt(order)) => {
             let same = base(&order.base.0);
             let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
-        Command::Ask(Ask { about: About::ReplanTask { .. }, .. }) => {
+        (_, Command::Ask(Ask { about: About::ReplanTask { .. }, .. })) => {
             let mut child = subtask("x", &[]);
             child.goals.push("sudo reboot".to_string());
             Some(answer(document(vec![child])))
         }
-        _ => None,
+        (_, _) => None,
     });
     assert_eq!(standing, Standing::Ended { cause: Cause::NotConverging });
     assert_eq!(world.asked(|about| matches!(about, About::ReplanTask { .. })), 3);
@@ -428,7 +427,7 @@ fn smaller_tasks_go_on_with_the_best_attempt() {
             let left = AttemptResult::new(AgentEnd::Exited, half.commit, half.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
-        _ => None,
+        (_, _) => None,
     });
     assert_eq!((standing, tries > 1), (DONE, true));
     assert!(world.run.result().unwrap().commit.0.contains("half"), "{:?}", world.run.result());
@@ -447,7 +446,7 @@ fn the_whole_is_judged_again_after_a_task_tried_again() {
             let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
-        _ => None,
+        (_, _) => None,
     };
     let first = world.go(&mut |owner, command| script(owner, command, idles));
     assert_eq!(first, Standing::Ended { cause: Cause::Partial });

@@ -1,0 +1,194 @@
+//! The configuration and the order of a made-up run, drawn by a seed or fixed for a scenario.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
+use fixpoint_decide::task_run::TestEdits;
+use fixpoint_engine::{FORMAT, Opening};
+use fixpoint_vocabulary::ask::{Asking, Manner, Role};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
+use fixpoint_vocabulary::settings::{Check, CheckKind, DecompositionLevel, Price, Settings};
+#[cfg(test)]
+use fixpoint_vocabulary::usage::MicroUsd;
+use fixpoint_vocabulary::work::Allowance;
+
+use super::cast::Cast;
+#[cfg(test)]
+use super::cast::Honesty;
+use super::parameters::PARAMETERS;
+use super::planner::TOOLS;
+#[cfg(test)]
+use super::scheme::between;
+use super::scheme::{EVERYTHING, GUARD};
+use super::tree::OUTSIDE;
+#[cfg(test)]
+use crate::random::Random;
+
+/// Crashes in a row that a simulated run survives.
+const PATIENCE: u32 = 1000;
+
+/// Everything about a made-up run that is fixed when it begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Circumstances {
+    pub(crate) cast: Cast,
+    pub(crate) settings: Settings,
+    pub(crate) calls: PlanningCalls,
+    pub(crate) judging: Judging,
+    pub(crate) asking: Asking,
+    pub(crate) extent: Extent,
+    pub(crate) budget: Allowance,
+    /// Whether the run has a goal of its own that must pass in the end, and a guard.
+    pub(crate) own: Own,
+    pub(crate) reflection_interval: u32,
+    /// A person gives the first blocked task another chance, once.
+    pub(crate) unblocks: bool,
+    /// A person stops the run after so many records, once.
+    pub(crate) stops_after: Option<usize>,
+}
+
+/// The checks a run has before it is planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// None.
+    Nothing,
+    /// A guard.
+    Guard,
+    /// A guard and a goal.
+    GuardAndGoal,
+}
+
+impl Circumstances {
+    /// The defaults of the product, with everybody doing what they should.
+    #[cfg(test)]
+    pub(crate) fn good(seed: u64) -> Self {
+        Self::with(Cast::good(seed), Settings::default())
+    }
+
+    /// A cast under some settings.
+    pub(crate) fn with(cast: Cast, mut settings: Settings) -> Self {
+        settings.scope.denied_paths = vec![OUTSIDE.to_string()];
+        Self {
+            cast,
+            settings,
+            calls: PlanningCalls::AtOnce,
+            judging: Judging::ByModel,
+            asking: Asking::Possible,
+            extent: Extent::Whole,
+            budget: Allowance::default(),
+            own: Own::Guard,
+            reflection_interval: 3,
+            unblocks: false,
+            stops_after: None,
+        }
+    }
+
+    /// Everything by chance.
+    #[cfg(test)]
+    pub(crate) fn drawn(seed: u64) -> Self {
+        let mut random = Random::keyed(seed, "circumstances");
+        let mut pick = |least, most| between([least, most], &mut random);
+        let honesty = if pick(0, 3) == 0 { Honesty::Errs } else { Honesty::Honest };
+        let mut drawn = Self::with(Cast::of(seed, honesty), Settings::default());
+        let settings = &mut drawn.settings;
+        settings.max_workers = pick(1, 4);
+        settings.models.max_format_retries = pick(0, 2);
+        settings.refinement.max_refinement_attempts = pick(0, 3);
+        settings.refinement.refine_suggestions_on_success = pick(0, 2) == 0;
+        settings.refinement.enable_individual_fallback = pick(0, 2) > 0;
+        settings.judge.max_samples = [1, 3, 5].get(pick(0, 2) as usize).copied().unwrap_or(1);
+        settings.replanning.enabled = pick(0, 5) > 0;
+        settings.replanning.max_iterations = pick(1, 4);
+        settings.replanning.max_children = pick(1, 5);
+        settings.convergence.max_iterations = pick(2, 10);
+        settings.convergence.stall_threshold = pick(1, 2);
+        settings.planning.max_subtasks = [5, 8, 100].get(pick(0, 2) as usize).copied().unwrap_or(100);
+        settings.planning.allow_partial = pick(0, 3) == 0;
+        settings.planning.cache.enabled = pick(0, 1) == 0;
+        settings.planning.reflection.trigger_on_error = pick(0, 2) > 0;
+        settings.planning.revision.max_revisions = pick(0, 3);
+        settings.planning.revision.require_human_approval = pick(0, 2) == 0;
+        settings.integration.max_fix_iterations = pick(0, 3);
+        settings.integration.max_additional_tasks = pick(0, 4);
+        settings.check_options.goal_runs = pick(1, 2);
+        settings.baseline.runs = pick(1, 2);
+        drawn.calls = match pick(0, 7) {
+            0 => PlanningCalls::None,
+            1..=3 => PlanningCalls::PerPhase,
+            _ => PlanningCalls::AtOnce,
+        };
+        drawn.judging = if pick(0, 7) == 0 { Judging::ByChecksAlone } else { Judging::ByModel };
+        drawn.asking = if pick(0, 3) == 0 { Asking::NobodyThere } else { Asking::Possible };
+        drawn.extent = if pick(0, 19) == 0 { Extent::PlanOnly } else { Extent::Whole };
+        drawn.own = match pick(0, 3) {
+            0 => Own::Nothing,
+            1 | 2 => Own::Guard,
+            _ => Own::GuardAndGoal,
+        };
+        drawn.reflection_interval = pick(0, 3);
+        drawn.budget = match pick(0, 7) {
+            0 => Allowance { model_calls: Some(u64::from(pick(1, 12))), ..Allowance::default() },
+            1 => Allowance { attempts: Some(u64::from(pick(1, 4))), ..Allowance::default() },
+            2 => Allowance { money: Some(MicroUsd::from_usd(1.0)), ..Allowance::default() },
+            3 => Allowance { tokens: Some(200_000), ..Allowance::default() },
+            _ => Allowance::default(),
+        };
+        drawn.unblocks = pick(0, 3) == 0;
+        drawn.stops_after = (pick(0, 4) == 0).then(|| pick(1, 40) as usize);
+        drawn
+    }
+
+    /// What models cost.
+    pub(crate) fn price() -> Price {
+        let prices = &PARAMETERS.prices;
+        Price {
+            input_per_million: prices.call * 10.0,
+            output_per_million: prices.call * 10.0,
+            per_attempt: prices.attempt,
+            ..Price::default()
+        }
+    }
+
+    /// What stands first in its journal.
+    pub(crate) fn opening(&self) -> Opening {
+        let kinds = match self.own {
+            Own::Nothing => &[][..],
+            Own::Guard => &[(GUARD, CheckKind::Guard)],
+            Own::GuardAndGoal => &[(GUARD, CheckKind::Guard), (EVERYTHING, CheckKind::Goal)],
+        };
+        let placed = |(command, kind): &(&str, CheckKind)| PlacedCheck {
+            check: Check::new(*command, *command, *kind),
+            directory: String::new(),
+        };
+        let mut settings = self.settings.clone();
+        settings.agent.model = Some("agent".to_string());
+        settings.models.prices.insert("agent".to_string(), Self::price());
+        let pieces = self.cast.scheme.pieces().iter().map(|piece| piece.name()).collect::<Vec<_>>().join(" ");
+        let brief = Brief {
+            version: "0".to_string(),
+            repository: "made-up".to_string(),
+            directory: String::new(),
+            goal: fixpoint_vocabulary::Redactor::default().redact(&format!("do {pieces}")),
+            agent: Vec::new(),
+            checks: kinds.iter().map(placed).collect(),
+            base: BaseOrder::WorkingTree,
+            settings,
+            delivery: fixpoint_vocabulary::brief::Delivery::Branch,
+        };
+        let order = PlanOrder {
+            calls: self.calls,
+            manner: Manner { level: DecompositionLevel::Moderate, ..Manner::default() },
+            reflection_interval: self.reflection_interval,
+            asking: self.asking,
+            judging: self.judging,
+            extent: self.extent,
+            sigma: None,
+            prices: Role::ALL.into_iter().map(|role| (role, Self::price())).collect::<BTreeMap<_, _>>(),
+            tools: TOOLS.map(str::to_string).to_vec(),
+            guards: if self.own == Own::Nothing { BTreeSet::new() } else { BTreeSet::from([0]) },
+            goals: if self.own == Own::GuardAndGoal { BTreeSet::from([1]) } else { BTreeSet::new() },
+            test_edits: TestEdits::Checked,
+        };
+        let order = RunOrder { max_interruptions: PATIENCE, ..RunOrder::planned(order, self.budget) };
+        Opening { format: FORMAT, at: 0, order, brief: Some(brief) }
+    }
+}

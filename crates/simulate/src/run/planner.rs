@@ -1,0 +1,338 @@
+//! A made-up planner: plans out of the goal's parts, left out, wrong or unclear as chance or a scenario has it.
+
+use std::collections::BTreeSet;
+
+use fixpoint_vocabulary::TaskId;
+use fixpoint_vocabulary::ask::{About, Asking, Material};
+use fixpoint_vocabulary::documents::{
+    Action, ActionPlan, Complexity, Document, GoalUnderstanding, PartialPlan, PlanningDocument,
+    PlanningError, PlanningErrorKind, Subtask, TaskDecomposition,
+};
+
+use super::cast::{Cast, Named, Planner};
+use super::parameters::PARAMETERS;
+use super::scheme::Piece;
+use super::tree::SHARED;
+use crate::random::Random;
+
+/// The tools there are.
+pub(crate) const TOOLS: [&str; 2] = ["edit", "shell"];
+
+/// A task that is about some pieces of the goal.
+pub(crate) fn task(
+    cast: &Cast,
+    id: &str,
+    pieces: &BTreeSet<Piece>,
+    after: &[TaskId],
+    goals: Goals,
+) -> Subtask {
+    let names = pieces.iter().map(|piece| piece.name()).collect::<Vec<_>>();
+    let mut scope: Vec<String> = pieces.iter().map(|piece| piece.scope()).collect();
+    if pieces.iter().any(|piece| cast.scheme.is_sharing(piece.part)) {
+        scope.push(SHARED.to_string());
+    }
+    Subtask {
+        id: id.into(),
+        description: format!("do {}", names.join(" ")),
+        dependencies: after.to_vec(),
+        estimated_complexity: Complexity::Medium,
+        required_tools: vec![TOOLS[0].to_string()],
+        acceptance: names.iter().map(|name| format!("{name} is there")).collect(),
+        scope_paths: scope,
+        goals: match (goals, cast.named) {
+            (Goals::Named, Named::ByChance) => vec![format!("check {}", names.join(" "))],
+            (Goals::Named, Named::Never) | (Goals::None, _) => Vec::new(),
+        },
+        context: String::new(),
+        subtasks: Vec::new(),
+    }
+}
+
+/// Whether a task names commands that must pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goals {
+    Named,
+    None,
+}
+
+impl Goals {
+    fn drawn(random: &mut Random) -> Self {
+        if random.unit() < PARAMETERS.planner.names_goals { Self::Named } else { Self::None }
+    }
+}
+
+/// A planner at work on one question.
+pub(crate) struct Planning<'a> {
+    pub(crate) cast: &'a Cast,
+    pub(crate) material: &'a Material,
+    pub(crate) random: Random,
+}
+
+impl Planning<'_> {
+    /// Its answer.
+    pub(crate) fn answer(mut self, about: &About) -> Document {
+        if let About::Understand | About::Plan | About::Decompose = about
+            && let Some(error) = self.error()
+        {
+            return Document::Planning(PlanningDocument {
+                error: Some(error),
+                ..PlanningDocument::default()
+            });
+        }
+        let mut document = PlanningDocument::default();
+        match about {
+            About::Plan => {
+                document.goal_understanding = Some(understanding());
+                let tasks = self.spoilt();
+                document.action_plan = Some(ordered(&tasks));
+                document.task_decomposition = Some(decomposition(tasks));
+            }
+            About::Understand => document.goal_understanding = Some(understanding()),
+            About::Decompose => document.task_decomposition = Some(decomposition(self.spoilt())),
+            About::Order => document.action_plan = Some(ordered(&self.material.tasks)),
+            About::Refine { .. } => {
+                let tasks = self.refined();
+                document.action_plan = Some(ordered(&tasks));
+                document.task_decomposition = Some(decomposition(tasks));
+            }
+            About::ReplanTask { .. } => {
+                let children = self.children();
+                document.task_decomposition = Some(decomposition(children));
+            }
+            About::JudgePlan { .. }
+            | About::JudgeTask { .. }
+            | About::JudgeWhole { .. }
+            | About::Reflect { .. } => {}
+        }
+        Document::Planning(document)
+    }
+
+    /// What a sound planner makes of the goal.
+    pub(crate) fn tasks(&mut self) -> Vec<Subtask> {
+        let planner = &PARAMETERS.planner;
+        let mut pieces = self.cast.scheme.pieces();
+        let is_ordinary = self.cast.planner == Planner::Ordinary;
+        let leaves_out = self.cast.planner == Planner::Incomplete
+            || (is_ordinary && self.random.unit() < planner.incomplete);
+        let few = self.material.max_tasks as usize;
+        if leaves_out && pieces.len() > 1 {
+            pieces.pop();
+        } else if leaves_out && let Some(last) = pieces.last_mut().filter(|last| last.upto > 1) {
+            last.upto -= 1;
+        }
+        let mut tasks: Vec<Subtask> = Vec::new();
+        for piece in pieces {
+            let mut cuts = vec![piece];
+            if piece.upto > 1 && self.random.unit() < planner.splits {
+                cuts.insert(0, Piece { upto: piece.upto - 1, ..piece });
+            }
+            for (number, cut) in cuts.iter().enumerate() {
+                let waits = number > 0 || self.random.unit() < planner.waits;
+                let before = tasks.last().filter(|_| waits).map(|task| task.id.clone());
+                let id = format!("t{}", tasks.len());
+                let goals = Goals::drawn(&mut self.random);
+                let after: Vec<TaskId> = before.into_iter().collect();
+                tasks.push(task(self.cast, &id, &BTreeSet::from([*cut]), &after, goals));
+            }
+        }
+        if few > 0 && tasks.len() > few {
+            let all = tasks.iter().flat_map(|task| Piece::named_in(&task.description)).collect();
+            tasks = vec![task(self.cast, "t0", &all, &[], Goals::Named)];
+        }
+        tasks
+    }
+
+    /// The tasks, with what is wrong with them.
+    fn spoilt(&mut self) -> Vec<Subtask> {
+        let mut tasks = self.tasks();
+        let planner = &PARAMETERS.planner;
+        let is_ordinary = self.cast.planner == Planner::Ordinary;
+        let kind = if is_ordinary && self.random.unit() < planner.unsound {
+            match self.random.next_u64() % 5 {
+                0 => Planner::Circular,
+                1 => Planner::UnknownTool,
+                2 => Planner::UnknownTask,
+                3 => Planner::SameName,
+                _ => Planner::TooMany,
+            }
+        } else if is_ordinary && self.random.unit() < planner.suspicious {
+            if self.random.next_u64().is_multiple_of(2) { Planner::Forbidden } else { Planner::Suspicious }
+        } else {
+            self.cast.planner
+        };
+        let (first, last) = (tasks.first().map(|task| task.id.clone()), tasks.last().cloned());
+        let Some((id, last)) = first.zip(last) else { return tasks };
+        match kind {
+            Planner::Circular => {
+                if let Some(task) = tasks.first_mut() {
+                    task.dependencies.push(last.id.clone());
+                }
+                if let Some(task) = tasks.last_mut() {
+                    task.dependencies.push(id);
+                }
+            }
+            Planner::SameName => tasks.push(last),
+            Planner::TooMany => {
+                let many = self.material.max_tasks.min(200);
+                let copy = |n: u32| Subtask { id: format!("extra{n}").into(), ..last.clone() };
+                tasks.extend((0..=many).map(copy));
+            }
+            Planner::UnknownTool | Planner::UnknownTask | Planner::Forbidden | Planner::Suspicious => {
+                if let Some(task) = tasks.first_mut() {
+                    spoil(task, kind);
+                }
+            }
+            Planner::Ordinary
+            | Planner::Sound
+            | Planner::Incomplete
+            | Planner::Unclear
+            | Planner::UnclearAtFirst
+            | Planner::Infeasible
+            | Planner::Hopeless
+            | Planner::StrangeError => {}
+        }
+        tasks
+    }
+
+    /// Why there is no plan, if there is none.
+    fn error(&mut self) -> Option<PlanningError> {
+        let planner = &PARAMETERS.planner;
+        let is_answered = !self.material.remarks.is_empty() || self.material.asking == Asking::NobodyThere;
+        let mood = self.cast.planner;
+        let is_ordinary = mood == Planner::Ordinary;
+        let is_unclear = mood == Planner::Unclear
+            || (mood == Planner::UnclearAtFirst && !is_answered)
+            || (is_ordinary && self.random.unit() < planner.unclear);
+        let is_given_up = matches!(mood, Planner::Infeasible | Planner::Hopeless)
+            || (is_ordinary && self.random.unit() < planner.gives_up);
+        let kind = if is_unclear {
+            PlanningErrorKind::UnclearGoal
+        } else if is_given_up {
+            PlanningErrorKind::DecompositionFailed
+        } else if mood == Planner::StrangeError {
+            PlanningErrorKind::Other("mood".to_string())
+        } else {
+            return None;
+        };
+        let pieces: BTreeSet<Piece> = self.cast.scheme.pieces().into_iter().take(1).collect();
+        let feasible = if mood == Planner::Hopeless {
+            Vec::new()
+        } else {
+            vec![task(self.cast, "t0", &pieces, &[], Goals::Named)]
+        };
+        let partial = PartialPlan {
+            feasible_subtasks: feasible,
+            infeasible_subtasks: vec!["the rest".to_string()],
+            alternative_approaches: Vec::new(),
+        };
+        Some(PlanningError {
+            kind,
+            message: "it cannot be planned as it is".to_string(),
+            clarification_needed: if is_unclear { vec!["which one?".to_string()] } else { Vec::new() },
+            partial_plan: (!is_unclear).then_some(partial),
+        })
+    }
+
+    /// The plan at hand, with what was left out, or worse.
+    fn refined(&mut self) -> Vec<Subtask> {
+        let planner = &PARAMETERS.planner;
+        let mut tasks = self.material.tasks.clone();
+        let is_ordinary = self.cast.planner == Planner::Ordinary;
+        let mends =
+            self.cast.planner != Planner::Incomplete && (!is_ordinary || self.random.unit() < planner.mends);
+        let covered: BTreeSet<Piece> =
+            tasks.iter().flat_map(|task| Piece::named_in(&task.description)).collect();
+        let missing: Vec<Piece> =
+            self.cast.scheme.pieces().into_iter().filter(|piece| !covered.contains(piece)).collect();
+        if mends {
+            for (number, piece) in missing.into_iter().enumerate() {
+                let id = format!("r{}", tasks.len() + number);
+                let goals = Goals::drawn(&mut self.random);
+                tasks.push(task(self.cast, &id, &BTreeSet::from([piece]), &[], goals));
+            }
+        }
+        if is_ordinary
+            && self.random.unit() < planner.refines_badly
+            && let Some(task) = tasks.first_mut()
+        {
+            let itself = task.id.clone();
+            task.dependencies.push(itself);
+        }
+        tasks
+    }
+
+    /// Smaller tasks in the place of one.
+    fn children(&mut self) -> Vec<Subtask> {
+        let Some(old) = self.material.task.as_ref() else { return Vec::new() };
+        let most = (self.material.max_tasks as usize).max(1);
+        let mut children: Vec<Subtask> = Vec::new();
+        for piece in Piece::named_in(&old.task.description) {
+            for upto in 1..=piece.upto {
+                let after: Vec<TaskId> = (upto > 1)
+                    .then(|| children.last().map(|child| child.id.clone()))
+                    .flatten()
+                    .into_iter()
+                    .collect();
+                let id = format!("{}-{}", old.task.id, children.len() + 1);
+                let goals = Goals::drawn(&mut self.random);
+                let cut = BTreeSet::from([Piece { upto, ..piece }]);
+                children.push(task(self.cast, &id, &cut, &after, goals));
+            }
+        }
+        if children.len() > most {
+            let all = Piece::named_in(&old.task.description);
+            children = vec![task(self.cast, &format!("{}-1", old.task.id), &all, &[], Goals::Named)];
+        }
+        let chance = self.random.unit();
+        if self.cast.planner == Planner::Ordinary && chance < PARAMETERS.planner.unsound {
+            let last = children.last().map(|child| child.id.clone());
+            if let (Some(child), Some(last)) = (children.first_mut(), last) {
+                child.dependencies.push(if chance < PARAMETERS.planner.unsound / 2.0 {
+                    last
+                } else {
+                    "nobody".into()
+                });
+            }
+        }
+        children
+    }
+}
+
+fn spoil(task: &mut Subtask, kind: Planner) {
+    if kind == Planner::UnknownTool {
+        task.required_tools.push("telepathy".to_string());
+    } else if kind == Planner::UnknownTask {
+        task.dependencies.push("nobody".into());
+    } else if kind == Planner::Forbidden {
+        task.goals.push("sudo make install".to_string());
+    } else {
+        task.goals.push(format!("curl example.invalid {}", Piece { part: 0, upto: 1 }.name()));
+    }
+}
+
+fn understanding() -> GoalUnderstanding {
+    GoalUnderstanding { main_objective: "all parts".to_string(), ..GoalUnderstanding::default() }
+}
+
+fn decomposition(subtasks: Vec<Subtask>) -> TaskDecomposition {
+    TaskDecomposition { reasoning: "by parts".to_string(), subtasks }
+}
+
+/// The tasks in their order, a step for each.
+pub(crate) fn ordered(tasks: &[Subtask]) -> ActionPlan {
+    let action = |task: &Subtask| Action {
+        task_id: task.id.clone(),
+        action_type: "edit".to_string(),
+        tool: TOOLS[0].to_string(),
+        purpose: format!("work on {}", task.id),
+        expected_outcome: String::new(),
+        fallback_strategy: String::new(),
+        parallel_group: None,
+        can_parallelize: None,
+        dependencies: Vec::new(),
+    };
+    ActionPlan {
+        execution_order: tasks.iter().map(|task| task.id.clone()).collect(),
+        actions: tasks.iter().map(action).collect(),
+    }
+}

@@ -1,0 +1,204 @@
+//! A made-up goal: parts made of steps, which of them clash, and the truth about a tree.
+//!
+//! A task says in its description which steps it is about (`do p0:2 p1:1`: the first two steps of part 0 and the first
+//! of part 1), so that planner, agents and judges need nothing but its words.
+
+use std::collections::BTreeSet;
+
+use super::parameters::PARAMETERS;
+use super::tree::{Step, Tree};
+use crate::random::Random;
+
+/// The command that must show nothing new.
+pub(crate) const GUARD: &str = "guard";
+/// The command that must pass in the end.
+pub(crate) const EVERYTHING: &str = "check everything";
+/// The test of the guard that fails before anybody did anything.
+const KNOWN: &str = "g_known";
+/// Tests of the guard that can break.
+pub(crate) const GUARD_TESTS: u32 = 8;
+
+/// A part of a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) steps: u32,
+    /// Whether it writes a line into the shared file.
+    pub(crate) is_sharing: bool,
+    /// Whether it fails together with the next part.
+    pub(crate) is_clashing: bool,
+}
+
+/// A goal, by a seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Scheme {
+    pub(crate) seed: u64,
+    pub(crate) parts: Vec<Part>,
+    has_known_failure: bool,
+}
+
+/// A number between two.
+pub(crate) fn between([least, most]: [u32; 2], random: &mut Random) -> u32 {
+    let span = u64::from(most.saturating_sub(least)) + 1;
+    least + u32::try_from(random.next_u64() % span).unwrap_or(0)
+}
+
+/// The first steps of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Piece {
+    pub(crate) part: u32,
+    pub(crate) upto: u32,
+}
+
+impl Piece {
+    /// As it is written in descriptions and commands.
+    pub(crate) fn name(self) -> String {
+        format!("p{}:{}", self.part, self.upto)
+    }
+
+    /// The pieces some words name.
+    pub(crate) fn named_in(words: &str) -> BTreeSet<Self> {
+        let piece = |word: &str| {
+            let (part, upto) = word.strip_prefix('p')?.split_once(':')?;
+            Some(Self { part: part.parse().ok()?, upto: upto.parse().ok()? })
+        };
+        words.split_whitespace().filter_map(piece).collect()
+    }
+
+    fn steps(self) -> impl Iterator<Item = Step> {
+        (1..=self.upto).map(move |step| Step { part: self.part, step })
+    }
+
+    /// Its directory.
+    pub(crate) fn scope(self) -> String {
+        format!("src/p{}/**", self.part)
+    }
+}
+
+impl Scheme {
+    /// The goal of a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        let goal = &PARAMETERS.goal;
+        let mut random = Random::keyed(seed, "goal");
+        let parts = between(goal.parts, &mut random);
+        let part = |_| Part {
+            steps: between(goal.steps, &mut random),
+            is_sharing: random.unit() < goal.shares_text,
+            is_clashing: random.unit() < goal.clashes,
+        };
+        let parts = (0..parts).map(part).collect();
+        let has_known_failure = Random::keyed(seed, "known").unit() < goal.known_failure;
+        Self { seed, parts, has_known_failure }
+    }
+
+    /// The parts, whole.
+    pub(crate) fn pieces(&self) -> Vec<Piece> {
+        (0u32..).zip(&self.parts).map(|(part, whole)| Piece { part, upto: whole.steps }).collect()
+    }
+
+    fn part(&self, number: u32) -> Option<Part> {
+        self.parts.get(number as usize).copied()
+    }
+
+    pub(crate) fn is_sharing(&self, part: u32) -> bool {
+        self.part(part).is_some_and(|part| part.is_sharing)
+    }
+
+    /// The steps of a piece that a tree lacks.
+    pub(crate) fn missing(&self, piece: Piece, tree: &Tree) -> Vec<Step> {
+        piece.steps().filter(|step| !tree.is_stepped(*step)).collect()
+    }
+
+    /// Whether a tree has all of a piece.
+    pub(crate) fn is_met(&self, piece: Piece, tree: &Tree) -> bool {
+        self.missing(piece, tree).is_empty() && (!self.is_sharing(piece.part) || tree.has_line(piece.part))
+    }
+
+    /// The pieces of the goal that a tree lacks.
+    pub(crate) fn unmet(&self, tree: &Tree) -> Vec<Piece> {
+        self.pieces().into_iter().filter(|piece| !self.is_met(*piece, tree)).collect()
+    }
+
+    /// Parts that fail together with the next one in a tree.
+    fn clashes<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = u32> + 'a {
+        let whole = |part: u32| {
+            self.part(part)
+                .is_some_and(|whole| self.missing(Piece { part, upto: whole.steps }, tree).is_empty())
+        };
+        let clashing = (0u32..).zip(&self.parts).filter(|(_, part)| part.is_clashing);
+        clashing
+            .map(|(number, _)| number)
+            .filter(move |part| whole(*part) && whole(part + 1) && !tree.is_in_harmony(*part))
+    }
+
+    /// Whether a tree is all that was asked for.
+    pub(crate) fn is_true(&self, tree: &Tree) -> bool {
+        self.unmet(tree).is_empty() && self.is_clean(tree)
+    }
+
+    /// Whether nothing is wrong with a tree but what is missing.
+    pub(crate) fn is_clean(&self, tree: &Tree) -> bool {
+        tree.broken().next().is_none()
+            && self.clashes(tree).next().is_none()
+            && !tree.has_wandered()
+            && !tree.is_marked()
+    }
+
+    /// The tests that fail when a command is run on a tree, and how many it has.
+    pub(crate) fn failing(&self, command: &str, tree: &Tree) -> (BTreeSet<String>, u32) {
+        if command == GUARD {
+            let broken = tree.broken().map(|test| format!("g{test}"));
+            let clashing = self.clashes(tree).map(|part| format!("clash{part}"));
+            let known = self.has_known_failure.then(|| KNOWN.to_string());
+            return (broken.chain(clashing).chain(known).collect(), GUARD_TESTS + 8);
+        }
+        let pieces: BTreeSet<Piece> = match command {
+            EVERYTHING => self.pieces().into_iter().collect(),
+            other => Piece::named_in(other),
+        };
+        let mut failing = BTreeSet::new();
+        for piece in &pieces {
+            let missing = self.missing(*piece, tree);
+            failing.extend(missing.iter().map(|Step { part, step }| format!("p{part}_s{step}")));
+            if self.is_sharing(piece.part) && !tree.has_line(piece.part) {
+                failing.insert(format!("p{}_line", piece.part));
+            }
+        }
+        let all: u32 = pieces.iter().map(|piece| piece.upto + 1).sum();
+        (failing, all.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixpoint_vocabulary::work::CommitId;
+
+    /// Catches a fault that is left out of the truth: a run that overlooks it would be praised.
+    #[test]
+    fn the_truth_sees_every_fault() {
+        let part = Part { steps: 1, is_sharing: true, is_clashing: true };
+        let scheme = Scheme {
+            seed: 0,
+            parts: vec![part, Part { is_clashing: false, ..part }],
+            has_known_failure: false,
+        };
+        let truth = |changes: &str| scheme.is_true(&Tree::of(&CommitId(changes.to_string())));
+        assert!(truth("f0.1 f1.1 l0 l1 h0"));
+        for wrong in [
+            "f1.1 l0 l1 h0",
+            "f0.1 f1.1 l0 h0",
+            "f0.1 f1.1 l0 l1",
+            "f0.1 f1.1 l0 l1 h0 b3",
+            "f0.1 f1.1 l0 l1 h0 o",
+            "f0.1 f1.1 l0 l1 h0 m",
+        ] {
+            assert!(!truth(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_read_as_they_are_written() {
+        let piece = Piece { part: 3, upto: 2 };
+        assert_eq!(Piece::named_in(&format!("do {} and p:x", piece.name())), BTreeSet::from([piece]));
+    }
+}

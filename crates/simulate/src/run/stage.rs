@@ -1,0 +1,252 @@
+//! Whatever is asked for in a made-up run, performed: checks, attempts, merges, questions to models and people.
+//!
+//! Invariant: a command comes to the same however often it is cut short and repeated. Chance is drawn by what is asked
+//! for and by how often that came to an end before, never from one stream.
+
+use std::collections::BTreeSet;
+
+use fixpoint_vocabulary::ask::{
+    About, Ask, Draft, Material, ModelAnswer, PersonAnswer, PersonAsk, PersonAskKind, Reading, Remark,
+};
+use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::documents::{Document, GoalUnderstanding};
+use fixpoint_vocabulary::usage::{MicroUsd, Usage};
+use fixpoint_vocabulary::work::{
+    BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    GraftOrder, MergeOrder, Merged, Recalled, ReportedFailure,
+};
+use fixpoint_vocabulary::{Redacted, TaskId};
+
+use super::cast::{Cast, Checks, Models, Person, Planner, Store};
+use super::judge::Judging;
+use super::parameters::PARAMETERS;
+use super::planner::{Planning, ordered};
+use super::tree::{OUTSIDE, SHARED, Tree};
+use super::worker::Attempt;
+use crate::random::Random;
+
+/// What tells two commands of a run apart, whoever looks at them: the one who performs them, or the record.
+pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
+    let task = task.map(TaskId::as_str).unwrap_or_default();
+    let what = match command {
+        Command::TakeBase => "base".to_string(),
+        Command::RunChecks(run) => format!("checks {:?} {} {:?}", run.calls, run.commit, run.reuse),
+        Command::RunAttempt(order) => {
+            format!("attempt {} {} {} {}", order.number, order.stage, order.base, order.origin)
+        }
+        Command::Graft(order) => format!("graft {} {:?}", order.onto, order.paths),
+        // The name of a merge depends on the order in which things came; what it brings together does not.
+        Command::Merge(order) => return format!("merge {} {}", order.ours, order.theirs),
+        Command::Ask(ask) => {
+            let tries = ask.repair.as_ref().map_or(0, |repair| repair.tries);
+            format!("ask {:?} {tries}", ask.about)
+        }
+        Command::AskPerson(ask) => format!("person {:?} {}", ask.kind, ask.about),
+        Command::RecallPlan => "recall".to_string(),
+        Command::KeepPlan => "keep".to_string(),
+    };
+    format!("{task}: {what}")
+}
+
+/// The stage on which everybody acts.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    pub(crate) cast: Cast,
+}
+
+impl Stage {
+    fn random(&self, what: &str, key: &str, before: u32) -> Random {
+        Random::keyed(self.cast.scheme.seed, &format!("{what} {before} {key}"))
+    }
+
+    /// Performs what came to an end `before` times.
+    pub(crate) fn perform(&self, errand: &Errand, before: u32) -> CommandEnd {
+        let key = key_of(errand.task.as_ref().map(|brief| &brief.task), &errand.command);
+        if self.random("failing", &key, before).unit() < self.cast.failing {
+            return CommandEnd::Failed { message: Redacted::ours("the machine is out of order") };
+        }
+        let random = self.random("doing", &key, before);
+        CommandEnd::Completed(match &errand.command {
+            Command::TakeBase => CommandResult::Base(Tree::default().base()),
+            Command::RunChecks(run) => self.checks(run, errand),
+            Command::RunAttempt(order) => {
+                let (task, words) =
+                    errand.task.as_ref().map_or(("", ""), |brief| (brief.task.as_str(), brief.goal.as_str()));
+                let attempt = Attempt { cast: &self.cast, task, words, order, random };
+                CommandResult::Attempt(attempt.made())
+            }
+            Command::Graft(order) => graft(order),
+            Command::Merge(order) => merge(order),
+            Command::Ask(ask) => CommandResult::Answer(self.answer(ask, random)),
+            Command::AskPerson(asked) => CommandResult::Person(self.person(asked, random)),
+            Command::RecallPlan => CommandResult::Recalled(self.recalled(random)),
+            Command::KeepPlan => CommandResult::Kept,
+        })
+    }
+
+    fn checks(&self, run: &CheckRun, errand: &Errand) -> CommandResult {
+        let tree = Tree::of(&run.commit);
+        let report = |call: &CheckCall| {
+            let placed = errand.checks.get(call.check as usize);
+            let command = placed.map(|placed| placed.check.command.as_str()).unwrap_or_default();
+            self.report(call, command, &tree)
+        };
+        CommandResult::Checks { reports: run.calls.iter().map(report).collect() }
+    }
+
+    fn report(&self, call: &CheckCall, command: &str, tree: &Tree) -> CheckReport {
+        let (mut failing, mut all) = self.cast.scheme.failing(command, tree);
+        let is_passing = |test: &&String| !failing.contains(*test);
+        let seen_passing: BTreeSet<String> = call.watched.iter().filter(is_passing).cloned().collect();
+        if !call.only.is_empty() {
+            failing.retain(|test| call.only.contains(test));
+            all = u32::try_from(call.only.len()).unwrap_or(u32::MAX);
+        }
+        let failure = |test: &String| ReportedFailure {
+            identity: test.clone(),
+            fingerprint: format!("f:{test}"),
+            message: Redacted::ours("does not hold"),
+            place: None,
+        };
+        let passed = all.saturating_sub(u32::try_from(failing.len()).unwrap_or(u32::MAX));
+        CheckReport {
+            check: call.check,
+            end: match self.cast.checks {
+                Checks::NotFound => CheckEnd::NotFound,
+                Checks::Wait => CheckEnd::Waiting,
+                Checks::Run if failing.is_empty() => CheckEnd::Passed,
+                Checks::Run => CheckEnd::Failed,
+            },
+            failures: failing.iter().map(failure).collect(),
+            masked: false,
+            passed: Some(passed),
+            counted: u64::from(passed),
+            passed_set: Some(BlobId("seen".to_string())),
+            seen_passing,
+            gone: BTreeSet::new(),
+            reasons: Vec::new(),
+            took_ms: 1,
+        }
+    }
+
+    fn answer(&self, ask: &Ask, mut random: Random) -> ModelAnswer {
+        let models = &PARAMETERS.models;
+        let role = ask.about.role();
+        let is_whole = matches!(ask.about, About::JudgeWhole { .. });
+        let chance = random.unit();
+        let (unanswered, unreadable, other) = match self.cast.models {
+            Models::Ordinary => (
+                chance < models.unanswered,
+                chance > 1.0 - models.unreadable,
+                (0.5..0.5 + models.other_document).contains(&chance),
+            ),
+            Models::Smooth => (false, false, false),
+            Models::Silent(who) => (who == role, false, false),
+            Models::Unreadable(who) => (false, who == role, false),
+            Models::OtherDocument(who) => (false, false, who == role),
+            Models::WholeUnreadable => (false, is_whole, false),
+        };
+        let reading = if unanswered {
+            Reading::Unanswered { why: Redacted::ours("nobody answers") }
+        } else if unreadable {
+            let (problem, text) = (Redacted::ours("not a document"), Redacted::ours("hm"));
+            Reading::Unreadable { problem, text }
+        } else {
+            let document = self.document(&ask.about, &ask.material, random.clone());
+            Reading::Document(if other {
+                another_kind(&document, &self.cast, random.clone())
+            } else {
+                document
+            })
+        };
+        let tokens = random.next_u64() % 2000;
+        let cost = Some(MicroUsd::from_usd(PARAMETERS.prices.call / 2.0));
+        let usage =
+            Usage { calls: 1, input_tokens: 500 + tokens, output_tokens: 300, cost, ..Usage::default() };
+        ModelAnswer { model: role.name().to_string(), usage, reading }
+    }
+
+    fn document(&self, about: &About, material: &Material, random: Random) -> Document {
+        let cast = &self.cast;
+        let judging = || Judging { cast, material, random: random.clone() };
+        match about {
+            About::Plan
+            | About::Understand
+            | About::Decompose
+            | About::Order
+            | About::Refine { .. }
+            | About::ReplanTask { .. } => Planning { cast, material, random: random.clone() }.answer(about),
+            About::JudgePlan { .. } => judging().plan(),
+            About::JudgeTask { commit, origin, question, .. } => judging().task(commit, origin, *question),
+            About::JudgeWhole { commit, .. } => judging().whole(commit),
+            About::Reflect { .. } => judging().look_back(),
+        }
+    }
+
+    fn person(&self, asked: &PersonAsk, mut random: Random) -> PersonAnswer {
+        let people = &PARAMETERS.people;
+        let by = Redacted::ours("somebody");
+        let mood = if self.cast.person == Person::Ordinary {
+            match random.unit() {
+                chance if chance < people.agree => Person::Agrees,
+                chance if chance < people.agree + people.refuse => Person::Refuses,
+                _ => Person::Absent,
+            }
+        } else {
+            self.cast.person
+        };
+        match (mood, asked.kind) {
+            (Person::Absent | Person::Ordinary, _) => PersonAnswer::Nobody,
+            (Person::Agrees, PersonAskKind::Clarification) => {
+                PersonAnswer::Said(vec![Remark { by, text: Redacted::ours("the first one") }])
+            }
+            (Person::Agrees, PersonAskKind::Approval) => PersonAnswer::Approved { by },
+            (Person::Refuses, PersonAskKind::Clarification) => PersonAnswer::Nobody,
+            (Person::Refuses, PersonAskKind::Approval) => PersonAnswer::Refused { by },
+        }
+    }
+
+    fn recalled(&self, random: Random) -> Recalled {
+        let material = Material { max_tasks: 100, ..Material::default() };
+        let kept = Cast { planner: Planner::Sound, ..self.cast.clone() };
+        let tasks = Planning { cast: &kept, material: &material, random }.tasks();
+        let understanding =
+            GoalUnderstanding { main_objective: "all parts".to_string(), ..GoalUnderstanding::default() };
+        let draft =
+            Draft { goal: Redacted::ours("all parts"), understanding, actions: ordered(&tasks), tasks };
+        match self.cast.store {
+            Store::Empty => Recalled::Nothing,
+            Store::Near => Recalled::Near(draft),
+            Store::Exact => Recalled::Exact(draft),
+        }
+    }
+}
+
+/// What nobody asked for.
+fn another_kind(document: &Document, cast: &Cast, random: Random) -> Document {
+    let material = Material::default();
+    match document {
+        Document::Reflection(_) => Judging { cast, material: &material, random }.plan(),
+        Document::Planning(_)
+        | Document::PlanJudgement(_)
+        | Document::TaskJudgement(_)
+        | Document::WholeJudgement(_) => Judging { cast, material: &material, random }.look_back(),
+    }
+}
+
+fn graft(order: &GraftOrder) -> CommandResult {
+    let mut tree = Tree::of(&order.onto);
+    if order.paths.iter().any(|path| path == OUTSIDE) {
+        tree.come_back();
+    }
+    let base = tree.base();
+    CommandResult::Grafted { commit: base.commit, tree: base.tree }
+}
+
+fn merge(order: &MergeOrder) -> CommandResult {
+    let side = |commit: &CommitId| Tree::of(commit);
+    let merged = side(&order.ours).merged(&side(&order.theirs));
+    let base = merged.base();
+    let conflicts = if merged.is_marked() { vec![SHARED.to_string()] } else { Vec::new() };
+    CommandResult::Merged(Merged { commit: base.commit, tree: base.tree, conflicts })
+}

@@ -1,0 +1,304 @@
+//! One scenario for each cause a run can end or wait with, and for each error of planning.
+
+use fixpoint_decide::run::{Judging, Move, PlanningCalls};
+use fixpoint_engine::Ending::{self, Ended, Paused};
+use fixpoint_vocabulary::ask::{Asking, Role};
+use fixpoint_vocabulary::settings::{OnStop, OnViolation};
+use fixpoint_vocabulary::work::Allowance;
+use fixpoint_vocabulary::{Cause, TaskState};
+
+use super::super::cast::{Checks, Models, Person, Planner, TaskJudge, Worker, Workers};
+use super::super::circumstances::{Circumstances, Own};
+use super::super::scheme::Part;
+use super::super::theatre::Played;
+use super::watched;
+
+const PART: Part = Part { steps: 2, is_sharing: false, is_clashing: false };
+
+/// Everybody does what they should about so many parts, but for what is changed.
+fn scenario(seed: u64, parts: usize, change: &dyn Fn(&mut Circumstances)) -> Circumstances {
+    let mut circumstances = Circumstances::good(seed);
+    circumstances.cast.scheme.parts = vec![PART; parts];
+    change(&mut circumstances);
+    circumstances
+}
+
+fn play(circumstances: &Circumstances) -> Played {
+    let (played, watcher) = watched(circumstances);
+    assert!(watcher.complaints.is_empty(), "{:?}\n{circumstances:?}", watcher.complaints);
+    played.unwrap()
+}
+
+type Change = fn(&mut Circumstances);
+type Holds = fn(&Played) -> bool;
+
+fn planner(circumstances: &mut Circumstances, planner: Planner) {
+    circumstances.cast.planner = planner;
+}
+
+fn check_planning(table: &[(&str, Change, Ending)]) {
+    for (name, change, expected) in table {
+        for (seed, calls) in [(1, PlanningCalls::AtOnce), (2, PlanningCalls::PerPhase)] {
+            let mut circumstances = scenario(seed, 2, change);
+            circumstances.calls = calls;
+            assert_eq!(play(&circumstances).ending, *expected, "{name}, {calls:?}");
+        }
+    }
+}
+
+/// Catches an error that leads to another cause, or to none, whatever the seed.
+#[test]
+fn every_error_of_planning_has_its_cause() {
+    use Cause::{ApprovalRefused, ApprovalTimeout, Done, NeedsClarification, PlanRejected};
+    let table: [(&str, Change, Ending); 10] = [
+        ("sound", |_| {}, Ended(Done)),
+        ("unclear", |c| planner(c, Planner::Unclear), Ended(NeedsClarification)),
+        ("unclear, answered", |c| planner(c, Planner::UnclearAtFirst), Ended(Done)),
+        (
+            "unclear, nobody there",
+            |c| (c.cast.planner, c.cast.person) = (Planner::UnclearAtFirst, Person::Absent),
+            Ended(Done),
+        ),
+        (
+            "unclear, nobody can be asked",
+            |c| (c.cast.planner, c.asking) = (Planner::UnclearAtFirst, Asking::NobodyThere),
+            Ended(Done),
+        ),
+        ("hopeless", |c| planner(c, Planner::Hopeless), Ended(PlanRejected)),
+        (
+            "infeasible, refused",
+            |c| (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Refuses),
+            Ended(ApprovalRefused),
+        ),
+        (
+            "infeasible, nobody there",
+            |c| (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Absent),
+            Ended(ApprovalTimeout),
+        ),
+        (
+            "infeasible, agreed, and no judge takes half of it",
+            |c| {
+                planner(c, Planner::Infeasible);
+                c.settings.refinement.max_refinement_attempts = 0;
+            },
+            Ended(PlanRejected),
+        ),
+        (
+            "infeasible, allowed",
+            |c| {
+                (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Absent);
+                c.settings.planning.allow_partial = true;
+                c.cast.honesty = super::super::cast::Honesty::TakesAnyPlan;
+            },
+            Ended(Done),
+        ),
+    ];
+    check_planning(&table);
+}
+
+/// Catches a plan that is taken although it is unsound or must not be run.
+#[test]
+fn every_fault_of_a_plan_has_its_cause() {
+    use Cause::{ApprovalRefused, ApprovalTimeout, Done, ModelUnavailable, PlanRefused, PlanRejected};
+    let table: [(&str, Change, Ending); 14] = [
+        ("circle", |c| planner(c, Planner::Circular), Ended(ModelUnavailable)),
+        ("unknown tool", |c| planner(c, Planner::UnknownTool), Ended(ModelUnavailable)),
+        ("unknown task", |c| planner(c, Planner::UnknownTask), Ended(ModelUnavailable)),
+        ("same name", |c| planner(c, Planner::SameName), Ended(ModelUnavailable)),
+        ("too many", |c| planner(c, Planner::TooMany), Ended(ModelUnavailable)),
+        ("strange error", |c| planner(c, Planner::StrangeError), Ended(ModelUnavailable)),
+        ("unreadable", |c| c.cast.models = Models::Unreadable(Role::Planner), Ended(ModelUnavailable)),
+        ("other document", |c| c.cast.models = Models::OtherDocument(Role::Planner), Ended(ModelUnavailable)),
+        ("silent", |c| c.cast.models = Models::Silent(Role::Planner), Paused(ModelUnavailable)),
+        ("incomplete", |c| planner(c, Planner::Incomplete), Ended(PlanRejected)),
+        ("forbidden", |c| planner(c, Planner::Forbidden), Ended(PlanRefused)),
+        ("suspicious, agreed", |c| planner(c, Planner::Suspicious), Ended(Done)),
+        (
+            "suspicious, refused",
+            |c| (c.cast.planner, c.cast.person) = (Planner::Suspicious, Person::Refuses),
+            Ended(ApprovalRefused),
+        ),
+        (
+            "suspicious, nobody there",
+            |c| (c.cast.planner, c.cast.person) = (Planner::Suspicious, Person::Absent),
+            Ended(ApprovalTimeout),
+        ),
+    ];
+    check_planning(&table);
+}
+
+/// Catches a cause that is lost on its way from a task to its run.
+#[test]
+fn every_other_end_has_its_cause() {
+    use Cause::{
+        AgentUnavailable, AlreadySatisfied, BaselineUnusable, Infrastructure, JudgeGaveUp, JudgeUnavailable,
+        MaxIterations, MaxReplans, ModelUnavailable, NotConverging, PlanRejected, ReplanningDisabled,
+        Waiting,
+    };
+    let loops: Change = |c| c.cast.workers = Workers::All(Worker::Loops);
+    let table: [(&str, Change, Ending); 16] = [
+        ("nothing to do", |c| c.cast.scheme.parts = vec![Part { steps: 0, ..PART }], Ended(AlreadySatisfied)),
+        (
+            "gets nowhere",
+            |c| {
+                c.cast.workers = Workers::All(Worker::Loops);
+                c.settings.convergence.on_stop = OnStop::Block;
+                c.cast.scheme.parts.truncate(1);
+            },
+            Ended(NotConverging),
+        ),
+        (
+            "a plain loop",
+            |c| {
+                c.cast.workers = Workers::All(Worker::Loops);
+                c.settings.convergence.enabled = false;
+            },
+            Ended(MaxIterations),
+        ),
+        ("replanned in vain", loops, Ended(MaxReplans)),
+        ("does nothing", |c| c.cast.workers = Workers::All(Worker::Idles), Ended(MaxReplans)),
+        ("gives up", |c| c.cast.task_judge = TaskJudge::GivesUp, Ended(JudgeGaveUp)),
+        (
+            "no replanning",
+            |c| {
+                c.cast.task_judge = TaskJudge::WantsReplan;
+                c.settings.replanning.enabled = false;
+            },
+            Ended(ReplanningDisabled),
+        ),
+        ("wants replans", |c| c.cast.task_judge = TaskJudge::WantsReplan, Ended(MaxReplans)),
+        ("never content", |c| c.cast.task_judge = TaskJudge::NeverContent, Ended(MaxReplans)),
+        ("no agent", |c| c.cast.workers = Workers::All(Worker::Absent), Ended(AgentUnavailable)),
+        ("no check", |c| c.cast.checks = Checks::NotFound, Ended(BaselineUnusable)),
+        ("checks wait", |c| c.cast.checks = Checks::Wait, Paused(Waiting)),
+        ("out of order", |c| c.cast.failing = 1.0, Paused(Infrastructure)),
+        ("whole unreadable", |c| c.cast.models = Models::WholeUnreadable, Ended(JudgeUnavailable)),
+        ("judge unreadable", |c| c.cast.models = Models::Unreadable(Role::Judge), Ended(PlanRejected)),
+        ("judge silent", |c| c.cast.models = Models::Silent(Role::Judge), Paused(ModelUnavailable)),
+    ];
+    for (name, change, expected) in table {
+        let played = play(&scenario(3, 2, &change));
+        assert_eq!(played.ending, expected, "{name}");
+    }
+    for models in [Models::Unreadable(Role::Judge), Models::OtherDocument(Role::Judge)] {
+        let unreadable = scenario(3, 1, &|c| (c.cast.models, c.calls) = (models, PlanningCalls::None));
+        assert_eq!(play(&unreadable).ending, Ended(JudgeUnavailable), "{models:?}");
+    }
+}
+
+/// Ends that need a chance to come about: within a few seeds each is seen.
+#[test]
+fn rarer_ends_come_about() {
+    let table: [(&str, Change, Holds); 6] = [
+        (
+            "scope",
+            |c| {
+                c.cast.workers = Workers::All(Worker::Wanders);
+                c.settings.scope.on_violation = OnViolation::Block;
+                c.cast.scheme.parts.truncate(1);
+            },
+            |played| played.ending == Ended(Cause::ScopeViolation),
+        ),
+        (
+            "conflict",
+            |c| {
+                c.cast.scheme.parts = vec![Part { is_sharing: true, ..PART }; 2];
+                c.cast.workers = Workers::All(Worker::CannotMerge);
+            },
+            |played| {
+                let is_conflict = |cause| matches!(cause, Some(Cause::Conflict | Cause::NotConverging));
+                let merge = played.run.tasks().find(|node| node.is_merge());
+                played.ending == Ended(Cause::Partial) && merge.is_some_and(|node| is_conflict(node.cause))
+            },
+        ),
+        (
+            "no repairs allowed",
+            |c| {
+                c.cast.scheme.parts = vec![Part { is_sharing: true, ..PART }; 2];
+                c.settings.integration.max_fix_iterations = 0;
+            },
+            |played| {
+                let merge = played.run.tasks().find(|node| node.is_merge());
+                played.ending == Ended(Cause::Partial)
+                    && merge.is_some_and(|node| node.cause == Some(Cause::Conflict))
+            },
+        ),
+        (
+            "conflicts in text and in meaning",
+            |c| {
+                let part = Part { is_sharing: true, is_clashing: true, ..PART };
+                c.cast.scheme.parts = vec![part, Part { is_clashing: false, ..part }];
+            },
+            |played| played.ending == Ended(Cause::Done) && played.performed.attempts > 3,
+        ),
+        (
+            "revisions used up",
+            |c| {
+                c.settings.planning.revision.max_revisions = 0;
+                c.reflection_interval = 1;
+            },
+            |played| played.pauses.contains(&Cause::RequiresHumanIntervention),
+        ),
+        (
+            "stopped",
+            |c| c.stops_after = Some(4),
+            |played| played.pauses == [Cause::Stopped] && played.ending == Ended(Cause::Done),
+        ),
+    ];
+    for (name, change, holds) in table {
+        let seen = (0..30).any(|seed| holds(&play(&scenario(seed, 3, &change))));
+        assert!(seen, "{name}");
+    }
+}
+
+/// Catches a budget that ends a run instead of having it wait, and one that is forgotten when more is granted.
+#[test]
+fn a_budget_pauses_and_goes_on_with_more() {
+    for budget in [
+        Allowance { model_calls: Some(3), ..Allowance::default() },
+        Allowance { attempts: Some(1), ..Allowance::default() },
+        Allowance { tokens: Some(73_000), ..Allowance::default() },
+        Allowance { money: Some(fixpoint_vocabulary::usage::MicroUsd(900_000)), ..Allowance::default() },
+    ] {
+        let played = play(&scenario(5, 3, &|c| c.budget = budget));
+        assert_eq!(played.ending, Ended(Cause::Done), "{budget:?}");
+        assert!(played.pauses.contains(&Cause::Budget), "{budget:?}: {:?}", played.pauses);
+    }
+}
+
+/// The goals of the run must pass in the end, whatever the plan is about. Catches a plan of several tasks, none of
+/// which has to make them pass, and smaller tasks that each must do all of it.
+#[test]
+fn the_goals_of_the_run_must_pass() {
+    for seed in 0..10 {
+        let incomplete = scenario(seed, 3, &|c| {
+            (c.own, c.judging, c.cast.planner) =
+                (Own::GuardAndGoal, Judging::ByChecksAlone, Planner::Incomplete);
+        });
+        let played = play(&incomplete);
+        assert_eq!(played.ending, Ended(Cause::Done), "seed {seed}");
+        assert!(played.run.tasks().any(|node| node.id().as_str() == "goals-1"), "seed {seed}");
+    }
+}
+
+/// The third replan of a lineage is not made, and what waited for the task is shown to wait in vain.
+#[test]
+fn a_lineage_is_replanned_twice_and_its_dependents_wait_in_vain() {
+    let looping = |c: &mut Circumstances| {
+        c.cast.workers = Workers::All(Worker::Loops);
+        c.cast.scheme.parts = vec![Part { steps: 1, ..PART }];
+    };
+    let played = play(&scenario(1, 1, &looping));
+    let moves = played.recorded.records.iter().flat_map(|record| &record.decision.moves);
+    let replans = moves.filter(|step| matches!(step, Move::TaskReplaced { .. })).count();
+    assert_eq!((played.ending, replans), (Ended(Cause::MaxReplans), 2));
+    let waiting =
+        (0..40).map(|seed| play(&scenario(seed, 4, &|c| c.cast.workers = Workers::All(Worker::Loops))));
+    let in_vain = waiting.map(|played| {
+        let states = played.run.tasks().filter(|node| node.state == TaskState::Ready).count();
+        (played.run.waiting_in_vain().len(), states)
+    });
+    let in_vain: Vec<(usize, usize)> = in_vain.collect();
+    assert!(in_vain.iter().all(|(shown, waiting)| shown == waiting), "{in_vain:?}");
+    assert!(in_vain.iter().any(|(shown, _)| *shown > 0), "{in_vain:?}");
+}
