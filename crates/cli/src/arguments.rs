@@ -25,7 +25,7 @@ pub(crate) use runs::{
 
 const AFTER_HELP: &str = "\
 Begin with:
-  fixpoint demo loop               watch a loop: an agent gets stuck, is caught, and a diagnosis is written
+  fixpoint demo                    watch a whole run on a bundled sample: half a minute, no key, no network
   fixpoint init                    find this project's checks and write them down
   fixpoint loop --until 'cargo test new_feature' --check 'cargo test' --allow 'src/**' -- AGENT
   fixpoint explain                 why the latest run ended as it did, and what to do next
@@ -112,7 +112,7 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Remove old runs and workspaces
     Gc(GcArguments),
-    /// Show the decisions at work on worked examples: no key, no network, nothing written
+    /// Watch a whole run on a bundled sample, live: no key, no network, nothing left behind
     Demo(DemoArguments),
     /// Ask one pure decision: a question in JSON on standard input, the answer in JSON on standard output
     Decide(DecideArguments),
@@ -136,12 +136,15 @@ pub(crate) enum Command {
 /// `fixpoint demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// One scene only; see `--list`
+    /// Another demo than the whole run; see `--list`
     pub(crate) scene: Option<String>,
-    /// List the scenes
+    /// List the demos
     #[arg(long)]
     pub(crate) list: bool,
-    /// Print questions and answers as JSON lines instead
+    /// Keep the sample repository and the run, and say where they are
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) keep: bool,
+    /// Results as JSON instead, one object a line
     #[arg(long)]
     pub(crate) json: bool,
 }

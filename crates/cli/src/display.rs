@@ -142,6 +142,15 @@ impl Display {
         Speaker(Arc::clone(&self.drawing))
     }
 
+    /// What a demonstration says beside what happens.
+    pub(crate) fn comment(&self, line: &str) {
+        let mut drawing = lock(&self.drawing);
+        match drawing.paint() {
+            Paint::Colours => drawing.line(&format!("\u{1b}[36m{line}\u{1b}[0m")),
+            Paint::Plain => drawing.line(line),
+        }
+    }
+
     /// Something to be read once.
     pub(crate) fn line(&self, line: &str) {
         lock(&self.drawing).line(line);
@@ -176,7 +185,7 @@ impl Watcher for Watching {
             Progress::SettingUp(command) => drawing.line(&format!("setting up: {}", harmless(command))),
             Progress::Checking(name) => drawing.doing(&format!("checking: {}", harmless(name))),
             Progress::KnownFromEarlier(name) => {
-                drawing.line(&format!("known from an earlier run: {}", harmless(name)));
+                drawing.line(&format!("known already: {}", harmless(name)));
             }
             Progress::AgentStarts => drawing.doing("the agent works"),
             Progress::Line(line) => drawing.last_line(line),

@@ -18,6 +18,7 @@ mod repository;
 mod session;
 mod signals;
 mod staff;
+mod staging;
 mod surroundings;
 
 use std::process::ExitCode;

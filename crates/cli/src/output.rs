@@ -19,6 +19,11 @@ impl Output {
         Self { writer: Box::new(io::BufWriter::new(io::stdout())), lang }
     }
 
+    /// Results that nobody wants: what was asked for is told in another way.
+    pub(crate) fn to_nobody(lang: Lang) -> Self {
+        Self { writer: Box::new(io::sink()), lang }
+    }
+
     /// In which language people are spoken to.
     pub(crate) fn lang(&self) -> Lang {
         self.lang

@@ -15,15 +15,17 @@ use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
+use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Brief;
 
-use crate::display::{Display, Telling};
+use crate::display::{Display, Speaker, Telling};
 use crate::environment;
 use crate::failure::Failure;
 use crate::person::{AtTerminal, Nobody};
 use crate::repository::Repository;
 use crate::signals::Listening;
 use crate::staff::{Staff, advisers, model_surroundings};
+use crate::staging::Played;
 use crate::surroundings::{Screen, Surroundings};
 
 /// The argument by which this program is started again to supervise.
@@ -125,6 +127,8 @@ impl Around<'_> {
             story.add(record);
             recorded.records.push(record.clone());
             display.record(record, &story);
+            let comments = self.surroundings.staging().map(|staging| staging.comment(record, &story));
+            comments.iter().flatten().for_each(|line| display.comment(line));
             self.keep_artifacts(seat, record, &recorded, &display);
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
@@ -152,13 +156,7 @@ impl Around<'_> {
             (Err(_), Judging::ByChecksAlone) => Advisers::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
         };
-        let person: Arc<dyn Person> = if self.surroundings.can_ask() {
-            let name = self.surroundings.variable("USER").map(|name| name.to_string_lossy().into_owned());
-            let redactor = duty.tools.redactor.clone();
-            Arc::new(AtTerminal { speaker: display.speaker(), redactor, name: name.unwrap_or_default() })
-        } else {
-            Arc::new(Nobody)
-        };
+        let person = self.person(display.speaker(), duty.tools.redactor.clone());
         let outputs = duty.places.outputs.clone();
         let consultant = Consultant {
             brief: duty.brief.clone(),
@@ -173,6 +171,18 @@ impl Around<'_> {
             seen: Mutex::default(),
         };
         Ok(Staff { duty, consultant: Some(consultant) })
+    }
+
+    /// Whoever may be asked.
+    fn person(&self, speaker: Speaker, redactor: Redactor) -> Arc<dyn Person> {
+        match self.surroundings.staging() {
+            Some(staging) => Arc::new(Played { speaker, redactor, staging: Arc::clone(staging) }),
+            None if self.surroundings.can_ask() => {
+                let name = self.surroundings.variable("USER").map(|name| name.to_string_lossy().into_owned());
+                Arc::new(AtTerminal { speaker, redactor, name: name.unwrap_or_default() })
+            }
+            None => Arc::new(Nobody),
+        }
     }
 
     fn duty(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Duty, Failure> {

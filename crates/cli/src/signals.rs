@@ -1,7 +1,8 @@
 //! Ctrl-C and its like: once asks for an end in good order, twice ends at once.
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fixpoint_ports::Outbox;
 use fixpoint_vocabulary::work::Event;
@@ -12,6 +13,54 @@ use crate::output::complain;
 
 /// What a shell says of a program that an interrupt ended.
 const INTERRUPTED: i32 = 130;
+
+/// A directory that must not outlive this process, and whether a run listens to signals itself.
+static LITTER: Mutex<Option<PathBuf>> = Mutex::new(None);
+static RUN_LISTENS: AtomicBool = AtomicBool::new(false);
+
+/// What ended may still be letting go of its files.
+const SWEEPS: usize = 20;
+
+/// Removes a directory when a signal ends this process in the middle of things. While a run goes on, its first signal
+/// is the run's, and whoever waits for the run removes what it left.
+pub(crate) struct Sweeping {
+    handle: Handle,
+}
+
+impl Sweeping {
+    /// From now on, until it is dropped.
+    pub(crate) fn begin(directory: &Path) -> std::io::Result<Self> {
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let handle = signals.handle();
+        *LITTER.lock().unwrap_or_else(PoisonError::into_inner) = Some(directory.to_path_buf());
+        std::thread::spawn(move || {
+            for _ in signals.forever() {
+                if !RUN_LISTENS.load(Ordering::Acquire) {
+                    end_at_once();
+                }
+            }
+        });
+        Ok(Self { handle })
+    }
+}
+
+impl Drop for Sweeping {
+    fn drop(&mut self) {
+        self.handle.close();
+        *LITTER.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+fn end_at_once() -> ! {
+    if let Some(directory) = &*LITTER.lock().unwrap_or_else(PoisonError::into_inner) {
+        for _ in 0..SWEEPS {
+            if std::fs::remove_dir_all(directory).is_ok() || !directory.exists() {
+                break;
+            }
+        }
+    }
+    std::process::exit(INTERRUPTED)
+}
 
 /// Listens until it is dropped.
 pub(crate) struct Listening {
@@ -27,10 +76,11 @@ impl Listening {
         let handle = signals.handle();
         let asked = Arc::new(AtomicBool::new(false));
         let shared = Arc::clone(&asked);
+        RUN_LISTENS.store(true, Ordering::Release);
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 if shared.swap(true, Ordering::AcqRel) {
-                    std::process::exit(INTERRUPTED);
+                    end_at_once();
                 }
                 complain("stopping; once more ends at once");
                 outbox.send(Event::StopAsked);
@@ -47,6 +97,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
+        RUN_LISTENS.store(false, Ordering::Release);
         self.handle.close();
     }
 }

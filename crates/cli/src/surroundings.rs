@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fixpoint_config::{Loaded, Node, Sources, load, user_directory, with_sets};
 use fixpoint_vocabulary::Lang;
@@ -13,6 +14,7 @@ use crate::failure::Failure;
 use crate::language;
 use crate::output::Notices;
 use crate::personal;
+use crate::staging::Staging;
 
 /// What the process finds around it.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Surroundings {
     pub(crate) screen: Screen,
     /// Whether a person sits at the terminal and may be asked.
     presence: Presence,
+    /// What a demonstration adds, where this is one.
+    staging: Option<Arc<dyn Staging>>,
 }
 
 /// Whether a person may be asked.
@@ -65,6 +69,7 @@ impl Surroundings {
             notices: if arguments.quiet { Notices::Unsaid } else { Notices::Said },
             screen: screen(arguments, &environment),
             presence: presence(arguments),
+            staging: None,
             environment,
         }
     }
@@ -85,12 +90,34 @@ impl Surroundings {
             notices: self.notices,
             screen: self.screen,
             presence: Presence::Nobody,
+            staging: None,
         }
     }
 
-    /// Whether a person sits at the terminal and may be asked.
+    /// The same, without messages beside the result.
+    pub(crate) fn without_notices(&self) -> Self {
+        Self {
+            environment: self.environment.clone(),
+            working_dir: self.working_dir.clone(),
+            staging: self.staging.clone(),
+            notices: Notices::Unsaid,
+            ..*self
+        }
+    }
+
+    /// The same, for a demonstration.
+    pub(crate) fn staged(self, staging: Arc<dyn Staging>) -> Self {
+        Self { staging: Some(staging), ..self }
+    }
+
+    /// What a demonstration adds, where this is one.
+    pub(crate) fn staging(&self) -> Option<&Arc<dyn Staging>> {
+        self.staging.as_ref()
+    }
+
+    /// Whether somebody may be asked: a person at the terminal, or one whose answers are scripted.
     pub(crate) fn can_ask(&self) -> bool {
-        self.presence == Presence::There
+        self.presence == Presence::There || self.staging.is_some()
     }
 
     /// The environment of this process.

@@ -11,7 +11,7 @@ pub enum Progress<'a> {
     SettingUp(&'a str),
     /// A check begins.
     Checking(&'a str),
-    /// What a check showed at this base was known from an earlier run.
+    /// What a check showed at this base was known already, from another task or run.
     KnownFromEarlier(&'a str),
     /// The agent begins.
     AgentStarts,

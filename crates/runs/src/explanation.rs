@@ -48,6 +48,7 @@ pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Expla
     evidence.extend(teller.unusable_checks());
     evidence.extend(teller.trail());
     evidence.extend(teller.failures());
+    evidence.extend(teller.indivisible());
     evidence.extend(teller.tolerated());
     Explanation { what, evidence, next: teller.next() }
 }
@@ -184,6 +185,15 @@ impl Teller<'_> {
     fn obstacle(&self) -> Option<String> {
         let is_relevant = matches!(self.story.cause(), Some(Cause::Infrastructure));
         self.story.obstacle.as_ref().filter(|_| is_relevant).map(|said| short(said))
+    }
+
+    /// What the planner said when it was asked for smaller tasks.
+    fn indivisible(&self) -> Option<String> {
+        let said = short(self.story.indivisible.as_ref()?);
+        Some(self.say(
+            format!("The planner sees no smaller tasks: {said}"),
+            format!("計画者は小さなタスクに分けられないと答えました: {said}"),
+        ))
     }
 
     fn check_name(&self, number: u32) -> String {

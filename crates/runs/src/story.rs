@@ -8,6 +8,7 @@ use fixpoint_decide::run::{Move, Owner, Run, Standing, TaskSource, Turn};
 use fixpoint_decide::task_run::{Decision, Judged, Step, TaskRun, Work};
 use fixpoint_engine::{Record, Recorded};
 use fixpoint_vocabulary::ask::Reading;
+use fixpoint_vocabulary::documents::Document;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckReport, CommandEnd, CommandId, CommandResult, CommitId, Event,
 };
@@ -65,6 +66,8 @@ pub struct TaskStory {
     pub iterations: Vec<Iteration>,
     /// What a command that failed said last.
     pub obstacle: Option<String>,
+    /// Why the planner saw no smaller tasks that could take its place.
+    pub indivisible: Option<String>,
     /// Where it stands.
     pub task: TaskRun,
     /// Work on the attempt that is not judged yet.
@@ -149,9 +152,17 @@ impl Story {
             CommandEnd::Failed { message } => self.obstacle = Some(message.to_string()),
             CommandEnd::Cancelled | CommandEnd::Lost => self.interruptions += 1,
         }
-        if let Some(Owner::Task(id)) = owner
-            && let Some(task) = self.tasks.iter_mut().find(|task| task.id == id)
-        {
+        let whose = match &owner {
+            Some(Owner::Task(id) | Owner::Replan(id)) => Some(id),
+            Some(Owner::Planning | Owner::Review | Owner::Merge(_) | Owner::Whole | Owner::Reflection(_))
+            | None => None,
+        };
+        let Some(task) = whose.and_then(|id| self.tasks.iter_mut().find(|task| task.id == *id)) else {
+            return;
+        };
+        if let Some(Owner::Replan(_)) = &owner {
+            task.indivisible = indivisible(end);
+        } else {
             task.add_end(command, end, took_ms);
         }
     }
@@ -207,6 +218,17 @@ impl Story {
     }
 }
 
+/// What a planner said instead of tasks.
+fn indivisible(end: &CommandEnd) -> Option<String> {
+    let CommandEnd::Completed(CommandResult::Answer(answer)) = end else { return None };
+    match &answer.reading {
+        Reading::Document(Document::Planning(document)) => {
+            document.error.as_ref().map(|error| error.message.clone())
+        }
+        Reading::Document(_) | Reading::Unreadable { .. } | Reading::Unanswered { .. } => None,
+    }
+}
+
 impl TaskStory {
     fn new(task: TaskRun) -> Self {
         Self {
@@ -215,6 +237,7 @@ impl TaskStory {
             baseline: Vec::new(),
             iterations: Vec::new(),
             obstacle: None,
+            indivisible: None,
             task,
             open: Open::default(),
         }

@@ -1,36 +1,55 @@
-//! `fixpoint demo`: worked decisions, told so that a newcomer learns from them what the product does.
+//! `fixpoint demo`: the whole process on a bundled sample, a loop, or single decisions, told so that a newcomer learns
+//! from them what the product does.
 //!
-//! Every scene asks the real decision the question that `fixpoint decide KIND --example` prints, and shows the
-//! answer. Nothing is scripted but the questions; nothing is read or written.
+//! Every scene about a decision asks the real one the question that `fixpoint decide KIND --example` prints, and shows
+//! the answer.
 
 mod looping;
 mod scenes;
+mod whole;
 
 use fixpoint_vocabulary::Text;
 use serde_json::json;
 
 use self::scenes::{SCENES, Scene};
+use self::whole::Keeping;
 use super::decide;
 use crate::arguments::DemoArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 
+/// The name of the demo of a whole run.
+const WHOLE: &str = "whole";
 /// The name of the demo that runs a loop.
 const LOOP: &str = "loop";
+/// The name of all scenes about decisions.
+const DECISIONS: &str = "decisions";
 
 pub(crate) fn run(
     arguments: &DemoArguments,
     surroundings: &Surroundings,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<u8, Failure> {
     if arguments.list {
-        return list(output);
+        return list(output).map(|()| 0);
     }
-    if arguments.scene.as_deref() == Some(LOOP) {
-        return looping::run(arguments.json.into(), surroundings, output);
+    let name = arguments.scene.as_deref().unwrap_or(WHOLE);
+    if name == WHOLE {
+        let keeping = if arguments.keep { Keeping::Everything } else { Keeping::Nothing };
+        return whole::run(arguments.json.into(), keeping, surroundings, output);
     }
-    for scene in chosen(arguments.scene.as_deref())? {
+    if arguments.keep {
+        return Err(Failure::BadInput(format!("--keep is for the demo `{WHOLE}`; `{name}` keeps nothing")));
+    }
+    if name == LOOP {
+        return looping::run(arguments.json.into(), surroundings, output).map(|()| 0);
+    }
+    decisions(name, arguments, output).map(|()| 0)
+}
+
+fn decisions(name: &str, arguments: &DemoArguments, output: &mut Output) -> Result<(), Failure> {
+    for scene in chosen(name)? {
         let question = scene.kind.example();
         let answer =
             decide::answer(scene.kind, question.as_bytes(), output.lang()).map_err(Failure::Internal)?;
@@ -41,7 +60,7 @@ pub(crate) fn run(
             tell(scene, &(scene.show)(&question, &answer), output)?;
         }
     }
-    if !arguments.json && arguments.scene.is_none() {
+    if !arguments.json && name == DECISIONS {
         epilogue(output)?;
     }
     Ok(())
@@ -49,23 +68,39 @@ pub(crate) fn run(
 
 fn list(output: &mut Output) -> Result<(), Failure> {
     let lang = output.lang();
-    let looped =
-        Text::new("two loops with scripted agents, live", "台本どおりのエージェントによるループ、実演");
-    output.line(&format!("{LOOP:10}  {}", looped.in_lang(lang)))?;
+    let demos = [
+        (
+            WHOLE,
+            Text::new(
+                "a whole run, from a vague goal to a branch, live; this is what `fixpoint demo` shows",
+                "曖昧な目標からブランチまでの実行全体、実演（`fixpoint demo` の既定）",
+            ),
+        ),
+        (
+            LOOP,
+            Text::new("two loops with scripted agents, live", "台本どおりのエージェントによるループ、実演"),
+        ),
+        (DECISIONS, Text::new("all decisions below, one after another", "以下の判定をすべて順に")),
+    ];
+    for (name, what) in demos {
+        output.line(&format!("{name:10}  {}", what.in_lang(lang)))?;
+    }
     for scene in &SCENES {
         output.line(&format!("{:10}  {}", scene.name, (scene.title)().in_lang(lang)))?;
     }
     Ok(())
 }
 
-fn chosen(name: Option<&str>) -> Result<Vec<&'static Scene>, Failure> {
-    let Some(name) = name else { return Ok(SCENES.iter().collect()) };
+fn chosen(name: &str) -> Result<Vec<&'static Scene>, Failure> {
+    if name == DECISIONS {
+        return Ok(SCENES.iter().collect());
+    }
     match SCENES.iter().find(|scene| scene.name == name) {
         Some(scene) => Ok(vec![scene]),
         None => {
-            let names: Vec<&str> =
-                std::iter::once(LOOP).chain(SCENES.iter().map(|scene| scene.name)).collect();
-            Err(Failure::BadInput(format!("there is no scene `{name}`; there are: {}", names.join(", "))))
+            let own = [WHOLE, LOOP, DECISIONS].into_iter();
+            let names: Vec<&str> = own.chain(SCENES.iter().map(|scene| scene.name)).collect();
+            Err(Failure::BadInput(format!("there is no demo `{name}`; there are: {}", names.join(", "))))
         }
     }
 }

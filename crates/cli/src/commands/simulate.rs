@@ -4,6 +4,7 @@
 
 mod crash;
 mod judging;
+mod runs;
 mod tasks;
 
 use clap::{Args, Subcommand};
@@ -15,6 +16,7 @@ use crate::surroundings::Surroundings;
 
 use self::crash::CrashArguments;
 use self::judging::JudgingArguments;
+use self::runs::RunsArguments;
 use self::tasks::TasksArguments;
 
 const HELP: &str = "\
@@ -24,7 +26,8 @@ two loops in use today. Nothing is run, nothing is touched, and the same seed gi
 Try:
   fixpoint simulate
   fixpoint simulate --by-agent --set convergence.stall_threshold=4
-  fixpoint simulate judging";
+  fixpoint simulate judging
+  fixpoint simulate runs";
 
 /// `fixpoint simulate`.
 #[derive(Debug, Args)]
@@ -46,6 +49,8 @@ pub(crate) struct SimulateArguments {
 pub(crate) enum SimulateCommand {
     /// How often plans are judged wrongly: a fixed threshold beside calibrated judging
     Judging(JudgingArguments),
+    /// Whole made-up goals: planned, judged, carried out and brought together; ours beside plainer ways
+    Runs(RunsArguments),
     /// One loss of power in the middle of a task, and whether it then ends as if nothing had been
     Crash(CrashArguments),
 }
@@ -62,6 +67,7 @@ pub(crate) fn run(
     match &arguments.command {
         None => tasks::run(&arguments.tasks, &settings()?, output),
         Some(SimulateCommand::Judging(judging)) => judging::run(judging, &settings()?, output),
+        Some(SimulateCommand::Runs(runs)) => runs::run(runs, &settings()?, output),
         Some(SimulateCommand::Crash(_)) if !arguments.set.sets.is_empty() => Err(Failure::BadInput(
             "a crash is always simulated with the default settings, so that it can be repeated: leave `--set` out"
                 .to_string(),
@@ -93,7 +99,7 @@ mod tests {
                 let (project, crash) = (Project::new(7, agent, world), Crash { after_bytes: 99, residue });
                 match parsed(&crash.command(&project).to_string()).command {
                     Some(SimulateCommand::Crash(typed)) => assert_eq!(typed.meant(), Some((project, crash))),
-                    other @ (Some(SimulateCommand::Judging(_)) | None) => panic!("{other:?}"),
+                    other @ (Some(SimulateCommand::Judging(_) | SimulateCommand::Runs(_)) | None) => panic!("{other:?}"),
                 }
             }
         }

@@ -18,7 +18,16 @@ const LONGEST: usize = 160;
 
 /// The lines that stay when a step was taken. `story` includes it.
 pub(super) fn lines_of(step: &Move, story: &Story, lang: Lang) -> Vec<String> {
-    plan_lines(step, story, lang).or_else(|| task_lines(step)).unwrap_or_default()
+    let mut lines = plan_lines(step, story, lang).or_else(|| task_lines(step)).unwrap_or_default();
+    lines.extend(indivisible_line(step, story));
+    lines
+}
+
+/// Why no smaller tasks take the place of one that is blocked.
+fn indivisible_line(step: &Move, story: &Story) -> Option<String> {
+    let Move::TaskMoved { task, state: TaskState::Blocked, .. } = step else { return None };
+    let told = story.tasks.iter().find(|told| told.id == *task)?;
+    told.indivisible.as_ref().map(|said| format!("  the planner: {}", short(said)))
 }
 
 fn plan_lines(step: &Move, story: &Story, lang: Lang) -> Option<Vec<String>> {

@@ -24,13 +24,29 @@ fn first_commands(text: &str) -> Vec<&str> {
 
 #[test]
 fn both_readmes_begin_with_the_two_commands_that_ci_runs() {
-    let commands = ["cargo run --locked -- demo loop", "cargo test --workspace --locked"];
+    let commands = ["cargo run --locked -- demo", "cargo test --workspace --locked"];
     assert_eq!(first_commands(&document("README.md")), commands);
     assert_eq!(first_commands(&document("README.ja.md")), commands);
     assert!(document(".ci/run").lines().any(|line| line == commands[1]));
-    assert!(
-        document(".ci/run").lines().any(|line| line.starts_with("cargo run") && line.ends_with("demo loop"))
-    );
+    assert!(document(".ci/run").lines().any(|line| line == commands[0]));
+}
+
+/// The pictures are of this demo: they say what it says, and nothing in them is fetched from elsewhere.
+#[test]
+fn both_readmes_show_a_picture_of_the_demo() {
+    let pictures = [
+        ("README.md", "docs/pictures/demo.svg", "caught at stage 2"),
+        ("README.ja.md", "docs/pictures/demo.ja.svg", "ループをステージ"),
+    ];
+    for (readme, picture, words) in pictures {
+        assert!(document(readme).contains(picture), "{readme}");
+        let drawn = document(picture);
+        assert!(
+            drawn.contains(words) && drawn.contains("fixpoint run"),
+            "{picture}: run docs/pictures/demo.py"
+        );
+        assert!(!drawn.contains("href") && !drawn.contains("url("), "{picture}");
+    }
 }
 
 #[test]

@@ -59,14 +59,21 @@ impl Deciding<'_> {
     pub(super) fn with_replan(&mut self, task: &TaskId, result: &CommandResult) {
         let CommandResult::Answer(ModelAnswer { reading, .. }) = result else { return };
         match reading {
-            Reading::Document(Document::Planning(document)) => match &document.task_decomposition {
-                Some(decomposition) => {
-                    let children = plan_shape::flattened(&decomposition.subtasks);
-                    let reason = Redactor::default().redact(&decomposition.reasoning);
-                    self.replace(task, &children, reason);
+            Reading::Document(Document::Planning(document)) => {
+                match (&document.task_decomposition, &document.error) {
+                    (Some(decomposition), _) => {
+                        let children = plan_shape::flattened(&decomposition.subtasks);
+                        let reason = Redactor::default().redact(&decomposition.reasoning);
+                        self.replace(task, &children, reason);
+                    }
+                    // The planner looked, and says that no smaller tasks would do: its words are on record, and to
+                    // ask again would only press it.
+                    (None, Some(_)) => self.block(task, self.cause_of(task)),
+                    (None, None) => {
+                        self.replan_again(task, Redacted::ours("task_decomposition is missing"), None);
+                    }
                 }
-                None => self.replan_again(task, Redacted::ours("task_decomposition is missing"), None),
-            },
+            }
             Reading::Document(_) => {
                 self.replan_again(task, Redacted::ours("another kind of document was given"), None);
             }
@@ -85,11 +92,15 @@ impl Deciding<'_> {
             let about = About::ReplanTask { task: task.clone() };
             return self.ask(owner, Ask::new(about));
         }
-        let cause = match self.run.task(task).map(|node| node.step) {
+        self.block(task, self.cause_of(task));
+    }
+
+    /// Why a task that is not replaced came to its end.
+    fn cause_of(&self, task: &TaskId) -> Cause {
+        match self.run.task(task).map(|node| node.step) {
             Some(Step::Ended { cause }) => cause,
             Some(Step::New | Step::Working { .. } | Step::Paused { .. }) | None => Cause::NotConverging,
-        };
-        self.block(task, cause);
+        }
     }
 
     fn replace(&mut self, task: &TaskId, children: &[Subtask], reason: Redacted) {
@@ -165,4 +176,52 @@ fn rewired(before: &[GraphTask], after: &[GraphTask]) -> Vec<Move> {
         dependencies: task.dependencies.clone(),
     };
     after.iter().filter(is_changed).map(rewired).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use fixpoint_vocabulary::documents::{PlanningDocument, PlanningError, PlanningErrorKind};
+    use fixpoint_vocabulary::settings::Settings;
+    use fixpoint_vocabulary::usage::Usage;
+    use fixpoint_vocabulary::work::Event;
+
+    use super::super::{Copy, RunOrder, Turn};
+    use super::*;
+    use crate::task_run::TaskOrder;
+
+    /// What follows from an answer of the planner.
+    fn moves(document: PlanningDocument) -> Vec<Move> {
+        let task = TaskId::from("t");
+        let order =
+            TaskOrder::under(&Settings::default(), task.clone(), BTreeSet::new(), BTreeSet::from([0]));
+        let run = Run { copy: Copy::Tentative, ..Run::new(RunOrder::given(order), None) };
+        let turn = Turn { seq: 1, elapsed_ms: 0 };
+        let mut deciding = Deciding { run, turn, event: &Event::Begun, moves: Vec::new() };
+        let reading = Reading::Document(Document::Planning(document));
+        let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
+        deciding.with_replan(&task, &CommandResult::Answer(answer));
+        deciding.moves
+    }
+
+    /// Catches that "no smaller tasks would do" is taken for an answer that cannot be used, and asked for again.
+    #[test]
+    fn a_planner_that_sees_no_smaller_tasks_is_believed() {
+        let error = PlanningError {
+            kind: PlanningErrorKind::DecompositionFailed,
+            message: "two tests contradict each other".into(),
+            clarification_needed: Vec::new(),
+            partial_plan: None,
+        };
+        let blocked = Move::TaskMoved {
+            task: "t".into(),
+            state: TaskState::Blocked,
+            cause: Some(Cause::NotConverging),
+        };
+        let refused = PlanningDocument { error: Some(error), ..PlanningDocument::default() };
+        assert_eq!(moves(refused), [blocked]);
+        let silent = moves(PlanningDocument::default());
+        assert!(matches!(silent.first(), Some(Move::Unusable { .. })), "{silent:?}");
+    }
 }

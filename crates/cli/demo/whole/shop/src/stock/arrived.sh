@@ -1,0 +1,4 @@
+# What is on the shelf after a delivery.
+arrived() {
+    echo "$1"
+}

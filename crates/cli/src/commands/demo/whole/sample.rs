@@ -1,0 +1,125 @@
+//! The bundled sample: a small repository, a scripted agent and scripted answers, in a directory of their own.
+//!
+//! Invariant: nothing is written outside that directory, and it is gone in the end unless it is to be kept, also when a
+//! signal ends the process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+use crate::signals::Sweeping;
+
+/// What becomes of the directory in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// It is removed.
+    Nothing,
+    /// It stays.
+    Everything,
+}
+
+const FILES: [(&str, &str); 12] = [
+    ("agent.sh", include_str!("../../../../demo/whole/agent.sh")),
+    ("answers.json", include_str!("../../../../demo/whole/answers.json")),
+    ("shop/.fixpoint/config.yaml", include_str!("../../../../demo/whole/shop/.fixpoint/config.yaml")),
+    ("shop/README.md", include_str!("../../../../demo/whole/shop/README.md")),
+    ("shop/src/hours.sh", include_str!("../../../../demo/whole/shop/src/hours.sh")),
+    ("shop/src/price.sh", include_str!("../../../../demo/whole/shop/src/price.sh")),
+    ("shop/src/receipt.sh", include_str!("../../../../demo/whole/shop/src/receipt.sh")),
+    ("shop/src/stock/arrived.sh", include_str!("../../../../demo/whole/shop/src/stock/arrived.sh")),
+    ("shop/src/stock/reorder.sh", include_str!("../../../../demo/whole/shop/src/stock/reorder.sh")),
+    ("shop/src/stock/sold.sh", include_str!("../../../../demo/whole/shop/src/stock/sold.sh")),
+    ("shop/src/tax.sh", include_str!("../../../../demo/whole/shop/src/tax.sh")),
+    ("shop/tests/run.sh", include_str!("../../../../demo/whole/shop/tests/run.sh")),
+];
+
+/// What of the environment would have git work elsewhere.
+const ELSEWHERE: [&str; 5] =
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CEILING_DIRECTORIES"];
+
+/// The sample on the disk.
+pub(super) struct Sample {
+    path: PathBuf,
+    // The order matters: while the directory is being removed, a signal still finishes that.
+    _directory: Option<TempDir>,
+    _sweeping: Option<Sweeping>,
+}
+
+impl Sample {
+    /// Makes it.
+    pub(super) fn new(keeping: Keeping) -> Result<Self, Failure> {
+        let refused = |source| Failure::Unwritable { path: std::env::temp_dir(), source };
+        let made = tempfile::Builder::new().prefix("fixpoint-demo-").tempdir().map_err(refused)?;
+        let path = made.path().canonicalize().map_err(refused)?;
+        let sample = match keeping {
+            Keeping::Nothing => {
+                let sweeping = Sweeping::begin(&path).map_err(refused)?;
+                Self { path, _directory: Some(made), _sweeping: Some(sweeping) }
+            }
+            Keeping::Everything => {
+                drop(made.keep());
+                Self { path, _directory: None, _sweeping: None }
+            }
+        };
+        sample.fill()?;
+        Ok(sample)
+    }
+
+    /// Where it is: also the home of whoever works there.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The repository.
+    pub(super) fn shop(&self) -> PathBuf {
+        self.path.join("shop")
+    }
+
+    fn fill(&self) -> Result<(), Failure> {
+        for (name, content) in FILES {
+            self.write(name, content)?;
+        }
+        let answers = format!("scripted:{}", self.path.join("answers.json").display());
+        // A text in JSON is one in YAML, whatever the path holds.
+        let answers = serde_json::to_string(&answers)?;
+        let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: {answers}\n"));
+        self.write(".config/fixpoint/config.yaml", &format!("models:\n{}", roles.concat()))?;
+        self.git(&["init", "--quiet", "--initial-branch=main", "--template="])?;
+        self.git(&["add", "--all"])?;
+        self.git(&["commit", "--quiet", "--message=A corner shop"])
+    }
+
+    fn write(&self, name: &str, content: &str) -> Result<(), Failure> {
+        let path = self.path.join(name);
+        let written =
+            fs::create_dir_all(path.parent().unwrap_or(&path)).and_then(|()| fs::write(&path, content));
+        written.map_err(|source| Failure::Unwritable { path, source })
+    }
+
+    /// Has git work in the sample, with nothing of this person's configuration.
+    fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
+        let mut command = Command::new("git");
+        for name in ELSEWHERE {
+            command.env_remove(name);
+        }
+        command
+            .current_dir(self.shop())
+            .env("HOME", &self.path)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .args(["-c", "user.name=Fixpoint", "-c", "user.email=demo@localhost"])
+            .args(arguments)
+            .stdin(Stdio::null());
+        let ended = command.output().map_err(|error| {
+            Failure::Unavailable(format!("the demo needs git, which cannot be started: {error}"))
+        })?;
+        if ended.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&ended.stderr);
+        Err(Failure::Unavailable(format!("git {}: {}", arguments.join(" "), said.trim())))
+    }
+}

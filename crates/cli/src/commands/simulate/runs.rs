@@ -1,0 +1,97 @@
+//! `fixpoint simulate runs`: what a configuration would do with whole made-up goals, beside plainer ones.
+
+use clap::Args;
+use fixpoint_simulate::{RunPolicy, RunTally, simulate_runs};
+use fixpoint_vocabulary::settings::Settings;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// `fixpoint simulate runs`.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArguments {
+    /// The same seed gives the same table
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Goals
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: u32,
+    /// As one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(
+    arguments: &RunsArguments,
+    settings: &Settings,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let rows = simulate_runs(arguments.seed, arguments.runs, settings)
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    if arguments.json { as_json(&rows, arguments, output) } else { as_text(&rows, arguments, output) }
+}
+
+fn as_text(
+    rows: &[(RunPolicy, RunTally)],
+    arguments: &RunsArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    output.line(&format!("{} goals, seed {}", arguments.runs, arguments.seed))?;
+    output.line("")?;
+    output.line(&format!(
+        "{:36} {:>8} {:>10} {:>10} {:>7} {:>9} {:>11} {:>13}",
+        "policy", "done", "false done", "false stop", "calls", "attempts", "$ for done", "$ for failed"
+    ))?;
+    for (policy, tally) in rows {
+        line(policy.name(), tally, output)?;
+    }
+    output.line("")?;
+    for note in [
+        "done: said to be done, and done; false done: said to be done while something is missing or wrong",
+        "false stop: stopped although another policy of the table was done with the same goal, truly",
+        "calls, attempts, dollars: for each goal; dollars at the made-up prices of the parameters",
+        "the agents, judges and goals are made up: crates/simulate/parameters/whole_runs.toml says how",
+    ] {
+        output.line(note)?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
+fn line(first: &str, tally: &RunTally, output: &mut Output) -> Result<(), Failure> {
+    let percent = |number: u32| tally.share(number) * 100.0;
+    output.line(&format!(
+        "{first:36} {:6.1} % {:8.1} % {:8.1} % {:7.1} {:9.1} {:11.2} {:13.2}",
+        percent(tally.done),
+        percent(tally.false_done),
+        percent(tally.false_stop),
+        tally.average(tally.model_calls as f64),
+        tally.average(tally.attempts as f64),
+        tally.average(tally.cost_of_done),
+        tally.average(tally.cost_of_failed),
+    ))
+}
+
+fn as_json(
+    rows: &[(RunPolicy, RunTally)],
+    arguments: &RunsArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let row = |(policy, tally): &(RunPolicy, RunTally)| {
+        json!({
+            "policy": policy.name(),
+            "runs": tally.runs,
+            "done": tally.done,
+            "false_done": tally.false_done,
+            "stopped": tally.stopped,
+            "false_stop": tally.false_stop,
+            "model_calls": tally.model_calls,
+            "attempts": tally.attempts,
+            "cost_of_done": tally.cost_of_done,
+            "cost_of_failed": tally.cost_of_failed,
+        })
+    };
+    let rows: Vec<Value> = rows.iter().map(row).collect();
+    output.json(&json!({ "seed": arguments.seed, "runs": arguments.runs, "rows": rows }))
+}
