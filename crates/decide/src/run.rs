@@ -243,6 +243,7 @@ impl Run {
         let mut deciding = Deciding { run, turn, event, moves: Vec::new() };
         deciding.run.note(turn, event);
         deciding.react(self)?;
+        deciding.take_up_affordable(self)?;
         deciding.go_on()?;
         Ok(Decision { moves: deciding.moves })
     }

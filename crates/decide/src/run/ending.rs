@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::Remark;
+use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::{Deciding, Extent, Move, Node, On, OutOfPlace, Run, Standing};
@@ -71,6 +72,35 @@ impl Deciding<'_> {
             None => self.push(Move::Pause { cause: Cause::RequiresHumanIntervention }),
             Some(cause) => self.push(Move::Pause { cause }),
         }
+    }
+
+    /// What was held back because the worst of something else was set aside may be paid for once that has ended and
+    /// cost less. Only what waited before this event: a task that comes to wait by it is not folded in yet.
+    pub(super) fn take_up_affordable(&mut self, before: &Run) -> Result<(), OutOfPlace> {
+        if !matches!((self.event, self.run.standing), (Event::Ended { .. }, Standing::Working)) {
+            return Ok(());
+        }
+        let is_affordable =
+            |run: &Run, command: &Command, cause: Cause| cause == Cause::Budget && run.can_afford(command);
+        let held = self.run.held.clone();
+        if held.iter().any(|(_, command, cause)| is_affordable(&self.run, command, *cause)) {
+            self.push(Move::Released);
+            for (owner, command, cause) in held {
+                if cause == Cause::Budget {
+                    self.begin(owner, command);
+                } else {
+                    self.push(Move::Hold { owner, command, cause });
+                }
+            }
+        }
+        for node in before.tasks() {
+            let is_waiting = matches!(node.step, Step::Paused { cause: Cause::Budget, .. });
+            let held = node.run.as_ref().filter(|_| is_waiting).and_then(|run| run.held());
+            if held.is_some_and(|command| self.run.can_afford(command)) {
+                self.tell(node.id(), On::Resumed)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes up what was held back, tells tasks to go on, and gives blocked ones another chance.

@@ -5,9 +5,17 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{AttemptOrder, CheckReport, Command, CommitId, ReportedFailure};
 
-use super::{TaskRun, Trial};
+use super::{Step, TaskRun, Trial};
 
 impl TaskRun {
+    /// What it would do if it did not wait.
+    pub const fn held(&self) -> Option<&Command> {
+        match self.step {
+            Step::Paused { .. } => self.under_way.as_ref(),
+            Step::New | Step::Working { .. } | Step::Ended { .. } => None,
+        }
+    }
+
     /// Attempts that were judged.
     pub fn attempts(&self) -> u32 {
         u32::try_from(self.made.len()).unwrap_or(u32::MAX)
