@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use fixpoint_agents::of_program;
 use fixpoint_processes::scrubbed;
 use fixpoint_vocabulary::Redactor;
+use fixpoint_vocabulary::settings::ModelSettings;
 
 /// What toolchains need to find themselves. None of these holds a secret.
 const TOOLCHAINS: [&str; 47] = [
@@ -119,9 +120,14 @@ fn with_toolchains(named: &[String]) -> Vec<String> {
     TOOLCHAINS.iter().map(ToString::to_string).chain(named.iter().cloned()).collect()
 }
 
-/// Knows the values of variables that are likely to be secrets.
-pub(crate) fn redactor(environment: &[(OsString, OsString)]) -> Redactor {
-    let is_secret = |name: &OsStr| name.to_str().is_some_and(Redactor::is_secret_name);
+/// Knows the values of variables that are likely to be secrets, and of those that the configuration says are keys,
+/// whatever they are called.
+pub(crate) fn redactor(environment: &[(OsString, OsString)], models: &ModelSettings) -> Redactor {
+    let keys: Vec<&str> =
+        models.endpoints.values().filter_map(|endpoint| endpoint.api_key_env.as_deref()).collect();
+    let is_secret = |name: &OsStr| {
+        name.to_str().is_some_and(|name| Redactor::is_secret_name(name) || keys.contains(&name))
+    };
     let of_name = environment.iter().filter(|(name, _)| is_secret(name));
     let in_address = environment.iter().filter_map(|(_, value)| Redactor::password_in(value.to_str()?));
     let values = of_name.filter_map(|(_, value)| value.to_str());
@@ -130,6 +136,8 @@ pub(crate) fn redactor(environment: &[(OsString, OsString)]) -> Redactor {
 
 #[cfg(test)]
 mod tests {
+    use fixpoint_vocabulary::settings::Endpoint;
+
     use super::*;
 
     fn environment() -> Variables {
@@ -213,7 +221,14 @@ mod tests {
     fn secrets_are_known_by_value() {
         let mut environment = environment();
         environment.push(("DATABASE_URL".into(), "postgres://me:s3cret-word@db/x".into()));
-        let redacted = redactor(&environment).redact("got secret-value-1, s3cret-word and m");
-        assert_eq!(redacted.as_str(), "got [removed], [removed] and m");
+        environment.push(("PLAIN_NAME".into(), "plain-words".into()));
+        let said = "got secret-value-1, s3cret-word, plain-words and m";
+        let mut models = ModelSettings::default();
+        let redacted = redactor(&environment, &models).redact(said);
+        assert_eq!(redacted.as_str(), "got [removed], [removed], plain-words and m");
+        let endpoint = Endpoint { api_key_env: Some("PLAIN_NAME".into()), ..Endpoint::default() };
+        models.endpoints.insert("own".into(), endpoint);
+        let redacted = redactor(&environment, &models).redact(said);
+        assert_eq!(redacted.as_str(), "got [removed], [removed], [removed] and m");
     }
 }

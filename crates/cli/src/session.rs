@@ -206,7 +206,7 @@ impl Around<'_> {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
                 processes: Arc::new(processes),
                 blobs: Arc::clone(&seat.blobs),
-                redactor: environment::redactor(environment),
+                redactor: environment::redactor(environment, &brief.settings.models),
                 watcher: display.watcher(),
             },
             brief,

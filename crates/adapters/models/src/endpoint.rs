@@ -84,7 +84,8 @@ impl EndpointModel {
         usage.cost = self.terms.price.as_ref().map(|price| price.of(&usage));
         let model = if draft.model.is_empty() { &self.terms.model } else { &draft.model };
         ModelReply {
-            text: draft.text.clone(),
+            // A model that was shown a key, by whomever, must not hand it on.
+            text: self.redactor.redact(&draft.text).to_string(),
             calls: draft.tool_calls(),
             stop: draft.stop_reason(),
             usage,

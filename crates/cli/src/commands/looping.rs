@@ -47,7 +47,7 @@ pub(crate) fn run(
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
-        goal: environment::redactor(surroundings.environment()).redact(&prompt),
+        goal: environment::redactor(surroundings.environment(), &settings.models).redact(&prompt),
         agent,
         checks: evidence.checks,
         base: match &arguments.base {

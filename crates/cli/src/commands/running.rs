@@ -129,7 +129,7 @@ impl Job {
             version: env!("CARGO_PKG_VERSION").to_string(),
             repository: repository.root().to_string_lossy().into_owned(),
             directory: repository.directory.clone(),
-            goal: environment::redactor(surroundings.environment()).redact(&self.goal),
+            goal: environment::redactor(surroundings.environment(), &self.settings.models).redact(&self.goal),
             agent,
             checks: evidence.checks,
             base: match &arguments.base {

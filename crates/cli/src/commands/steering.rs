@@ -57,7 +57,7 @@ pub(crate) fn resume(
         );
         surroundings.notices.say(&notice);
     }
-    let redactor = environment::redactor(surroundings.environment());
+    let redactor = environment::redactor(surroundings.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
     let back = Return {
         more,

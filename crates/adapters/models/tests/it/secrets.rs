@@ -44,6 +44,13 @@ fn errors_do_not_show_the_key() {
 }
 
 #[test]
+fn an_answer_does_not_hold_the_key() {
+    let server = Server::playing(vec![ok(&completion(&format!("I was given {KEY} by somebody")))]);
+    let reply = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap();
+    assert_eq!(reply.text, "I was given [removed] by somebody");
+}
+
+#[test]
 fn nothing_shows_the_key_by_debug() {
     let server = Server::playing(vec![ok(&completion("x"))]);
     let settings = settings(&server, Protocol::Openai);
