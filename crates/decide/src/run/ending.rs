@@ -22,7 +22,9 @@ impl Run {
         let is_done = |node: &&Node| node.state == TaskState::Done && !node.is_merge();
         let has_result = self.tasks().any(|node| is_done(&node)) && !self.loose_ends().is_empty();
         let blocked = self.tasks().find_map(|node| node.cause.filter(|_| node.state == TaskState::Blocked));
-        match (self.is_all_in(), self.whole.is_complete, has_result) {
+        // What was planned may be only a part of what was asked for.
+        let is_all = self.is_all_in() && self.planning.partial.is_none();
+        match (is_all, self.whole.is_complete, has_result) {
             (true, None | Some(true), true) => Cause::Done,
             (true, None | Some(true), false) => Cause::AlreadySatisfied,
             (_, _, true) => Cause::Partial,
