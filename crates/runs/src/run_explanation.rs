@@ -123,6 +123,7 @@ impl Teller<'_> {
 
     fn evidence(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.story.obstacle.iter().cloned().collect();
+        lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
         lines.extend(self.story.run.review().findings.iter().cloned());
         let in_vain = self.story.run.waiting_in_vain();
@@ -137,6 +138,23 @@ impl Teller<'_> {
                 .iter()
                 .map(|missing| self.say(format!("missing: {missing}"), format!("不足: {missing}"))),
         );
+        lines
+    }
+
+    /// What is not certain about the goal: what was asked, what was assumed, and what cannot be done of it.
+    fn goal_lines(&self) -> Vec<String> {
+        let planning = self.story.run.planning();
+        let line =
+            |en: &str, ja: &str, item: &String| self.say(format!("{en}: {item}"), format!("{ja}: {item}"));
+        let mut lines: Vec<String> =
+            self.story.questions.iter().map(|item| line("asked", "質問", item)).collect();
+        let understanding =
+            planning.understanding.iter().flat_map(|understanding| &understanding.assumptions);
+        lines.extend(understanding.map(|item| line("assumed", "仮定", item)));
+        if let Some(partial) = &planning.partial {
+            lines.extend(partial.infeasible.iter().map(|item| line("not possible", "実行不可", item)));
+            lines.extend(partial.alternatives.iter().map(|item| line("instead", "代替案", item)));
+        }
         lines
     }
 
@@ -167,6 +185,9 @@ impl Teller<'_> {
                 let names: Vec<&str> = node.replaced_by.iter().map(|id| id.as_str()).collect();
                 format!("replaced by {}", names.join(", "))
             }
+            (TaskState::Done, ..) if self.story.run.left_out().any(|id| id == node.id()) => {
+                "done, left out of the result".to_string()
+            }
             (state, ..) => state_name(state).to_string(),
         };
         let kind = match node.kind {
@@ -179,11 +200,25 @@ impl Teller<'_> {
         )
     }
 
+    fn look(&self) -> String {
+        self.say(
+            "`fixpoint diff` shows the result, `fixpoint apply` brings it into the working tree",
+            "`fixpoint diff` で結果を表示、`fixpoint apply` で作業ツリーに反映します",
+        )
+    }
+
     fn next(&self) -> Vec<String> {
         let Some(cause) = self.story.cause() else { return Vec::new() };
         let blocked = self.story.run.tasks().find(|node| node.state == TaskState::Blocked);
         match (cause, blocked) {
-            (Cause::Done | Cause::AlreadySatisfied, _) => Vec::new(),
+            (Cause::AlreadySatisfied, _) => {
+                vec![self.say("There is nothing left to do.", "これ以上することはありません。")]
+            }
+            (Cause::Done, _) if self.worked().count() == 0 => {
+                vec![self.say("`fixpoint run` carries the plan out", "`fixpoint run` で計画を実行します")]
+            }
+            (Cause::Done, _) => vec![self.look()],
+            (Cause::Partial, None) => vec![self.look()],
             (Cause::Budget, _) => vec![self.say(
                 "`fixpoint resume RUN --budget +2usd` goes on with more",
                 "`fixpoint resume RUN --budget +2usd` で予算を足して続行",
@@ -198,13 +233,15 @@ impl Teller<'_> {
             )],
             (_, Some(node)) => {
                 let path = format!("context/{}/diagnosis.md", node.id());
-                vec![self.say(
+                let again = self.say(
                     format!(
                         "read {path} in the run's directory; `fixpoint resume RUN --task {}` tries again",
                         node.id()
                     ),
                     format!("{path} を読み、`fixpoint resume RUN --task {}` で再試行", node.id()),
-                )]
+                );
+                let look = (cause == Cause::Partial).then(|| self.look());
+                look.into_iter().chain([again]).collect()
             }
             (_, None) => vec![self.say("`fixpoint resume RUN` goes on", "`fixpoint resume RUN` で続行")],
         }

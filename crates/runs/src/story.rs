@@ -93,6 +93,8 @@ pub struct Story {
     pub interruptions: u32,
     /// What a command of the run itself said last when it failed, or why nobody answered a question.
     pub obstacle: Option<String>,
+    /// What the planner wants to know, where the goal is not clear to it.
+    pub questions: Vec<String>,
     /// How many whole checks ran.
     pub check_runs: u64,
     /// Where it stands.
@@ -112,6 +114,7 @@ impl Story {
             tasks: given.map(TaskStory::new).collect(),
             interruptions: 0,
             obstacle: None,
+            questions: Vec::new(),
             check_runs: 0,
             run,
             next: 1,
@@ -143,6 +146,11 @@ impl Story {
             CommandEnd::Completed(CommandResult::Answer(answer)) => {
                 if let Reading::Unanswered { why } = &answer.reading {
                     self.obstacle = Some(why.to_string());
+                }
+                if let Reading::Document(Document::Planning(document)) = &answer.reading {
+                    let error = document.error.as_ref();
+                    self.questions =
+                        error.map(|error| error.clarification_needed.clone()).unwrap_or_default();
                 }
             }
             CommandEnd::Completed(CommandResult::Attempt(left)) if left.end == AgentEnd::Unavailable => {

@@ -37,6 +37,11 @@ impl Run {
         self.outermost(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
     }
 
+    /// The tasks whose results could not be brought together with the others.
+    pub fn left_out(&self) -> impl Iterator<Item = &TaskId> {
+        self.left_out.iter()
+    }
+
     /// The two results to be brought together next. What was brought together already is the one side, so that only a
     /// single result is left out where that cannot be done.
     fn next_pair(&self) -> Option<(TaskId, TaskId)> {
