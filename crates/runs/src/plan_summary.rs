@@ -2,7 +2,7 @@
 
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::run::{Mended, NodeKind, TaskSource};
-use fixpoint_vocabulary::documents::GoalUnderstanding;
+use fixpoint_vocabulary::documents::{GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::{Cause, Lang, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,26 @@ pub(crate) fn task_lines(story: &Story) -> Vec<TaskLine> {
             proof: told.and_then(TaskStory::proof),
         }
     };
-    story.run.tasks().map(line).collect()
+    let lines: Vec<TaskLine> = story.run.tasks().map(line).collect();
+    // A run that went no further than its plan has tasks that nobody began.
+    let plan = story.run.review().plan().filter(|_| lines.is_empty());
+    let planned = plan.into_iter().flat_map(|plan| &plan.tasks).map(planned_line);
+    lines.into_iter().chain(planned).collect()
+}
+
+fn planned_line(task: &Subtask) -> TaskLine {
+    TaskLine {
+        id: task.id.to_string(),
+        description: task.description.clone(),
+        kind: kind_name(&NodeKind::Planned).to_string(),
+        state: TaskState::Ready,
+        cause: None,
+        dependencies: task.dependencies.iter().map(ToString::to_string).collect(),
+        replaced_by: Vec::new(),
+        attempts: 0,
+        result: None,
+        proof: None,
+    }
 }
 
 /// The word for where a task comes from.

@@ -7,6 +7,7 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Standing;
 use fixpoint_decide::task_run::Step;
 use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::MicroUsd;
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang, Text};
@@ -299,6 +300,23 @@ pub struct Summary {
     pub directory: String,
 }
 
+/// Whether a run left a branch: something is done, in part or as a whole, and nothing else was asked for.
+fn has_branch(recorded: &Recorded, story: &Story) -> bool {
+    let is_delivered = match story.run.standing() {
+        Standing::Ended { cause } => {
+            matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable)
+        }
+        Standing::New | Standing::Working | Standing::Paused { .. } => false,
+    };
+    let is_patch = recorded.opening.brief.as_ref().is_some_and(|brief| match brief.delivery {
+        Delivery::Patch(_) => true,
+        Delivery::Branch | Delivery::Into(_) => false,
+    });
+    let result = story.result();
+    let is_changed = result.is_some() && result.as_ref() != story.base().map(|base| &base.commit);
+    is_delivered && is_changed && !is_patch
+}
+
 impl Summary {
     /// Sums a run up.
     pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
@@ -315,7 +333,7 @@ impl Summary {
             proof: story.proof(),
             base: story.base().map(|base| base.commit.to_string()),
             result: story.result().map(|commit| commit.to_string()),
-            branch: (story.cause() == Some(Cause::Done)).then(|| format!("fixpoint/{run}")),
+            branch: has_branch(recorded, &story).then(|| format!("fixpoint/{run}")),
             known_at_base,
             flaky_at_base,
             iterations: story

@@ -30,6 +30,11 @@ fn open(name: &str, surroundings: &Surroundings) -> Result<Opened, Failure> {
 }
 
 impl Opened {
+    /// Whether it has a result that was handed over: of all that was asked for, or of a part of it.
+    fn is_delivered(&self) -> bool {
+        matches!(self.story.cause(), Some(Cause::Done | Cause::Partial))
+    }
+
     /// The base, and the commit of an attempt or the result.
     fn ends(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
         let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.id));
@@ -78,7 +83,7 @@ pub(crate) fn diff(
             }))
         }
         Form::Text => {
-            if opened.story.cause() != Some(Cause::Done) && arguments.attempt.is_none() {
+            if !opened.is_delivered() && arguments.attempt.is_none() {
                 surroundings.notices.say("this run is not done; what follows is its best attempt");
             }
             let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
@@ -94,7 +99,7 @@ pub(crate) fn apply(
 ) -> Result<u8, Failure> {
     let opened = open(&arguments.run, surroundings)?;
     let (base, result) = opened.ends(arguments.attempt)?;
-    if opened.story.cause() != Some(Cause::Done) && arguments.attempt.is_none() {
+    if !opened.is_delivered() && arguments.attempt.is_none() {
         let iterations: Vec<&Iteration> = opened.story.iterations().map(|(_, iteration)| iteration).collect();
         let best = iterations.iter().rev().find(|iteration| iteration.judged.commit == result);
         let number = best.map_or(1, |iteration| iteration.number);
