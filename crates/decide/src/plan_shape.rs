@@ -81,6 +81,8 @@ fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
     ids.filter(|id| seen.insert(id.clone())).collect()
 }
 
+/// Tasks that are named where there are too many.
+const MOST_NAMED: usize = 5;
 /// No id of a task is longer.
 const LONGEST_NAME: usize = 64;
 
@@ -102,9 +104,12 @@ pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String>
     }
     if tasks.len() > bounds.max_tasks as usize {
         let found = tasks.len();
+        let over = tasks.iter().skip(bounds.max_tasks as usize).take(MOST_NAMED);
+        let over: Vec<String> = over.map(|task| format!("`{}`", task.id)).collect();
         return Some(format!(
-            "task_decomposition.subtasks: {found} tasks are more than the {} allowed; make fewer, larger ones",
-            bounds.max_tasks
+            "task_decomposition.subtasks: {found} tasks are more than the {} allowed, from {} on; make fewer, larger ones",
+            bounds.max_tasks,
+            over.join(", ")
         ));
     }
     if let Some(task) = tasks.iter().find(|task| !is_name(task.id.as_str())) {

@@ -62,7 +62,10 @@ fn what_is_wrong_names_the_offending_task() {
     let needs = |tool: &str| Subtask { required_tools: vec![tool.to_string()], ..task("a", &[]) };
     let table = [
         (vec![], "at least one task"),
-        (vec![task("a", &[]), task("b", &[]), task("c", &[])], "3 tasks are more than the 2 allowed"),
+        (
+            vec![task("a", &[]), task("b", &[]), task("c", &[])],
+            "3 tasks are more than the 2 allowed, from `c` on",
+        ),
         (vec![task("a", &[]), task("a", &[])], "several tasks are called `a`"),
         (vec![task("a", &["x"])], "`a` depends on `x`"),
         (vec![task("a", &["b"]), task("b", &["a"])], "circular dependency: a → b"),
