@@ -142,8 +142,17 @@ pub(crate) fn deliver(
     let branch = match workspaces.deliver_branch(&run.id.0, &result)? {
         Branch::Created(branch) => branch,
         Branch::Exists(branch, at) if at == result => branch,
+        // A part of the result was handed over before, and the rest was done since.
         Branch::Exists(branch, _) => {
-            around.surroundings.notices.say(&format!("the branch {branch} was moved and is left alone"));
+            let told = match workspaces.fast_forward(&branch, &result)? {
+                Forwarded::Moved => None,
+                Forwarded::Diverged | Forwarded::NoSuchBranch => Some("was moved"),
+                Forwarded::CheckedOut => Some("is checked out"),
+            };
+            if let Some(why) = told {
+                let notice = format!("the branch {branch} {why} and is left alone; the result is {result}");
+                around.surroundings.notices.say(&notice);
+            }
             branch
         }
     };
