@@ -21,3 +21,5 @@ mod personal;
 mod process;
 #[cfg(test)]
 mod scenarios;
+#[cfg(test)]
+mod whole_runs;

@@ -12,4 +12,4 @@ mod refusals;
 mod running;
 mod scope;
 mod shown;
-mod unchanged;
+pub(crate) mod unchanged;

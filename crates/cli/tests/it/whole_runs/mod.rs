@@ -1,0 +1,17 @@
+//! `fixpoint run` and `fixpoint plan` from the goal to the delivered branch: real git, `sh` as agent and checks, and
+//! models behind a server that is a process of its own.
+//!
+//! After every run the server's count of calls must be the record's, the key must be nowhere, the run must have stayed
+//! within its bounds, and the user's repository must be as it was, but for the branch.
+
+mod budgets;
+mod delivery;
+mod endpoints;
+mod integration;
+mod kills;
+mod planning;
+mod replanning;
+mod stage;
+mod unreliable;
+mod words;
+mod workers;
