@@ -99,7 +99,9 @@ mod tests {
                 let (project, crash) = (Project::new(7, agent, world), Crash { after_bytes: 99, residue });
                 match parsed(&crash.command(&project).to_string()).command {
                     Some(SimulateCommand::Crash(typed)) => assert_eq!(typed.meant(), Some((project, crash))),
-                    other @ (Some(SimulateCommand::Judging(_) | SimulateCommand::Runs(_)) | None) => panic!("{other:?}"),
+                    other @ (Some(SimulateCommand::Judging(_) | SimulateCommand::Runs(_)) | None) => {
+                        panic!("{other:?}")
+                    }
                 }
             }
         }
