@@ -49,7 +49,7 @@ fn check_planning(table: &[(&str, Change, Ending)]) {
 /// Catches an error that leads to another cause, or to none, whatever the seed.
 #[test]
 fn every_error_of_planning_has_its_cause() {
-    use Cause::{ApprovalRefused, ApprovalTimeout, Done, NeedsClarification, PlanRejected};
+    use Cause::{ApprovalRefused, ApprovalTimeout, Done, NeedsClarification, Partial, PlanRejected};
     let table: [(&str, Change, Ending); 10] = [
         ("sound", |_| {}, Ended(Done)),
         ("unclear", |c| planner(c, Planner::Unclear), Ended(NeedsClarification)),
@@ -90,7 +90,7 @@ fn every_error_of_planning_has_its_cause() {
                 c.settings.planning.allow_partial = true;
                 c.cast.honesty = super::super::cast::Honesty::TakesAnyPlan;
             },
-            Ended(Done),
+            Ended(Partial),
         ),
     ];
     check_planning(&table);
