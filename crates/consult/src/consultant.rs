@@ -15,6 +15,7 @@ use fixpoint_prompts::{Given, Prompt, TokenBudget, read, render};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, PersonAnswer, PersonAsk, Reading, Role};
 use fixpoint_vocabulary::brief::{Brief, Errand};
+use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Recalled};
 
 use crate::context::repository_context;
@@ -113,12 +114,8 @@ impl Consultant {
     fn ask(&self, id: CommandId, ask: &Ask, cancel: &Cancel) -> CommandEnd {
         let role = ask.about.role();
         let Some(model) = self.advisers.get(&role) else {
-            let why = format!("no model plays the role `{}`", role.name());
-            return self.unanswered(
-                "none",
-                &why,
-                Unanswered { error: ModelError::Cancelled, usage: Default::default() },
-            );
+            let why = format!("no model plays the role `{}`; see `fixpoint doctor`", role.name());
+            return self.unanswered("none", &why, Usage::default());
         };
         let prompt = self.prompt(ask);
         self.keep_prompt(id, &prompt);
@@ -137,10 +134,7 @@ impl Consultant {
         match model.ask(&request, cancel, heard) {
             Ok(reply) => CommandEnd::Completed(CommandResult::Answer(self.answer(ask, model.name(), &reply))),
             Err(Unanswered { error: ModelError::Cancelled, .. }) => CommandEnd::Cancelled,
-            Err(unanswered) => {
-                let why = unanswered.error.to_string();
-                self.unanswered(model.name(), &why, unanswered)
-            }
+            Err(unanswered) => self.unanswered(model.name(), &unanswered.error.to_string(), unanswered.usage),
         }
     }
 
@@ -161,10 +155,10 @@ impl Consultant {
         Duration::from_secs(u64::from(seconds))
     }
 
-    fn unanswered(&self, model: &str, why: &str, unanswered: Unanswered) -> CommandEnd {
+    fn unanswered(&self, model: &str, why: &str, usage: Usage) -> CommandEnd {
         CommandEnd::Completed(CommandResult::Answer(ModelAnswer {
             model: model.to_string(),
-            usage: unanswered.usage,
+            usage,
             reading: Reading::Unanswered { why: self.redactor.redact(why) },
         }))
     }

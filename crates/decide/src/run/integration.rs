@@ -11,11 +11,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
-use fixpoint_vocabulary::documents::{ActionPlan, Complexity, Document, Subtask, WholeJudgement};
+use fixpoint_vocabulary::documents::{Complexity, Document, Subtask, WholeJudgement};
 use fixpoint_vocabulary::work::{Base, CommandResult, Conflict};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId, TaskState};
 
-use super::{Deciding, Judging, Move, NewTask, Node, NodeKind, On, Owner, Run, Trouble};
+use super::{Deciding, Judging, Move, NewTask, Node, NodeKind, On, OutOfPlace, Owner, Run, Trouble};
 use crate::task_run::{Ground, Start};
 use crate::{plan_shape, sanitising};
 
@@ -143,17 +143,18 @@ impl Deciding<'_> {
         NewTask { task, kind, lineage: None, ground: None }
     }
 
-    pub(super) fn with_merge(&mut self, task: &TaskId, result: &CommandResult) {
-        let CommandResult::Merged(merged) = result else { return };
+    pub(super) fn with_merge(&mut self, task: &TaskId, result: &CommandResult) -> Result<(), OutOfPlace> {
+        let CommandResult::Merged(merged) = result else { return Ok(()) };
         self.push(Move::SidesMerged { task: task.clone(), merged: merged.clone() });
-        let Some(node) = self.run.task(task).cloned() else { return };
-        let NodeKind::Merge { ours, theirs } = &node.kind else { return };
+        let Some(node) = self.run.task(task).cloned() else { return Ok(()) };
+        let NodeKind::Merge { ours, theirs } = &node.kind else { return Ok(()) };
         let commits = |id: &TaskId| self.run.task(id).and_then(Node::result).map(|base| base.commit);
         let (Some(ground), Some(ours), Some(theirs), Some(settings)) =
             (self.run.common_ground(ours, theirs), commits(ours), commits(theirs), self.run.settings())
         else {
             let (state, cause) = (TaskState::Blocked, Some(Cause::Conflict));
-            return self.push(Move::TaskMoved { task: task.clone(), state, cause });
+            self.push(Move::TaskMoved { task: task.clone(), state, cause });
+            return Ok(());
         };
         let is_clean = merged.conflicts.is_empty();
         let conflict = Conflict { ours, theirs, paths: merged.conflicts.clone() };
@@ -165,8 +166,7 @@ impl Deciding<'_> {
         };
         let order = Box::new(self.run.order_of(&node, start, settings));
         self.push(Move::TaskStarted { order });
-        // It cannot be out of place: it was made a line above.
-        drop(self.tell(task, On::Begun));
+        self.tell(task, On::Begun)
     }
 
     /// All tasks have ended: their results are brought together two by two, then the whole is judged.
@@ -239,7 +239,7 @@ impl Deciding<'_> {
         if plan_shape::problem_of_tasks(&tasks, self.run.plan_bounds(self.run.nodes.len())).is_some() {
             return Vec::new();
         }
-        if !sanitising::findings(&tasks, &ActionPlan::default()).is_empty() {
+        if !sanitising::findings(&tasks).is_empty() {
             return Vec::new();
         }
         // They begin on what is there, and their results hold it.

@@ -456,3 +456,27 @@ fn the_whole_is_judged_again_after_a_task_tried_again() {
     assert_eq!(world.go(&mut |owner, command| script(owner, command, idles)), DONE);
     assert_eq!(world.asked(|about| matches!(about, About::JudgeWhole { .. })), 2);
 }
+
+/// Catches a task that is done because nothing was there to say that it is not, and a planner asked who is not there.
+#[test]
+fn what_nobody_can_show_is_not_done_and_nobody_is_asked_who_is_not_there() {
+    let alone = |guards: BTreeSet<u32>| {
+        let mut world = World::new(Vec::new(), |_, order| {
+            (order.calls, order.judging) = (PlanningCalls::None, Judging::ByChecksAlone);
+            order.guards = guards;
+        });
+        let idle = |_: &Owner, command: &Command| {
+            let Command::RunAttempt(_) = command else { return None };
+            let result = AttemptResult::new(AgentEnd::Exited, base("base").commit, base("base").tree);
+            Some(CommandEnd::Completed(CommandResult::Attempt(result)))
+        };
+        let standing = world.go(&mut { idle });
+        let asked = world.begun.iter().any(|(_, command)| matches!(command, Command::Ask(_)));
+        let attempted = world.begun.iter().any(|(_, command)| matches!(command, Command::RunAttempt(_)));
+        (standing, asked, attempted)
+    };
+    let nothing = Standing::Ended { cause: Cause::BaselineUnusable };
+    assert_eq!(alone(BTreeSet::new()), (nothing, false, false));
+    let stuck = Standing::Ended { cause: Cause::NotConverging };
+    assert_eq!(alone(BTreeSet::from([0])), (stuck, false, true));
+}

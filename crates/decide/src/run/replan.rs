@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
-use fixpoint_vocabulary::documents::{ActionPlan, Document, Subtask};
+use fixpoint_vocabulary::documents::{Document, Subtask};
 use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId, TaskState};
 use serde_json::Map;
@@ -119,7 +119,7 @@ impl Deciding<'_> {
             },
         };
         let ground = node.run.as_deref().and_then(Run::ground_for_children);
-        let findings = sanitising::findings(children, &ActionPlan::default());
+        let findings = sanitising::findings(children);
         if let Some(finding) = findings.first() {
             let problem = Redactor::default().redact(&finding.text());
             return self.replan_again(task, problem, None);
