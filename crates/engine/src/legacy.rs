@@ -69,3 +69,58 @@ fn translated(old: OldRecord, task: &TaskId, stood: Step) -> Record {
     };
     Record { at: old.at, elapsed_ms, event: old.event, decision: Decision { moves } }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::replay;
+    use fixpoint_decide::run::{Run, Standing, Turn};
+    use fixpoint_ports::{BlobError, BlobId};
+    use fixpoint_vocabulary::Cause;
+
+    /// Nothing in the recordings is large enough to be kept elsewhere.
+    #[derive(Debug)]
+    struct NoBlobs;
+
+    impl Blobs for NoBlobs {
+        fn put(&self, _: &[u8]) -> Result<BlobId, BlobError> {
+            panic!("nothing is written")
+        }
+
+        fn get(&self, id: &BlobId) -> Result<Vec<u8>, BlobError> {
+            panic!("{id:?} is in no recording")
+        }
+    }
+
+    fn recorded(text: &str) -> Recorded {
+        let mut lines = text.lines().map(str::as_bytes);
+        let first = lines.next().unwrap();
+        read_all(first, lines, &NoBlobs).unwrap()
+    }
+
+    /// Journals that a program of the first format wrote. Catches a word of it that is no longer understood, and a
+    /// decision that would be made otherwise today.
+    #[test]
+    fn journals_written_in_the_first_format_are_read_and_decided_alike() {
+        let table = [
+            (include_str!("../fixtures/format-1-done.jsonl"), Cause::Done, 4),
+            (include_str!("../fixtures/format-1-not-converging.jsonl"), Cause::NotConverging, 5),
+            (include_str!("../fixtures/format-1-paused-then-done.jsonl"), Cause::Done, 1),
+        ];
+        for (text, cause, attempts) in table {
+            let recorded = recorded(text);
+            let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
+            let replayed = replay(&recorded, order.clone(), brief.clone());
+            assert_eq!(replayed.difference, None, "{cause:?}");
+            assert_eq!(replayed.decisions, text.lines().count() as u64 - 1);
+
+            let mut run = Run::new(order, brief);
+            for (seq, record) in (1..).zip(&recorded.records) {
+                run.apply(Turn { seq, elapsed_ms: record.elapsed_ms }, &record.event, &record.decision);
+            }
+            assert_eq!(run.standing(), Standing::Ended { cause });
+            let task = run.tasks().next().and_then(|node| node.run.as_deref()).unwrap();
+            assert_eq!(task.attempts(), attempts, "{cause:?}");
+        }
+    }
+}

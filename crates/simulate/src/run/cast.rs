@@ -18,6 +18,8 @@ pub(crate) enum Honesty {
     ErrsAndTakesAnyPlan,
     /// Says yes to every plan, and is honest about work.
     TakesAnyPlan,
+    /// Says yes to everything.
+    AlwaysYes,
 }
 
 /// What the planner is like.

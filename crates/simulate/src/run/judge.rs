@@ -38,6 +38,7 @@ impl Judging<'_> {
     /// What an honest judge would say, or its opposite.
     fn said(&mut self, truth: bool) -> bool {
         match self.cast.honesty {
+            Honesty::AlwaysYes => true,
             Honesty::Honest | Honesty::TakesAnyPlan => truth,
             Honesty::Errs | Honesty::ErrsAndTakesAnyPlan => {
                 truth != (self.random.unit() < PARAMETERS.judge.errs)
@@ -49,7 +50,7 @@ impl Judging<'_> {
         let judge = &PARAMETERS.judge;
         let coverage = coverage(self.cast, &self.material.tasks);
         let is_acceptable = match self.cast.honesty {
-            Honesty::TakesAnyPlan | Honesty::ErrsAndTakesAnyPlan => true,
+            Honesty::TakesAnyPlan | Honesty::ErrsAndTakesAnyPlan | Honesty::AlwaysYes => true,
             Honesty::Honest | Honesty::Errs => self.said(coverage >= 1.0),
         };
         let score = self.random.normal(40.0 + 50.0 * coverage, judge.sigma).clamp(0.0, 100.0);

@@ -3,7 +3,6 @@
 //! Owns the counting. Invariant: every run ends as exactly one of done, false done or stopped, and the same seed gives
 //! the same table.
 
-use fixpoint_decide::run::Judging;
 use fixpoint_engine::Ending;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::settings::Settings;
@@ -28,7 +27,7 @@ pub enum RunPolicy {
     NoConvergence,
     /// What gets nowhere stays there.
     NoReplanning,
-    /// An agent that changed something is done: no checks, no judge.
+    /// What an agent made is done: no checks, and a judge that says yes to everything.
     AgentsWord,
     /// Plans are compared by one score each.
     SingleScores,
@@ -66,7 +65,7 @@ impl RunPolicy {
             Self::NoConvergence => circumstances.settings.convergence.enabled = false,
             Self::NoReplanning => circumstances.settings.replanning.enabled = false,
             Self::AgentsWord => {
-                circumstances.judging = Judging::ByChecksAlone;
+                circumstances.cast.honesty = Honesty::AlwaysYes;
                 circumstances.own = Own::Nothing;
                 circumstances.cast.named = Named::Never;
             }
