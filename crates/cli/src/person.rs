@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use fixpoint_consult::Person;
@@ -29,16 +30,24 @@ impl Person for Nobody {
 /// Whoever sits at the terminal.
 #[derive(Debug)]
 pub(crate) struct AtTerminal {
-    pub(crate) speaker: Speaker,
-    pub(crate) redactor: Redactor,
-    pub(crate) name: String,
+    speaker: Speaker,
+    redactor: Redactor,
+    name: String,
+}
+
+impl AtTerminal {
+    pub(crate) const fn new(speaker: Speaker, redactor: Redactor, name: String) -> Self {
+        Self { speaker, redactor, name }
+    }
 }
 
 impl Person for AtTerminal {
     fn ask(&self, ask: &PersonAsk, cancel: &Cancel) -> PersonAnswer {
-        let Ok(terminal) = File::open("/dev/tty") else { return PersonAnswer::Nobody };
+        let Some(typed) = typed() else { return PersonAnswer::Nobody };
+        // One question at a time, and its time begins when it is put.
+        let lines = typed.lock().unwrap_or_else(PoisonError::into_inner);
         let until = Instant::now() + Duration::from_secs(u64::from(ask.within));
-        let lines = lines_of(terminal);
+        forget(&lines);
         let by = self.redactor.redact(&self.name);
         self.speaker.say(&harmless(ask.about.as_str()));
         match ask.kind {
@@ -69,7 +78,24 @@ impl Person for AtTerminal {
     }
 }
 
-/// Lines as they are typed. The thread ends with the process: a read of a terminal cannot be called off.
+/// What is typed, read by one thread for the whole process: a read of a terminal cannot be called off, and a second
+/// reader would lose the line that the first one waits for.
+fn typed() -> Option<&'static Mutex<Receiver<String>>> {
+    static TYPED: OnceLock<Option<Mutex<Receiver<String>>>> = OnceLock::new();
+    TYPED.get_or_init(|| File::open("/dev/tty").ok().map(|terminal| Mutex::new(lines_of(terminal)))).as_ref()
+}
+
+/// What was typed before a question was put answers nothing.
+fn forget(lines: &Receiver<String>) {
+    loop {
+        match lines.try_recv() {
+            Ok(_) => {}
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
+        }
+    }
+}
+
+/// Lines as they are typed.
 fn lines_of(terminal: File) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -179,7 +179,7 @@ impl Around<'_> {
             Some(staging) => Arc::new(Played { speaker, redactor, staging: Arc::clone(staging) }),
             None if self.surroundings.can_ask() => {
                 let name = self.surroundings.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(AtTerminal { speaker, redactor, name: name.unwrap_or_default() })
+                Arc::new(AtTerminal::new(speaker, redactor, name.unwrap_or_default()))
             }
             None => Arc::new(Nobody),
         }

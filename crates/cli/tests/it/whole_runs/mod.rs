@@ -12,6 +12,7 @@ mod kills;
 mod planning;
 mod replanning;
 mod stage;
+mod terminal;
 mod unreliable;
 mod words;
 mod workers;
