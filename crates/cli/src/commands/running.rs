@@ -130,7 +130,10 @@ impl Job {
             ));
         }
         let order = self.order(&evidence, &models, &words, &repository, surroundings);
-        let bounds = self.bounds(self.settings.planning.max_subtasks, models.get(&Role::Planner));
+        let bounds = match models.get(&Role::Planner) {
+            Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
+            None => self.bounds_of_checks_alone(),
+        };
         surroundings.notices.say(&bounds_line(&bounds));
         let brief = Brief {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -233,6 +236,14 @@ impl Job {
         bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
     }
 
+    /// Nobody is asked: nothing is planned, judged by a model or planned anew.
+    fn bounds_of_checks_alone(&self) -> bounds::Answer {
+        let mut config = self.settings.clone();
+        config.replanning.enabled = false;
+        config.budget.model_calls = Some(0);
+        bounds::decide(&bounds::Question { config, tasks: 1, prices: None })
+    }
+
     fn show_bounds(
         mut self,
         arguments: &PlanArguments,
@@ -279,18 +290,29 @@ fn explicit(loaded: &Loaded) -> Explicit {
 
 fn goal(arguments: &GoalArguments) -> Result<String, Failure> {
     let unreadable = |path: &Path, source| Failure::Unreadable { path: path.to_path_buf(), source };
-    let mut text = String::new();
-    match (&arguments.goal, &arguments.file) {
-        (Some(goal), _) => text.clone_from(goal),
+    let bytes = match (&arguments.goal, &arguments.file) {
+        (Some(goal), _) => goal.clone().into_bytes(),
         (None, Some(path)) if path.as_os_str() == "-" => {
-            let read = std::io::stdin().take(LONGEST_GOAL).read_to_string(&mut text);
-            read.map_err(Failure::NoInput)?;
+            bounded(std::io::stdin()).map_err(Failure::NoInput)?
         }
-        (None, Some(path)) => {
-            let file = std::fs::File::open(path).map_err(|source| unreadable(path, source))?;
-            file.take(LONGEST_GOAL).read_to_string(&mut text).map_err(|source| unreadable(path, source))?;
-        }
-        (None, None) => {}
+        (None, Some(path)) => std::fs::File::open(path).and_then(bounded).map_err(|e| unreadable(path, e))?,
+        (None, None) => Vec::new(),
+    };
+    if bytes.len() as u64 > LONGEST_GOAL {
+        return Err(Failure::BadInput(format!(
+            "the goal is longer than {LONGEST_GOAL} bytes; say what is wanted in less, and leave logs and listings in \
+             files of the repository"
+        )));
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        Failure::BadInput(format!("the goal is not UTF-8: byte {place} begins no letter"))
+    })
+}
+
+/// One byte more than a goal may have, at most, so that it is seen where there is more.
+fn bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(LONGEST_GOAL + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
