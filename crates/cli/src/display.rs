@@ -120,7 +120,7 @@ impl Display {
             }
         }
         let elapsed = drawing.elapsed();
-        drawing.set_board(run_lines::board(&self.title, story, elapsed));
+        drawing.set_board(run_lines::board(&self.title, story, elapsed, self.lang));
     }
 
     /// Says what is asked of a model.

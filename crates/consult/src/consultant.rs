@@ -140,18 +140,9 @@ impl Consultant {
 
     fn deadline(&self, about: &About) -> Duration {
         let settings = &self.brief.settings;
-        let seconds = match about {
-            About::ReplanTask { .. } => settings.replanning.timeout_seconds.min(settings.models.timeout),
-            About::Plan
-            | About::Understand
-            | About::Decompose
-            | About::Order
-            | About::JudgePlan { .. }
-            | About::Refine { .. }
-            | About::JudgeTask { .. }
-            | About::JudgeWhole { .. }
-            | About::Reflect { .. } => settings.models.timeout,
-        };
+        let own =
+            if let About::ReplanTask { .. } = about { settings.replanning.timeout_seconds } else { u32::MAX };
+        let seconds = settings.models.timeout.min(own);
         Duration::from_secs(u64::from(seconds))
     }
 

@@ -32,7 +32,6 @@ pub mod plan_shape;
 pub mod policy;
 pub mod progress;
 pub mod refinement;
-pub mod refining;
 pub mod reflection;
 pub mod replanning;
 pub mod revising;

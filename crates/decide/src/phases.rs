@@ -1,11 +1,13 @@
 //! The phases of a run and the only ways from one to the next.
 
+use alloc::vec::Vec;
+
 use fixpoint_vocabulary::Text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a run is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// What is wanted?
@@ -52,6 +54,26 @@ pub enum Happening {
     AllDone,
     /// It cannot go on; the cause is recorded elsewhere.
     GaveUp,
+    /// A person lets a task that was given up try again.
+    TriedAgain,
+}
+
+impl Happening {
+    /// Everything that can happen.
+    pub const ALL: [Self; 12] = [
+        Self::GoalUnderstood,
+        Self::Decomposed,
+        Self::Ordered,
+        Self::PlanAccepted,
+        Self::PlanSentBack,
+        Self::ReflectionDue,
+        Self::AllWell,
+        Self::RevisionNeeded,
+        Self::Revised,
+        Self::AllDone,
+        Self::GaveUp,
+        Self::TriedAgain,
+    ];
 }
 
 /// A happening that has no place in its phase.
@@ -88,7 +110,8 @@ impl Phase {
             (Self::ActionPlanning, H::Ordered) => Ok(Self::PlanReview),
             (Self::PlanReview, H::PlanAccepted)
             | (Self::Reflection, H::AllWell)
-            | (Self::PlanRevision, H::Revised) => Ok(Self::Execution),
+            | (Self::PlanRevision, H::Revised)
+            | (Self::Completion, H::TriedAgain) => Ok(Self::Execution),
             (Self::Execution, H::ReflectionDue) => Ok(Self::Reflection),
             (Self::Reflection, H::RevisionNeeded) => Ok(Self::PlanRevision),
             (Self::Execution | Self::Reflection, H::AllDone) => Ok(Self::Completion),
@@ -96,6 +119,28 @@ impl Phase {
             (_, H::GaveUp) => Ok(Self::Completion),
             (phase, happening) => Err(Impossible { phase, happening }),
         }
+    }
+
+    /// Whether a run that is in this phase may be in another after one event. One answer may hold several phases of
+    /// planning, so what happened may be several steps of the table.
+    pub fn leads_to(self, other: Self) -> bool {
+        let mut reached = Vec::from([self]);
+        let mut next = 0;
+        while let Some(phase) = reached.get(next).copied() {
+            if phase == other {
+                return true;
+            }
+            let steps = Happening::ALL.into_iter().filter_map(|happening| phase.after(happening).ok());
+            // An end is an end: only somebody who has it tried again leads out of it, and that is an event of its own.
+            let is_passed = phase == Self::Completion && self != Self::Completion;
+            for step in steps.filter(|_| !is_passed) {
+                if !reached.contains(&step) {
+                    reached.push(step);
+                }
+            }
+            next += 1;
+        }
+        false
     }
 
     /// How the phase is called in front of people.
@@ -116,21 +161,6 @@ impl Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
-
-    const HAPPENINGS: [Happening; 11] = [
-        Happening::GoalUnderstood,
-        Happening::Decomposed,
-        Happening::Ordered,
-        Happening::PlanAccepted,
-        Happening::PlanSentBack,
-        Happening::ReflectionDue,
-        Happening::AllWell,
-        Happening::RevisionNeeded,
-        Happening::Revised,
-        Happening::AllDone,
-        Happening::GaveUp,
-    ];
 
     /// The whole table: what is not named here is impossible.
     #[test]
@@ -149,13 +179,14 @@ mod tests {
             (P::Reflection, H::RevisionNeeded, P::PlanRevision),
             (P::Reflection, H::AllDone, P::Completion),
             (P::PlanRevision, H::Revised, P::Execution),
+            (P::Completion, H::TriedAgain, P::Execution),
         ];
         expected.extend(
             P::ALL.into_iter().filter(|p| *p != P::Completion).map(|p| (p, H::GaveUp, P::Completion)),
         );
         let mut possible = Vec::new();
         for phase in P::ALL {
-            for happening in HAPPENINGS {
+            for happening in Happening::ALL {
                 match phase.after(happening) {
                     Ok(next) => possible.push((phase, happening, next)),
                     Err(error) => assert_eq!(error, Impossible { phase, happening }),
@@ -166,5 +197,17 @@ mod tests {
         possible.sort_by_key(key);
         expected.sort_by_key(key);
         assert_eq!(possible, expected);
+    }
+    /// Catches a way back from the work into planning, and one out of the end that nobody asked for.
+    #[test]
+    fn planning_is_never_come_back_to() {
+        use Phase as P;
+        let from =
+            |phase: P| P::ALL.into_iter().filter(move |other| phase.leads_to(*other)).collect::<Vec<_>>();
+        assert_eq!(from(P::GoalUnderstanding), P::ALL);
+        assert_eq!(from(P::PlanReview), P::ALL[1..]);
+        for phase in [P::Execution, P::Reflection, P::PlanRevision, P::Completion] {
+            assert_eq!(from(phase), [P::Execution, P::Reflection, P::PlanRevision, P::Completion]);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Scores are compared once, in [`compare`]; where they were sampled several times the caller brings the
 //! comparison of the samples instead ([`decide_compared`]). The loop around this decision, with its memory of
-//! the best plan, is in `refining`.
+//! the best plan, is in `run/review.rs`.
 
 use alloc::string::String;
 use alloc::vec::Vec;

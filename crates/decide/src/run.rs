@@ -12,6 +12,7 @@ mod ending;
 mod execution;
 mod integration;
 mod ledger;
+mod legality;
 mod material;
 mod moves;
 mod node;
@@ -41,6 +42,7 @@ pub use self::node::{Node, NodeKind};
 pub use self::order::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder, TaskSource};
 pub use self::planning::{Memory, Partial, Planning};
 pub use self::review::{Review, Revision};
+use crate::phases::Phase;
 use crate::revision::Revisions;
 use crate::task_run::TaskRun;
 
@@ -72,6 +74,22 @@ pub enum OutOfPlace {
     Run {
         /// Where the run stands.
         standing: Standing,
+    },
+    /// What was decided about it has no place in the phase: a defect of ours.
+    #[error("a run cannot come from the phase {from:?} to {to:?}")]
+    Phase {
+        /// The phase before.
+        from: Phase,
+        /// The phase it would be in.
+        to: Phase,
+    },
+    /// What was decided about a task has no place in its state: a defect of ours.
+    #[error("task `{task}`: {error}")]
+    State {
+        /// The task.
+        task: TaskId,
+        /// Why not.
+        error: crate::tasks::Impossible,
     },
     /// It cannot happen to the task.
     #[error("task `{task}`: {error}")]
@@ -240,12 +258,12 @@ impl Run {
     /// Says what follows from an event.
     pub fn decide(&self, turn: Turn, event: &Event) -> Result<Decision, OutOfPlace> {
         let run = Self { copy: Copy::Tentative, ..self.clone() };
-        let mut deciding = Deciding { run, turn, event, moves: Vec::new() };
+        let mut deciding = Deciding { run, turn, event, moves: Vec::new(), astray: None };
         deciding.run.note(turn, event);
         deciding.react(self)?;
         deciding.take_up_affordable(self)?;
         deciding.go_on()?;
-        Ok(Decision { moves: deciding.moves })
+        deciding.decision(self.phase())
     }
 
     /// Records what happened and what was decided then.
@@ -289,10 +307,25 @@ struct Deciding<'a> {
     turn: Turn,
     event: &'a Event,
     moves: Vec<Move>,
+    /// The first move that no table allows.
+    astray: Option<OutOfPlace>,
 }
 
 impl Deciding<'_> {
+    /// What was decided, if all of it is allowed to follow from where the run was.
+    fn decision(self, before: Phase) -> Result<Decision, OutOfPlace> {
+        let after = self.run.phase();
+        match self.astray {
+            Some(astray) => Err(astray),
+            None if !before.leads_to(after) => Err(OutOfPlace::Phase { from: before, to: after }),
+            None => Ok(Decision { moves: self.moves }),
+        }
+    }
+
     fn push(&mut self, step: Move) {
+        if self.astray.is_none() {
+            self.astray = self.run.forbids(&step);
+        }
         let index = u32::try_from(self.moves.len()).unwrap_or(u32::MAX);
         self.run.take(CommandId { seq: self.turn.seq, index }, self.event, &step);
         self.moves.push(step);
@@ -391,7 +424,10 @@ impl Deciding<'_> {
         command: &Command,
         result: &CommandResult,
     ) -> Result<(), OutOfPlace> {
-        if let CommandResult::Answer(ModelAnswer { reading: Reading::Unanswered { .. }, .. }) = result {
+        let is_unanswered =
+            matches!(result, CommandResult::Answer(ModelAnswer { reading: Reading::Unanswered { .. }, .. }));
+        // A task that nobody plans anew is blocked; what does not rest on it goes on.
+        if is_unanswered && !matches!(owner, Owner::Replan(_)) {
             let (owner, command) = (owner.clone(), command.clone());
             self.push(Move::Hold { owner, command, cause: Cause::ModelUnavailable });
             return Ok(());
@@ -461,5 +497,7 @@ impl Deciding<'_> {
 
 #[cfg(test)]
 mod regressions;
+#[cfg(test)]
+mod small_world;
 #[cfg(test)]
 mod tests;

@@ -48,7 +48,7 @@ pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Expla
     evidence.extend(teller.unusable_checks());
     evidence.extend(teller.trail());
     evidence.extend(teller.failures());
-    evidence.extend(teller.indivisible());
+    evidence.extend(teller.not_replanned());
     evidence.extend(teller.tolerated());
     Explanation { what, evidence, next: teller.next() }
 }
@@ -188,11 +188,11 @@ impl Teller<'_> {
     }
 
     /// What the planner said when it was asked for smaller tasks.
-    fn indivisible(&self) -> Option<String> {
-        let said = short(self.story.indivisible.as_ref()?);
+    fn not_replanned(&self) -> Option<String> {
+        let said = short(self.story.not_replanned.as_ref()?);
         Some(self.say(
-            format!("The planner sees no smaller tasks: {said}"),
-            format!("計画者は小さなタスクに分けられないと答えました: {said}"),
+            format!("No smaller tasks took its place: {said}"),
+            format!("より小さなタスクに置き換えられませんでした: {said}"),
         ))
     }
 

@@ -18,6 +18,7 @@ mod artifacts;
 mod diagnosis;
 mod directory;
 mod explanation;
+mod phase_time;
 mod plan_summary;
 mod planning_history;
 mod run_explanation;
@@ -31,6 +32,7 @@ pub use artifacts::{
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
 pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
 pub use explanation::{Explanation, explain_task};
+pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
 pub use planning_history::{HistoryLine, planning_history};
 pub use run_explanation::{explain, state_name};

@@ -12,7 +12,9 @@ use fixpoint_vocabulary::documents::Document;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckReport, CommandEnd, CommandId, CommandResult, CommitId, Event,
 };
-use fixpoint_vocabulary::{Cause, TaskId};
+use fixpoint_vocabulary::{Cause, TaskId, TaskState};
+
+use crate::phase_time::PhaseTimes;
 
 /// An agent's work, as it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,8 +68,8 @@ pub struct TaskStory {
     pub iterations: Vec<Iteration>,
     /// What a command that failed said last.
     pub obstacle: Option<String>,
-    /// Why the planner saw no smaller tasks that could take its place.
-    pub indivisible: Option<String>,
+    /// Why no smaller tasks took its place, in the words of the planner or of whoever did not reach it.
+    pub not_replanned: Option<String>,
     /// Where it stands.
     pub task: TaskRun,
     /// Work on the attempt that is not judged yet.
@@ -95,6 +97,8 @@ pub struct Story {
     pub obstacle: Option<String>,
     /// What the planner wants to know, where the goal is not clear to it.
     pub questions: Vec<String>,
+    /// How long it was in each of its phases.
+    pub times: PhaseTimes,
     /// How many whole checks ran.
     pub check_runs: u64,
     /// Where it stands.
@@ -115,6 +119,7 @@ impl Story {
             interruptions: 0,
             obstacle: None,
             questions: Vec::new(),
+            times: PhaseTimes::default(),
             check_runs: 0,
             run,
             next: 1,
@@ -126,6 +131,7 @@ impl Story {
     /// Goes on with one more record.
     pub fn add(&mut self, record: &Record) {
         self.latest = record.at;
+        self.times.add(self.run.phase(), record.elapsed_ms);
         if let Event::Ended { command, end, took_ms } = &record.event {
             self.add_end(*command, end, *took_ms);
         }
@@ -169,7 +175,7 @@ impl Story {
             return;
         };
         if let Some(Owner::Replan(_)) = &owner {
-            task.indivisible = indivisible(end);
+            task.not_replanned = not_replanned(end);
         } else {
             task.add_end(command, end, took_ms);
         }
@@ -200,6 +206,14 @@ impl Story {
         self.tasks.first()
     }
 
+    /// The task that did not get there: the first that is blocked, or the first.
+    pub fn stopped(&self) -> Option<&TaskStory> {
+        let is_blocked = |told: &&TaskStory| {
+            self.run.task(&told.id).is_some_and(|node| node.state == TaskState::Blocked && !node.is_merge())
+        };
+        self.tasks.iter().find(is_blocked).or_else(|| self.first())
+    }
+
     /// What everything is compared with.
     pub fn base(&self) -> Option<&Base> {
         let planned = self.run.planning().base.as_ref();
@@ -226,14 +240,16 @@ impl Story {
     }
 }
 
-/// What a planner said instead of tasks.
-fn indivisible(end: &CommandEnd) -> Option<String> {
+/// What there was instead of smaller tasks.
+fn not_replanned(end: &CommandEnd) -> Option<String> {
     let CommandEnd::Completed(CommandResult::Answer(answer)) = end else { return None };
     match &answer.reading {
         Reading::Document(Document::Planning(document)) => {
             document.error.as_ref().map(|error| error.message.clone())
         }
-        Reading::Document(_) | Reading::Unreadable { .. } | Reading::Unanswered { .. } => None,
+        Reading::Unreadable { problem, .. } => Some(problem.to_string()),
+        Reading::Unanswered { why } => Some(why.to_string()),
+        Reading::Document(_) => None,
     }
 }
 
@@ -245,7 +261,7 @@ impl TaskStory {
             baseline: Vec::new(),
             iterations: Vec::new(),
             obstacle: None,
-            indivisible: None,
+            not_replanned: None,
             task,
             open: Open::default(),
         }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
 use crate::directory::RunId;
+use crate::phase_time::PhaseTime;
 use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
 use crate::story::{Iteration, Story, TaskStory};
 
@@ -296,6 +297,9 @@ pub struct Summary {
     pub diagnosis: Option<Diagnosis>,
     /// What it cost.
     pub cost: Cost,
+    /// How long it was in each of its phases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseTime>,
     /// Where its files are.
     pub directory: String,
 }
@@ -344,10 +348,11 @@ impl Summary {
             tasks: task_lines(&story),
             obstacle: story.obstacle.clone(),
             diagnosis: story
-                .first()
+                .stopped()
                 .filter(|_| status == Status::Failed)
                 .map(|task| Diagnosis::of(recorded, task, lang)),
             cost: Cost::of(&story),
+            phases: story.times.lines(),
             directory: directory.to_string(),
         }
     }

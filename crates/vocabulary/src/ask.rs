@@ -122,6 +122,20 @@ impl About {
         }
     }
 
+    /// The task it is about, if it is about one.
+    pub const fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::JudgeTask { task, .. } | Self::ReplanTask { task } | Self::Reflect { task } => Some(task),
+            Self::Plan
+            | Self::Understand
+            | Self::Decompose
+            | Self::Order
+            | Self::JudgePlan { .. }
+            | Self::Refine { .. }
+            | Self::JudgeWhole { .. } => None,
+        }
+    }
+
     /// A short name, for people and for the form of the answer.
     pub const fn name(&self) -> &'static str {
         match self {

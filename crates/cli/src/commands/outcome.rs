@@ -186,7 +186,7 @@ pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) 
     let Explanation { what, evidence, next } = explain(recorded, story, lang);
     let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrapped(&format!("{run}{cause}: {what}"), "", "  ");
-    for line in evidence.into_iter().chain(Cost::of(story).used(lang)) {
+    for line in evidence.into_iter().chain(Cost::of(story).used(lang)).chain(story.times.words(lang)) {
         lines.extend(wrapped(&line, "  · ", "    "));
     }
     for line in next {

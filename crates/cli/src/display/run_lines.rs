@@ -19,15 +19,15 @@ const LONGEST: usize = 160;
 /// The lines that stay when a step was taken. `story` includes it.
 pub(super) fn lines_of(step: &Move, story: &Story, lang: Lang) -> Vec<String> {
     let mut lines = plan_lines(step, story, lang).or_else(|| task_lines(step)).unwrap_or_default();
-    lines.extend(indivisible_line(step, story));
+    lines.extend(not_replanned_line(step, story));
     lines
 }
 
 /// Why no smaller tasks take the place of one that is blocked.
-fn indivisible_line(step: &Move, story: &Story) -> Option<String> {
+fn not_replanned_line(step: &Move, story: &Story) -> Option<String> {
     let Move::TaskMoved { task, state: TaskState::Blocked, .. } = step else { return None };
     let told = story.tasks.iter().find(|told| told.id == *task)?;
-    told.indivisible.as_ref().map(|said| format!("  the planner: {}", short(said)))
+    told.not_replanned.as_ref().map(|said| format!("  the planner: {}", short(said)))
 }
 
 fn plan_lines(step: &Move, story: &Story, lang: Lang) -> Option<Vec<String>> {
@@ -155,7 +155,7 @@ pub(crate) fn score_words(plan: &Revision, run: &Run) -> String {
 }
 
 /// Where everything stands, drawn anew at the bottom of a terminal.
-pub(super) fn board(title: &str, story: &Story, elapsed: std::time::Duration) -> Vec<String> {
+pub(super) fn board(title: &str, story: &Story, elapsed: std::time::Duration, lang: Lang) -> Vec<String> {
     let run = &story.run;
     let ledger = run.ledger();
     let spent = ledger.spent();
@@ -163,7 +163,7 @@ pub(super) fn board(title: &str, story: &Story, elapsed: std::time::Duration) ->
     let money = used.cost.map(|cost| format!(" · ${:.2}", cost.usd())).unwrap_or_default();
     let mut lines = vec![format!(
         "── {title} · {} · {} calls · {} attempts · {} tokens{money} · {}",
-        phase_words(run),
+        run.phase().title().in_lang(lang),
         spent.model_calls,
         spent.attempts,
         used.tokens(),
@@ -178,16 +178,6 @@ pub(super) fn board(title: &str, story: &Story, elapsed: std::time::Duration) ->
         lines.push(format!("   and {more} more tasks"));
     }
     lines
-}
-
-fn phase_words(run: &Run) -> &'static str {
-    let planned = run.review().accepted.is_some();
-    match (planned, run.review().revisions.is_empty(), run.planning().understanding.is_some()) {
-        (true, ..) => "carrying out",
-        (false, false, _) => "judging the plan",
-        (false, true, true) => "decomposing",
-        (false, true, false) => "understanding the goal",
-    }
 }
 
 fn node_line(node: &Node, is_in_vain: bool) -> String {

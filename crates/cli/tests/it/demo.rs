@@ -105,7 +105,7 @@ fn it_goes_as_scripted_with_git_and_sh_alone_and_leaves_nothing_behind() {
     }
     // The planner that sees no smaller tasks is heard, and asked only once: the other time is for the large task.
     assert_eq!(told.stderr.matches("replan, about").count(), 2, "{}", told.stderr);
-    assert!(told.stdout.contains("The planner sees no smaller tasks: Two tests want"), "{}", told.stdout);
+    assert!(told.stdout.contains("No smaller tasks took its place: Two tests want"), "{}", told.stdout);
     assert!(!told.stdout.contains(" README.md"), "what was out of scope is not delivered: {}", told.stdout);
     assert_eq!(machine.left(), Vec::<OsString>::new());
 }

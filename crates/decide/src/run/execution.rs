@@ -198,11 +198,7 @@ impl Deciding<'_> {
         }
         let start = self.run.start_of(&node, &below).filter(|_| self.run.can_prove(&node));
         let (Some(start), Some(settings)) = (start, self.run.settings()) else {
-            self.push(Move::TaskMoved {
-                task: task.clone(),
-                state: TaskState::Blocked,
-                cause: Some(Cause::BaselineUnusable),
-            });
+            self.give_up_at_once(task, Cause::BaselineUnusable);
             return Ok(());
         };
         let order = Box::new(self.run.order_of(&node, start, settings));
@@ -219,10 +215,14 @@ impl Deciding<'_> {
                 let order = MergeOrder { ours, theirs, name: task.as_str().into() };
                 self.begin(Owner::Merge(task), Command::Merge(order));
             }
-            (_, _) => {
-                let cause = Some(Cause::Conflict);
-                self.push(Move::TaskMoved { task, state: TaskState::Blocked, cause });
-            }
+            (_, _) => self.give_up_at_once(&task, Cause::Conflict),
+        }
+    }
+
+    /// A task that is due and cannot be begun.
+    fn give_up_at_once(&mut self, task: &TaskId, cause: Cause) {
+        for (state, cause) in [(TaskState::Running, None), (TaskState::Blocked, Some(cause))] {
+            self.push(Move::TaskMoved { task: task.clone(), state, cause });
         }
     }
 

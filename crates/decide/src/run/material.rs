@@ -127,17 +127,10 @@ impl Run {
     fn material(&self, about: &About) -> Material {
         let planning = &self.planning;
         let goal = self.brief.as_ref().map(|brief| brief.goal.clone()).unwrap_or_default();
-        let revision = match about {
-            About::JudgePlan { revision, .. } => self.review.revisions.get(*revision as usize),
-            About::Plan
-            | About::Understand
-            | About::Decompose
-            | About::Order
-            | About::Refine { .. }
-            | About::JudgeTask { .. }
-            | About::ReplanTask { .. }
-            | About::JudgeWhole { .. }
-            | About::Reflect { .. } => self.review.plan(),
+        let revision = if let About::JudgePlan { revision, .. } = about {
+            self.review.revisions.get(*revision as usize)
+        } else {
+            self.review.plan()
         };
         let decomposed = planning.decomposition.as_ref().map(|found| found.subtasks.clone());
         let tasks = revision.map(|plan| plan.tasks.clone()).or(decomposed).unwrap_or_default();
@@ -164,18 +157,11 @@ impl Run {
             tools: order.map(|order| order.tools.clone()).unwrap_or_default(),
             checks: self.checks.iter().map(|placed| placed.check.command.clone()).collect(),
             max_tasks: self.most_tasks(about),
-            task: task_of(about).and_then(|task| self.task(task)).map(|node| self.task_material(node)),
-            outcomes: match about {
-                About::JudgeWhole { .. } => self.tasks().map(|node| self.task_material(node)).collect(),
-                About::Plan
-                | About::Understand
-                | About::Decompose
-                | About::Order
-                | About::JudgePlan { .. }
-                | About::Refine { .. }
-                | About::JudgeTask { .. }
-                | About::ReplanTask { .. }
-                | About::Reflect { .. } => Vec::new(),
+            task: about.task().and_then(|task| self.task(task)).map(|node| self.task_material(node)),
+            outcomes: if let About::JudgeWhole { .. } = about {
+                self.tasks().map(|node| self.task_material(node)).collect()
+            } else {
+                Vec::new()
             },
         }
     }
@@ -184,17 +170,12 @@ impl Run {
     fn most_tasks(&self, about: &About) -> u32 {
         let Some(settings) = self.settings() else { return 1 };
         let room = self.plan_bounds(self.nodes.len()).max_tasks;
-        match about {
-            About::ReplanTask { .. } => room.min(settings.replanning.max_children),
-            About::JudgeWhole { .. } => room.min(settings.integration.max_additional_tasks),
-            About::Plan
-            | About::Understand
-            | About::Decompose
-            | About::Order
-            | About::JudgePlan { .. }
-            | About::Refine { .. }
-            | About::JudgeTask { .. }
-            | About::Reflect { .. } => room,
+        if let About::ReplanTask { .. } = about {
+            room.min(settings.replanning.max_children)
+        } else if let About::JudgeWhole { .. } = about {
+            room.min(settings.integration.max_additional_tasks)
+        } else {
+            room
         }
     }
 
@@ -237,18 +218,5 @@ impl Run {
             Some(CheckOutcome { command: placed.check.command.clone(), outcome })
         };
         reports.iter().filter_map(outcome).collect()
-    }
-}
-
-const fn task_of(about: &About) -> Option<&TaskId> {
-    match about {
-        About::JudgeTask { task, .. } | About::ReplanTask { task } | About::Reflect { task } => Some(task),
-        About::Plan
-        | About::Understand
-        | About::Decompose
-        | About::Order
-        | About::JudgePlan { .. }
-        | About::Refine { .. }
-        | About::JudgeWhole { .. } => None,
     }
 }

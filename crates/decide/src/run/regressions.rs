@@ -6,257 +6,17 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, Asking, Manner, ModelAnswer, PersonAnswer, Reading, Remark};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
-use fixpoint_vocabulary::documents::{
-    Complexity, Document, GoalUnderstanding, JudgeAnswer, PlanJudgement, PlanRevision, PlanningDocument,
-    PlanningError, PlanningErrorKind, Reflection, ReflectionDocument, ReflectionPhase, ReflectionStatus,
-    Subtask, TaskDecomposition, TypedChange, WholeJudgement,
-};
-use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
+use fixpoint_vocabulary::ask::{About, Ask, Remark};
+use fixpoint_vocabulary::documents::{Document, PlanningDocument, PlanningError, PlanningErrorKind};
 use fixpoint_vocabulary::usage::{Allowance, Usage};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, Event, Merged, Recalled, ReportedFailure, TreeId,
+    AgentEnd, AttemptResult, CheckEnd, Command, CommandEnd, CommandId, CommandResult, Event,
 };
-use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
+use fixpoint_vocabulary::{Cause, Redacted, TaskState};
 
+use super::small_world::*;
 use super::*;
-use crate::task_run::{CheckBaseline, Ground, Start, TaskOrder, TestEdits};
-
-fn base(name: &str) -> Base {
-    Base { commit: CommitId(name.into()), tree: TreeId(name.into()) }
-}
-
-fn subtask(id: &str, after: &[&str]) -> Subtask {
-    Subtask {
-        id: id.into(),
-        description: format!("do {id}"),
-        dependencies: after.iter().map(|id| (*id).into()).collect(),
-        estimated_complexity: Complexity::Medium,
-        required_tools: Vec::new(),
-        acceptance: Vec::new(),
-        scope_paths: vec![format!("src/{id}/**")],
-        goals: vec![format!("check {id}")],
-        context: String::new(),
-        subtasks: Vec::new(),
-    }
-}
-
-fn document(tasks: Vec<Subtask>) -> Document {
-    Document::Planning(PlanningDocument {
-        goal_understanding: Some(GoalUnderstanding::default()),
-        task_decomposition: Some(TaskDecomposition { reasoning: String::new(), subtasks: tasks }),
-        ..PlanningDocument::default()
-    })
-}
-
-fn answer(document: Document) -> CommandEnd {
-    let reading = Reading::Document(document);
-    let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
-    CommandEnd::Completed(CommandResult::Answer(answer))
-}
-
-fn judgement(success: bool) -> Document {
-    Document::TaskJudgement(JudgeAnswer {
-        success,
-        should_continue: true,
-        should_replan: false,
-        already_satisfied: false,
-        reason: String::new(),
-        missing_requirements: Vec::new(),
-    })
-}
-
-/// A run under way in the small world, whose commands end in the order in which they began.
-struct World {
-    run: Run,
-    seq: u64,
-    plan: Vec<Subtask>,
-    /// Every command that was begun.
-    begun: Vec<(Owner, Command)>,
-}
-
-impl World {
-    fn new(plan: Vec<Subtask>, change: impl FnOnce(&mut Settings, &mut PlanOrder)) -> Self {
-        let mut settings = Settings::default();
-        let placed = |command: &str, kind| PlacedCheck {
-            check: Check::new(command, command, kind),
-            directory: String::new(),
-        };
-        let mut order = PlanOrder {
-            calls: PlanningCalls::AtOnce,
-            manner: Manner::default(),
-            reflection_interval: 0,
-            asking: Asking::Possible,
-            judging: Judging::ByModel,
-            extent: Extent::Whole,
-            sigma: None,
-            prices: BTreeMap::new(),
-            tools: Vec::new(),
-            guards: BTreeSet::from([0]),
-            goals: BTreeSet::new(),
-            test_edits: TestEdits::Checked,
-        };
-        change(&mut settings, &mut order);
-        let brief = Brief {
-            version: String::new(),
-            repository: String::new(),
-            directory: String::new(),
-            goal: Redacted::ours("everything"),
-            agent: Vec::new(),
-            checks: vec![placed("guard", CheckKind::Guard), placed("check everything", CheckKind::Goal)],
-            base: BaseOrder::WorkingTree,
-            settings,
-            delivery: fixpoint_vocabulary::brief::Delivery::Branch,
-        };
-        let run = Run::new(RunOrder::planned(order, Allowance::default()), Some(brief));
-        Self { run, seq: 0, plan, begun: Vec::new() }
-    }
-
-    fn send(&mut self, event: &Event) {
-        self.seq += 1;
-        let turn = Turn { seq: self.seq, elapsed_ms: 0 };
-        let decision = self.run.decide(turn, event).unwrap();
-        self.begun.extend(decision.commands().map(|(_, owner, command)| (owner, command.clone())));
-        self.run.apply(turn, event, &decision);
-    }
-
-    fn end(&mut self, command: CommandId, end: CommandEnd) {
-        self.send(&Event::Ended { command, end, took_ms: 0 });
-    }
-
-    /// Lets commands end, as a script says or as they usually do, until the run rests or nothing may end.
-    fn go(&mut self, script: &mut dyn FnMut(&Owner, &Command) -> Option<CommandEnd>) -> Standing {
-        if self.run.standing() == Standing::New {
-            self.send(&Event::Begun);
-        }
-        for _ in 0..400 {
-            let Some((id, owner, command)) = self.run.under_way().next() else { break };
-            let (owner, command) = (owner.clone(), command.clone());
-            let end = script(&owner, &command).unwrap_or_else(|| self.usual(&owner, &command));
-            self.end(id, end);
-        }
-        self.run.standing()
-    }
-
-    fn play(&mut self) -> Standing {
-        self.go(&mut |_, _| None)
-    }
-
-    fn usual(&self, owner: &Owner, command: &Command) -> CommandEnd {
-        CommandEnd::Completed(match command {
-            Command::TakeBase => CommandResult::Base(base("0")),
-            Command::RecallPlan => CommandResult::Recalled(Recalled::Nothing),
-            Command::KeepPlan => CommandResult::Kept,
-            Command::RunChecks(run) => {
-                let report = |call: &fixpoint_vocabulary::work::CheckCall| {
-                    let checked = self.run.checks().get(call.check as usize).unwrap();
-                    let part = checked.check.command.strip_prefix("check ").unwrap_or("0");
-                    report(call.check, run.commit.0.split(' ').any(|word| word == part))
-                };
-                CommandResult::Checks { reports: run.calls.iter().map(report).collect() }
-            }
-            Command::RunAttempt(order) => {
-                let Owner::Task(task) = owner else { panic!("{owner:?}") };
-                let part = if task.as_str().starts_with("goals-") { "everything" } else { task.as_str() };
-                let after = base(&format!("{} {part}", order.base.0));
-                CommandResult::Attempt(AttemptResult::new(AgentEnd::Exited, after.commit, after.tree))
-            }
-            Command::Graft(order) => {
-                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
-            }
-            Command::Merge(order) => {
-                let merged = base(&format!("{} {}", order.ours, order.theirs));
-                let (commit, tree) = (merged.commit, merged.tree);
-                CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
-            }
-            Command::Ask(ask) => return answer(self.words(&ask.about)),
-            Command::AskPerson(_) => CommandResult::Person(PersonAnswer::Nobody),
-        })
-    }
-
-    fn words(&self, about: &About) -> Document {
-        match about {
-            About::Plan | About::Understand | About::Decompose | About::Order | About::Refine { .. } => {
-                document(self.plan.clone())
-            }
-            About::ReplanTask { task } => document(vec![subtask(&format!("{task}-1"), &[])]),
-            About::JudgePlan { .. } => Document::PlanJudgement(PlanJudgement {
-                is_acceptable: true,
-                issues: Vec::new(),
-                suggestions: Vec::new(),
-                overall_score: Some(Score::nearest(90.0)),
-            }),
-            About::JudgeTask { .. } => judgement(true),
-            About::JudgeWhole { .. } => Document::WholeJudgement(WholeJudgement {
-                is_complete: true,
-                missing_aspects: Vec::new(),
-                additional_tasks: Vec::new(),
-                completion_score: None,
-            }),
-            About::Reflect { .. } => looking_back(),
-        }
-    }
-
-    fn asked(&self, is_it: impl Fn(&About) -> bool) -> usize {
-        let asks = self.begun.iter().filter_map(|(_, command)| {
-            if let Command::Ask(Ask { about, .. }) = command { Some(about) } else { None }
-        });
-        asks.filter(|about| is_it(about)).count()
-    }
-
-    fn state(&self, task: &str) -> Option<TaskState> {
-        self.run.task(&task.into()).map(|node| node.state)
-    }
-}
-
-fn report(check: u32, is_passing: bool) -> CheckReport {
-    let failure = ReportedFailure {
-        identity: format!("t{check}"),
-        fingerprint: format!("f:t{check}"),
-        message: Redacted::default(),
-        place: None,
-    };
-    CheckReport {
-        check,
-        end: if is_passing { CheckEnd::Passed } else { CheckEnd::Failed },
-        failures: if is_passing { Vec::new() } else { vec![failure] },
-        masked: false,
-        passed: Some(5),
-        counted: 5,
-        passed_set: None,
-        seen_passing: BTreeSet::from([format!("t{check}")]).into_iter().filter(|_| is_passing).collect(),
-        gone: BTreeSet::new(),
-        reasons: Vec::new(),
-        took_ms: 0,
-    }
-}
-
-/// A look back that wants the plan in another order.
-fn looking_back() -> Document {
-    let change =
-        fixpoint_vocabulary::documents::Change::Typed(TypedChange::Reorder { execution_order: Vec::new() });
-    let revision = PlanRevision { reason: String::new(), changes: vec![change], updated_action_plan: None };
-    Document::Reflection(ReflectionDocument {
-        phase: ReflectionPhase::Reflection,
-        reflection: Reflection {
-            action_evaluated: "a".into(),
-            status: ReflectionStatus::Partial,
-            evaluation: String::new(),
-            alignment_with_plan: String::new(),
-            issues_identified: Vec::new(),
-            plan_revision_needed: true,
-            error: None,
-            root_cause_analysis: None,
-        },
-        plan_revision_needed: None,
-        plan_revision: Some(revision),
-        comment: String::new(),
-    })
-}
-
-const DONE: Standing = Standing::Ended { cause: Cause::Done };
+use crate::task_run::{CheckBaseline, Ground, Start, TaskOrder};
 
 /// Catches a map by number that cannot be read back where it stands inside a tagged document: no run of dependent
 /// tasks could be taken up.
@@ -479,4 +239,27 @@ fn what_nobody_can_show_is_not_done_and_nobody_is_asked_who_is_not_there() {
     assert_eq!(alone(BTreeSet::new()), (nothing, false, false));
     let stuck = Standing::Ended { cause: Cause::NotConverging };
     assert_eq!(alone(BTreeSet::from([0])), (stuck, false, true));
+}
+
+/// Catches a whole run that waits because the planner cannot be reached for one task.
+#[test]
+fn a_task_that_nobody_can_plan_anew_is_blocked_and_the_others_go_on() {
+    let mut world = World::new(vec![subtask("a", &[]), subtask("b", &[]), subtask("c", &["a"])], |_, _| {});
+    let standing = world.go(&mut |owner, command| match (owner, command) {
+        (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "a" => {
+            let idle = AttemptResult::new(AgentEnd::Exited, order.base.clone(), base(&order.base.0).tree);
+            Some(CommandEnd::Completed(CommandResult::Attempt(idle)))
+        }
+        (Owner::Replan(_), Command::Ask(_)) => {
+            let reading = Reading::Unanswered { why: Redacted::ours("not there") };
+            let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
+            Some(CommandEnd::Completed(CommandResult::Answer(answer)))
+        }
+        (_, _) => None,
+    });
+    assert_eq!(standing, Standing::Ended { cause: Cause::Partial });
+    let cause = world.run.task(&"a".into()).and_then(|node| node.cause);
+    assert_eq!((world.state("a"), cause), (Some(TaskState::Blocked), Some(Cause::ModelUnavailable)));
+    assert_eq!(world.state("b"), Some(TaskState::Done));
+    assert_eq!(world.run.waiting_in_vain(), ["c".into()]);
 }

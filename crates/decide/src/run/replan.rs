@@ -80,7 +80,7 @@ impl Deciding<'_> {
             Reading::Unreadable { problem, text } => {
                 self.replan_again(task, problem.clone(), Some(text.clone()));
             }
-            Reading::Unanswered { .. } => {}
+            Reading::Unanswered { .. } => self.block(task, Cause::ModelUnavailable),
         }
     }
 
@@ -198,7 +198,7 @@ mod tests {
             TaskOrder::under(&Settings::default(), task.clone(), BTreeSet::new(), BTreeSet::from([0]));
         let run = Run { copy: Copy::Tentative, ..Run::new(RunOrder::given(order), None) };
         let turn = Turn { seq: 1, elapsed_ms: 0 };
-        let mut deciding = Deciding { run, turn, event: &Event::Begun, moves: Vec::new() };
+        let mut deciding = Deciding { run, turn, event: &Event::Begun, moves: Vec::new(), astray: None };
         let reading = Reading::Document(Document::Planning(document));
         let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
         deciding.with_replan(&task, &CommandResult::Answer(answer));

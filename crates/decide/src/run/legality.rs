@@ -1,0 +1,82 @@
+//! What may follow what: the run's phase out of where it stands, and each task's way by the table of its states.
+//!
+//! The tables are `phases` and `tasks`; a decision that leaves them is refused as a whole before it is recorded.
+
+use fixpoint_vocabulary::{Cause, TaskState};
+
+use super::{Move, Node, OutOfPlace, Owner, Run, Standing};
+use crate::phases::Phase;
+use crate::refinement;
+use crate::tasks::{self, Happening};
+
+impl Run {
+    /// What the run is doing.
+    pub fn phase(&self) -> Phase {
+        let is_planned = self.plan_order().is_some();
+        match self.standing {
+            Standing::Ended { .. } => Phase::Completion,
+            Standing::New | Standing::Working | Standing::Paused { .. } if !is_planned => Phase::Execution,
+            Standing::New | Standing::Working | Standing::Paused { .. } => match self.review.accepted {
+                Some(_) => self.phase_of_work(),
+                None => self.phase_of_planning(),
+            },
+        }
+    }
+
+    fn phase_of_work(&self) -> Phase {
+        let under_way = self.under_way.values().map(|under_way| &under_way.owner);
+        let mut owners = under_way.chain(self.held.iter().map(|(owner, ..)| owner));
+        let looks_back = owners.any(|owner| matches!(owner, Owner::Reflection(_)));
+        match (looks_back, &self.proposed) {
+            (true, Some(_)) => Phase::PlanRevision,
+            (true, None) => Phase::Reflection,
+            (false, _) => Phase::Execution,
+        }
+    }
+
+    fn phase_of_planning(&self) -> Phase {
+        let review = &self.review;
+        let is_decided = review.decisions.len() == review.revisions.len();
+        let is_sent_back = is_decided
+            && review.decisions.last().is_some_and(|last| last.decision == refinement::Decision::Replan);
+        match (review.revisions.is_empty(), &self.planning.understanding, &self.planning.decomposition) {
+            (false, ..) if is_sent_back => Phase::TaskDecomposition,
+            (false, ..) => Phase::PlanReview,
+            (true, None, _) => Phase::GoalUnderstanding,
+            (true, Some(_), None) => Phase::TaskDecomposition,
+            (true, Some(_), Some(_)) => Phase::ActionPlanning,
+        }
+    }
+
+    /// Why a move cannot follow from where its task is.
+    pub(super) fn forbids(&self, step: &Move) -> Option<OutOfPlace> {
+        let (task, happening) = if let Move::TaskReplaced { task, .. } = step {
+            (task, Happening::Replaced)
+        } else if let Move::TaskStarted { order } = step {
+            (&order.task, Happening::Started)
+        } else if let Move::TaskMoved { task, state, cause } = step {
+            (task, happening_of(*state, *cause))
+        } else {
+            return None;
+        };
+        let node = self.task(task)?;
+        // Bringing two results together has begun when they are, before anybody works on what came of it.
+        let is_merge_under_way =
+            node.is_merge() && node.state == TaskState::Running && happening == Happening::Started;
+        let error = tasks::after(node.state, happening).err().filter(|_| !is_merge_under_way)?;
+        Some(OutOfPlace::State { task: Node::id(node).clone(), error })
+    }
+}
+
+/// What must have happened to a task that comes into a state.
+fn happening_of(state: TaskState, cause: Option<Cause>) -> Happening {
+    match state {
+        TaskState::Ready => Happening::Unblocked,
+        TaskState::Running => Happening::Started,
+        TaskState::NeedsContinuation => Happening::Unfinished,
+        TaskState::Done => Happening::Finished,
+        TaskState::Blocked => Happening::Blocked(cause.unwrap_or(Cause::Partial)),
+        TaskState::Cancelled => Happening::Cancelled,
+        TaskState::ReplacedByReplan => Happening::Replaced,
+    }
+}

@@ -1,0 +1,77 @@
+//! How long a run was in each of its phases, out of the times on record.
+
+use std::collections::BTreeMap;
+
+use fixpoint_decide::phases::Phase;
+use fixpoint_vocabulary::{Lang, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long a run was in one phase, all times together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseTime {
+    /// The phase.
+    pub phase: Phase,
+    /// Milliseconds, without those in which nobody worked on the run.
+    pub milliseconds: u64,
+}
+
+/// The time a run took, by phase.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PhaseTimes(BTreeMap<Phase, u64>);
+
+impl PhaseTimes {
+    pub(crate) fn add(&mut self, phase: Phase, milliseconds: u64) {
+        let sum = self.0.entry(phase).or_default();
+        *sum = sum.saturating_add(milliseconds);
+    }
+
+    /// The phases that took any time, in their order.
+    pub fn lines(&self) -> Vec<PhaseTime> {
+        let taken = self.0.iter().filter(|(_, milliseconds)| **milliseconds > 0);
+        taken.map(|(phase, milliseconds)| PhaseTime { phase: *phase, milliseconds: *milliseconds }).collect()
+    }
+
+    /// In words; nothing where a run only carried something out.
+    pub fn words(&self, lang: Lang) -> Option<String> {
+        let lines = self.lines();
+        let is_planned = lines.iter().any(|line| line.phase < Phase::Execution);
+        let part = |line: &PhaseTime| {
+            #[expect(clippy::cast_precision_loss, reason = "shown to a tenth of a second")]
+            let seconds = line.milliseconds as f64 / 1000.0;
+            format!("{} {seconds:.1} s", line.phase.title().in_lang(lang))
+        };
+        let parts = lines.iter().map(part).collect::<Vec<_>>();
+        let text = Text::new(format!("Time: {}", parts.join(", ")), format!("時間: {}", parts.join("、")));
+        is_planned.then(|| text.in_lang(lang).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches times that are lost when a phase is come back to, and phases out of their order.
+    #[test]
+    fn times_add_up_and_are_told_in_order() {
+        let mut times = PhaseTimes::default();
+        for (phase, milliseconds) in [
+            (Phase::Execution, 1500),
+            (Phase::PlanReview, 40),
+            (Phase::TaskDecomposition, 0),
+            (Phase::PlanReview, 460),
+        ] {
+            times.add(phase, milliseconds);
+        }
+        let words = times.words(Lang::En);
+        assert_eq!(words.as_deref(), Some("Time: judging the plan 0.5 s, carrying out 1.5 s"));
+        assert_eq!(times.words(Lang::Ja).as_deref(), Some("時間: 計画の評価 0.5 s、実行 1.5 s"));
+    }
+
+    #[test]
+    fn a_run_without_a_plan_says_nothing() {
+        let mut times = PhaseTimes::default();
+        times.add(Phase::Execution, 1500);
+        assert_eq!(times.words(Lang::En), None);
+    }
+}
