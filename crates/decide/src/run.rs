@@ -37,6 +37,7 @@ use fixpoint_vocabulary::{Cause, Redacted, TaskId};
 use serde::{Deserialize, Serialize};
 
 pub use self::ledger::Ledger;
+pub use self::legality::OutOfPlace;
 pub use self::moves::{Decision, Mended, Move, NewTask, On, Owner, Trouble};
 pub use self::node::{Node, NodeKind};
 pub use self::order::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder, TaskSource};
@@ -63,41 +64,6 @@ pub enum Standing {
     Ended {
         /// Why.
         cause: Cause,
-    },
-}
-
-/// An event that has no place where the run stands: a defect of whoever sent it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OutOfPlace {
-    /// It cannot happen to the run.
-    #[error("this event cannot happen to a run that is {standing:?}")]
-    Run {
-        /// Where the run stands.
-        standing: Standing,
-    },
-    /// What was decided about it has no place in the phase: a defect of ours.
-    #[error("a run cannot come from the phase {from:?} to {to:?}")]
-    Phase {
-        /// The phase before.
-        from: Phase,
-        /// The phase it would be in.
-        to: Phase,
-    },
-    /// What was decided about a task has no place in its state: a defect of ours.
-    #[error("task `{task}`: {error}")]
-    State {
-        /// The task.
-        task: TaskId,
-        /// Why not.
-        error: crate::tasks::Impossible,
-    },
-    /// It cannot happen to the task.
-    #[error("task `{task}`: {error}")]
-    Task {
-        /// The task.
-        task: TaskId,
-        /// Why not.
-        error: crate::task_run::OutOfPlace,
     },
 }
 

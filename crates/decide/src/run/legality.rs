@@ -2,12 +2,47 @@
 //!
 //! The tables are `phases` and `tasks`; a decision that leaves them is refused as a whole before it is recorded.
 
-use fixpoint_vocabulary::{Cause, TaskState};
+use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
-use super::{Move, Node, OutOfPlace, Owner, Run, Standing};
+use super::{Move, Node, Owner, Run, Standing};
 use crate::phases::Phase;
 use crate::refinement;
 use crate::tasks::{self, Happening};
+
+/// An event that has no place where the run stands: a defect of whoever sent it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OutOfPlace {
+    /// It cannot happen to the run.
+    #[error("this event cannot happen to a run that is {standing:?}")]
+    Run {
+        /// Where the run stands.
+        standing: Standing,
+    },
+    /// What was decided about it has no place in the phase: a defect of ours.
+    #[error("a run cannot come from the phase {from:?} to {to:?}")]
+    Phase {
+        /// The phase before.
+        from: Phase,
+        /// The phase it would be in.
+        to: Phase,
+    },
+    /// What was decided about a task has no place in its state: a defect of ours.
+    #[error("task `{task}`: {error}")]
+    State {
+        /// The task.
+        task: TaskId,
+        /// Why not.
+        error: tasks::Impossible,
+    },
+    /// It cannot happen to the task.
+    #[error("task `{task}`: {error}")]
+    Task {
+        /// The task.
+        task: TaskId,
+        /// Why not.
+        error: crate::task_run::OutOfPlace,
+    },
+}
 
 impl Run {
     /// What the run is doing.
