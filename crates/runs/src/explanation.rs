@@ -406,7 +406,7 @@ impl Teller<'_> {
 }
 
 /// A number with its word, in the plural where it belongs.
-fn counted(number: usize, word: &str) -> String {
+pub fn counted(number: usize, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 

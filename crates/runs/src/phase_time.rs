@@ -7,6 +7,9 @@ use fixpoint_vocabulary::{Lang, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Milliseconds that round to a tenth of a second.
+const SHORTEST_SHOWN: u64 = 50;
+
 /// How long a run was in one phase, all times together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseTime {
@@ -34,7 +37,8 @@ impl PhaseTimes {
 
     /// In words; nothing where a run only carried something out.
     pub fn words(&self, lang: Lang) -> Option<String> {
-        let lines = self.lines();
+        let shown = |line: &PhaseTime| line.milliseconds >= SHORTEST_SHOWN;
+        let lines: Vec<PhaseTime> = self.lines().into_iter().filter(shown).collect();
         let is_planned = lines.iter().any(|line| line.phase < Phase::Execution);
         let part = |line: &PhaseTime| {
             #[expect(clippy::cast_precision_loss, reason = "shown to a tenth of a second")]
@@ -58,7 +62,7 @@ mod tests {
         for (phase, milliseconds) in [
             (Phase::Execution, 1500),
             (Phase::PlanReview, 40),
-            (Phase::TaskDecomposition, 0),
+            (Phase::TaskDecomposition, 49),
             (Phase::PlanReview, 460),
         ] {
             times.add(phase, milliseconds);

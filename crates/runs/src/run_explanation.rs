@@ -5,7 +5,7 @@ use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
 use crate::diagnosis::cause_name;
-use crate::explanation::{Explanation, explain_task};
+use crate::explanation::{Explanation, counted, explain_task};
 use crate::story::Story;
 
 /// Tasks that are named.
@@ -168,9 +168,9 @@ impl Teller<'_> {
         let reason = last.reason.text.in_lang(self.lang);
         Some(self.say(
             format!(
-                "plan: {} tasks{score}, {} revisions: {reason}",
-                plan.tasks.len(),
-                review.revisions.len()
+                "plan: {}{score}, {}: {reason}",
+                counted(plan.tasks.len(), "task"),
+                counted(review.revisions.len(), "revision")
             ),
             format!("計画: {}タスク{score}、{}版: {reason}", plan.tasks.len(), review.revisions.len()),
         ))
@@ -195,7 +195,7 @@ impl Teller<'_> {
             NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
         };
         self.say(
-            format!("{}{kind}: {state}, {attempts} attempts", node.id()),
+            format!("{}{kind}: {state}, {}", node.id(), counted(attempts as usize, "attempt")),
             format!("{}{kind}: {state}、試行{attempts}回", node.id()),
         )
     }

@@ -62,7 +62,7 @@ pub enum SetupError {
         program: String,
     },
     /// A script of answers cannot be used.
-    #[error("{}: {why}", .path.display())]
+    #[error("the scripted answers in {} cannot be used: {why}", .path.display())]
     Script {
         /// The file.
         path: PathBuf,

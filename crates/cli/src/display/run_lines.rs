@@ -2,7 +2,7 @@
 
 use fixpoint_decide::noise;
 use fixpoint_decide::run::{Mended, Move, Node, NodeKind, Owner, Revision, Run};
-use fixpoint_runs::{Story, cause_name, state_name};
+use fixpoint_runs::{Story, cause_name, counted, state_name};
 use fixpoint_vocabulary::ask::{About, Role};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
@@ -44,8 +44,7 @@ fn plan_lines(step: &Move, story: &Story, lang: Lang) -> Option<Vec<String>> {
             Mended::Merged => ", broken and mended task by task with the plan before",
             Mended::Previous => ", broken: the plan before is used",
         };
-        let counted = if tasks.len() == 1 { "1 task".to_string() } else { format!("{} tasks", tasks.len()) };
-        let head = format!("plan {number}: {counted}{mended}");
+        let head = format!("plan {number}: {}{mended}", counted(tasks.len(), "task"));
         return Some(std::iter::once(head).chain(tasks.iter().map(subtask_line)).collect());
     }
     if let Move::PlanScored { revision, judgement } = step {
