@@ -10,7 +10,7 @@ use fixpoint_agents::{Agent, Command as AnyCommand};
 use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
 use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
 use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
-use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_log, agent_of};
+use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
@@ -165,7 +165,7 @@ impl Around<'_> {
             person,
             memory: PlanMemory::new(self.repository.home.memory().join("plans")),
             redactor: duty.tools.redactor.clone(),
-            log_of: Box::new(move |id| agent_log(&outputs, id)),
+            words_of: Box::new(move |id| agent_words(&outputs, id)),
             prompts: duty.places.prompts.clone(),
             hearing: display.hearing(),
             seen: Mutex::default(),

@@ -23,8 +23,8 @@ use crate::memory::{PlanKey, PlanMemory};
 
 /// Of an answer that cannot be read, so much is kept for the model to mend and for people to look at.
 const KEPT_ANSWER: usize = 16 << 10;
-/// The end of an agent's output that a model may be shown.
-const LOG_TAIL: u64 = 24 << 10;
+/// The end of what an agent said that a model may be shown.
+const WORDS_SHOWN: u64 = 24 << 10;
 /// A larger diff is cut before it is even looked at.
 const LARGEST_DIFF: usize = 4 << 20;
 /// The share of a prompt that the repository may take.
@@ -73,8 +73,8 @@ pub struct Consultant {
     pub memory: PlanMemory,
     /// Takes credentials out.
     pub redactor: Redactor,
-    /// Where the output of an attempt is.
-    pub log_of: Box<dyn Fn(CommandId) -> PathBuf + Send + Sync>,
+    /// Where it is written what the agent of an attempt said.
+    pub words_of: Box<dyn Fn(CommandId) -> PathBuf + Send + Sync>,
     /// Where prompts are kept.
     pub prompts: PathBuf,
     /// Hears what happens.
@@ -179,11 +179,11 @@ impl Consultant {
         let context =
             if shows_repository(&ask.about) { self.context(ask, most / CONTEXT_SHARE) } else { None };
         let diff = self.diff(ask);
-        let log = ask.material.task.as_ref().and_then(|task| task.last_attempt).map(|id| self.log_tail(id));
+        let words = ask.material.task.as_ref().and_then(|task| task.last_attempt).map(|id| self.words(id));
         let given = Given {
             context: context.as_deref().unwrap_or_default(),
             diff: &diff,
-            log_tail: log.as_deref().unwrap_or_default(),
+            words: words.as_deref().unwrap_or_default(),
         };
         render(ask, &given, TokenBudget::new(most))
     }
@@ -232,8 +232,8 @@ impl Consultant {
         }
     }
 
-    fn log_tail(&self, id: CommandId) -> String {
-        let text = tail(&(self.log_of)(id), LOG_TAIL).unwrap_or_default();
+    fn words(&self, id: CommandId) -> String {
+        let text = tail(&(self.words_of)(id), WORDS_SHOWN).unwrap_or_default();
         self.redactor.redact(&text).to_string()
     }
 

@@ -20,7 +20,7 @@ use fixpoint_vocabulary::work::{AttemptOrder, CommandId};
 
 use crate::Duty;
 use crate::duty::{Obstacle, directory_in};
-use crate::log::redact;
+use crate::log::{keep_words, redact};
 use crate::progress::Progress;
 use crate::prompt::prompt;
 
@@ -92,15 +92,16 @@ impl Duty {
         let told = self.told(id, order)?;
         let session = order.session.as_deref().and_then(Session::of_token);
         self.tools.watcher.see(Progress::AgentStarts);
-        let worked = self.turn(order, &told, session.as_ref(), slot, log, cancel)?;
-        if session.is_none() || worked.transcript.outcome != Some(Outcome::SessionGone) {
-            return Ok(worked);
+        let mut worked = self.turn(order, &told, session.as_ref(), slot, log, cancel)?;
+        if session.is_some() && worked.transcript.outcome == Some(Outcome::SessionGone) {
+            // It asked nobody and changed nothing. What it said stays beside what it says now.
+            self.tools.watcher.see(Progress::Notice("the agent's session is gone; it begins anew"));
+            let kept = log.with_extension("gone.log");
+            fs::rename(log, &kept).map_err(Obstacle::at(kept))?;
+            worked = self.turn(order, &told, None, slot, log, cancel)?;
         }
-        // It asked nobody and changed nothing. What it said stays beside what it says now.
-        self.tools.watcher.see(Progress::Notice("the agent's session is gone; it begins anew"));
-        let kept = log.with_extension("gone.log");
-        fs::rename(log, &kept).map_err(Obstacle::at(kept))?;
-        self.turn(order, &told, None, slot, log, cancel)
+        keep_words(&self.places.outputs, id, &worked.transcript, &self.tools.redactor)?;
+        Ok(worked)
     }
 
     fn told(&self, id: CommandId, order: &AttemptOrder) -> Result<Told, Obstacle> {

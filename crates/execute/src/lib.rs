@@ -37,7 +37,7 @@ mod scope_check;
 pub use agent_turn::agent_of;
 pub use duty::{Duty, Places, Tools};
 pub use executor::{LocalExecutor, Performs};
-pub use log::{agent_log, check_log};
+pub use log::{agent_log, agent_words, check_log};
 pub use path_text::{path_bytes, path_text};
 pub use progress::{Progress, Watcher};
 pub use prompt::{Prompt, prompt};

@@ -4,8 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use fixpoint_agents::Transcript;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::work::CommandId;
+
+use crate::duty::Obstacle;
 
 /// So much is looked at together: whole lines, and of a line that is longer than this its pieces.
 const BLOCK: u64 = 256 << 10;
@@ -13,6 +16,30 @@ const BLOCK: u64 = 256 << 10;
 /// The file with an agent's output.
 pub fn agent_log(outputs: &Path, id: CommandId) -> PathBuf {
     outputs.join(format!("{id}-agent.log"))
+}
+
+/// The file with what an agent said, made only where that is something else than what it printed.
+fn words_file(outputs: &Path, id: CommandId) -> PathBuf {
+    outputs.join(format!("{id}-agent.words"))
+}
+
+/// The file to read where somebody wants to know what an agent said: its words where it prints events, else all it
+/// printed.
+pub fn agent_words(outputs: &Path, id: CommandId) -> PathBuf {
+    let words = words_file(outputs, id);
+    if words.is_file() { words } else { agent_log(outputs, id) }
+}
+
+/// Keeps what an agent said, without credentials.
+pub(crate) fn keep_words(
+    outputs: &Path,
+    id: CommandId,
+    transcript: &Transcript,
+    redactor: &Redactor,
+) -> Result<(), Obstacle> {
+    let Some(said) = &transcript.said else { return Ok(()) };
+    let path = words_file(outputs, id);
+    fs::write(&path, redactor.redact(&said.text()).as_str()).map_err(Obstacle::at(path))
 }
 
 /// The file with a check's output; `call` is its place in the command.
@@ -49,7 +76,55 @@ pub(crate) fn redact(path: &Path, redactor: &Redactor) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use fixpoint_agents::{Permissions, Said, Stream, Turn, TurnLimits, User, named};
+
     use super::*;
+
+    #[test]
+    fn words_are_read_where_there_are_any_and_else_the_log() {
+        let directory = tempfile::tempdir().unwrap();
+        let (outputs, id) = (directory.path(), CommandId { seq: 3, index: 0 });
+        let plain = Transcript { last_words: Some("words".into()), ..Transcript::default() };
+        keep_words(outputs, id, &plain, &Redactor::default()).unwrap();
+        assert_eq!(agent_words(outputs, id), agent_log(outputs, id), "what it printed is what it said");
+        // One that printed events and said nothing is no reason to show its events.
+        let silent = Transcript { said: Some(Said::default()), ..Transcript::default() };
+        keep_words(outputs, id, &silent, &Redactor::default()).unwrap();
+        assert_eq!(fs::read_to_string(agent_words(outputs, id)).unwrap(), "");
+    }
+
+    /// Every recording, with a credential in what the agent says: the words are kept without it, and without events.
+    #[test]
+    fn what_is_kept_of_recordings_is_words() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/agents/fixtures");
+        for (name, recording) in
+            [("claude", "claude/2.1.197/tool-call"), ("codex", "codex/0.166.0/tool-call")]
+        {
+            let text = fs::read_to_string(fixtures.join(recording).with_extension("jsonl")).unwrap();
+            let last = text.lines().rfind(|line| line.contains("\"text\":\"")).unwrap();
+            let leaking = last.replace("\"text\":\"", "\"text\":\"ghp_0123456789abcdefABCD ");
+            let turn = Turn {
+                program: name,
+                extra: &[],
+                prompt: "",
+                prompt_file: Path::new("p.md"),
+                session: None,
+                model: None,
+                limits: TurnLimits::default(),
+                permissions: Permissions::default(),
+                may_run: &[],
+                user: User::default(),
+            };
+            let mut stream = Stream::new(named(name).unwrap().reader(&turn));
+            stream.push(text.replace(last, &leaking).as_bytes());
+            let directory = tempfile::tempdir().unwrap();
+            let (outputs, id) = (directory.path(), CommandId { seq: 3, index: 0 });
+            keep_words(outputs, id, &stream.end().1, &Redactor::default()).unwrap();
+            let kept = fs::read_to_string(agent_words(outputs, id)).unwrap();
+            assert!(kept.contains("[removed] ") && !kept.contains("ghp_"), "{name}: {kept}");
+            assert!(!kept.contains("\"type\""), "{name}: {kept}");
+        }
+    }
 
     #[test]
     fn a_log_loses_its_credentials_and_nothing_else() {

@@ -86,7 +86,7 @@ fn asked(about: About, goal: &str, (strategy, level): (Strategy, DecompositionLe
     };
     (ask.material.manner.strategy, ask.material.manner.level) = (strategy, level);
     ask.material.manner.depth = ReflectionDepth::Deep;
-    render(&ask, &Given { context: "-", diff: "-", log_tail: "-" }, TokenBudget::new(64_000))
+    render(&ask, &Given { context: "-", diff: "-", words: "-" }, TokenBudget::new(64_000))
 }
 
 fn task() -> Subtask {

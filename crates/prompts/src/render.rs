@@ -23,8 +23,8 @@ pub struct Given<'g> {
     pub context: &'g str,
     /// What the task, or the whole, changed.
     pub diff: &'g str,
-    /// The end of what the agent printed.
-    pub log_tail: &'g str,
+    /// The end of what the agent said; of one that tells its words in no way of its own, of what it printed.
+    pub words: &'g str,
 }
 
 /// What is sent to a model.
@@ -73,7 +73,7 @@ pub(crate) const PARTS: [PartKind; 21] = [
     part("outside", "Changed outside the scope", 4, 2),
     PartKind { keep: Keep::Hunks, ..part("diff", "The diff", 4, 15) },
     part("actions", "Its actions", 5, 3),
-    PartKind { keep: Keep::End, ..part("log_tail", "End of the agent's log", 5, 3) },
+    PartKind { keep: Keep::End, ..part("words", "The end of what the agent said", 5, 3) },
     part("context", "The repository", 6, 3),
     part("draft", "Draft", 7, 1),
 ];
@@ -224,7 +224,7 @@ fn hidden(name: &str, ask: &Ask) -> bool {
     let About::Reflect { .. } = ask.about else { return false };
     match ask.material.manner.depth {
         ReflectionDepth::Deep => false,
-        ReflectionDepth::Moderate => ["diff", "log_tail", "tasks"].contains(&name),
+        ReflectionDepth::Moderate => ["diff", "words", "tasks"].contains(&name),
         ReflectionDepth::Shallow => !["goal", "task", "remarks", "actions"].contains(&name),
     }
 }
@@ -258,7 +258,7 @@ fn text_of(name: &str, ask: &Ask, given: &Given<'_>) -> String {
             let is_judged = matches!(ask.about, About::JudgeTask { .. } | About::JudgeWhole { .. });
             if is_judged { or_none(given.diff.to_string()) } else { given.diff.to_string() }
         }
-        "log_tail" => given.log_tail.to_string(),
+        "words" => given.words.to_string(),
         _ => String::new(),
     }
 }

@@ -128,24 +128,17 @@ mod tests {
                     "task",
                     "diff",
                     "outcomes_of_checks",
-                    "log_tail",
+                    "words",
                     "failures",
                     "ask_acceptance",
                     "ask_worth",
                 ],
-                About::ReplanTask { .. } => &[
-                    "task",
-                    "tasks",
-                    "issues",
-                    "suggestions",
-                    "failures",
-                    "log_tail",
-                    "previous",
-                    "max_tasks",
-                ],
+                About::ReplanTask { .. } => {
+                    &["task", "tasks", "issues", "suggestions", "failures", "words", "previous", "max_tasks"]
+                }
                 About::JudgeWhole { .. } => &["outcomes", "diff", "task_fields", "max_tasks"],
                 About::Reflect { .. } => {
-                    &["task", "actions", "remarks", "result", "diff", "log_tail", "deep", "shallow"]
+                    &["task", "actions", "remarks", "result", "diff", "words", "deep", "shallow"]
                 }
             };
             let used = names(template(&about)).unwrap();

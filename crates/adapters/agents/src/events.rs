@@ -4,6 +4,7 @@ use fixpoint_vocabulary::usage::Usage;
 use serde_json::Value;
 
 use crate::progress::{Progress, Session};
+use crate::said::Said;
 use crate::shortening::{summary, words};
 use crate::transcript::Transcript;
 
@@ -49,6 +50,12 @@ pub(crate) struct Told {
 }
 
 impl Told {
+    /// For an agent that prints events, which are not its words.
+    pub(crate) fn of_events() -> Self {
+        let transcript = Transcript { said: Some(Said::default()), ..Transcript::default() };
+        Self { transcript, line: Vec::new() }
+    }
+
     /// Tells it.
     pub(crate) fn tell(&mut self, progress: Progress) {
         self.transcript.see(&progress);

@@ -6,6 +6,7 @@ use fixpoint_ports::ToolOutcome;
 use fixpoint_vocabulary::usage::Usage;
 
 use crate::progress::{Outcome, Progress, Session};
+use crate::said::Said;
 
 /// The most errors that are kept: the first ones say why.
 pub const MOST_ERRORS: usize = 20;
@@ -22,6 +23,8 @@ pub struct Transcript {
     pub usage: Option<Usage>,
     /// The last it said.
     pub last_words: Option<String>,
+    /// The end of all it said, where that is something else than what it printed.
+    pub said: Option<Said>,
     /// The first errors it told, at most [`MOST_ERRORS`].
     pub errors: Vec<String>,
     /// Calls of tools.
@@ -39,6 +42,9 @@ pub struct Transcript {
 impl Transcript {
     /// Adds what was seen.
     pub(crate) fn see(&mut self, progress: &Progress) {
+        if let Some(said) = &mut self.said {
+            said.see(progress);
+        }
         match progress {
             Progress::Session(id) => {
                 let used = self.session.take().filter(|session| session.id == *id).map(|known| known.used);

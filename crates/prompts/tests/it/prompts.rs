@@ -18,8 +18,8 @@ fn given(word: &str) -> (String, String, String) {
 }
 
 fn rendered(ask: &Ask, word: &str, tokens: u64) -> Prompt {
-    let (context, diff, log_tail) = given(word);
-    render(ask, &Given { context: &context, diff: &diff, log_tail: &log_tail }, TokenBudget::new(tokens))
+    let (context, diff, words) = given(word);
+    render(ask, &Given { context: &context, diff: &diff, words: &words }, TokenBudget::new(tokens))
 }
 
 fn user(about: About, change: impl FnOnce(&mut Ask)) -> String {
@@ -190,7 +190,7 @@ fn what_matters_most_is_kept() {
     let long = "a line of words that matter little\n".repeat(20_000);
     let mut ask = Ask { repair: None, ..ask(About::ReplanTask { task: "parse".into() }, "") };
     ask.material.issues = vec!["the one issue".into()];
-    let given = Given { context: &long, diff: &long, log_tail: &(long.clone() + "the very end") };
+    let given = Given { context: &long, diff: &long, words: &(long.clone() + "the very end") };
     let prompt = render(&ask, &given, TokenBudget::new(6000));
     for word in
         ["the original goal", "the one issue", "A1. handles hours", "the very end", "is left out: about"]
@@ -247,7 +247,7 @@ proptest! {
         let [context, diff, log, word] = [0, 1, 2, 3].map(|at| piece.repeat(times[at]));
         for about in questions() {
             let budget = TokenBudget::new(tokens);
-            let given = Given { context: &context, diff: &diff, log_tail: &log };
+            let given = Given { context: &context, diff: &diff, words: &log };
             let prompt = render(&ask(about, &word), &given, budget);
             prop_assert!(prompt.tokens() <= budget.get(), "{} of {}", prompt.tokens(), budget.get());
         }

@@ -35,7 +35,7 @@ const TELLING: [&str; 9] =
     ["command", "file_path", "path", "notebook_path", "pattern", "query", "url", "description", "prompt"];
 
 /// Reads its events.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Events {
     told: Told,
     ledger: Ledger,
@@ -76,7 +76,8 @@ impl Reader for Events {
 impl Events {
     /// For a session begun anew, or one that had used something before.
     pub(super) fn continuing(session: Option<&Session>) -> Self {
-        Self { before: session.cloned(), ..Self::default() }
+        let told = Told::of_events();
+        Self { told, ledger: Ledger::default(), before: session.cloned(), failure: None }
     }
 
     fn system(&mut self, event: &Value) {
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
 
     fn read(lines: &[&str]) -> Vec<Progress> {
-        let mut events = Events::default();
+        let mut events = Events::continuing(None);
         lines.iter().flat_map(|line| events.line(line.as_bytes())).collect()
     }
 

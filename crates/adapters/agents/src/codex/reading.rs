@@ -33,7 +33,7 @@ pub(super) struct Events {
 impl Events {
     /// For a session begun anew, or one that had used something before.
     pub(super) fn continuing(session: Option<&Session>) -> Self {
-        let told = Told::default();
+        let told = Told::of_events();
         Self { told, before: session.cloned(), total: None, calls: 0, open: VecDeque::new() }
     }
 }

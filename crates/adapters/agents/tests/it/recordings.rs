@@ -63,6 +63,7 @@ fn transcript(transcript: &Transcript) -> Value {
         "model": transcript.model,
         "usage": transcript.usage,
         "last_words": transcript.last_words,
+        "said": transcript.said.as_ref().map(fixpoint_agents::Said::text),
         "errors": transcript.errors,
         "tool_calls": transcript.tool_calls,
         "failed_tool_calls": transcript.failed_tool_calls,
