@@ -253,12 +253,18 @@ pub struct TaskRun {
     naming: BTreeSet<u32>,
     /// What the judge said last.
     judgement: Option<Judgement>,
+    /// How many attempts had been judged then.
+    #[serde(default)]
+    judged_then: u32,
     /// Answers of the judge that could not be read, since the last that could.
     unreadable: Vec<Unreadable>,
     /// What the checks showed of the last attempt that was judged.
     shown: Vec<CheckReport>,
     /// How many attempts in a row each failure has been there.
     lasting: BTreeMap<String, u32>,
+    /// How many attempts in a row changed nothing.
+    #[serde(default)]
+    idle: u32,
 }
 
 /// An answer that could not be read.
@@ -297,9 +303,11 @@ impl TaskRun {
             last,
             naming: BTreeSet::new(),
             judgement: None,
+            judged_then: 0,
             unreadable: Vec::new(),
             shown: Vec::new(),
             lasting: BTreeMap::new(),
+            idle: 0,
         }
     }
 
@@ -367,6 +375,9 @@ impl TaskRun {
         }
         if let Some(judged) = &decision.judged {
             self.conclude(judged);
+        }
+        if decision.judgement.is_some() {
+            self.judged_then = self.attempts();
         }
         if let Some(command) = decision.command.as_ref().or(decision.held.as_ref()) {
             self.under_way = Some(command.clone());
@@ -449,6 +460,9 @@ impl TaskRun {
             commit: judged.commit.clone(),
             tree: judged.attempt.tree.clone().unwrap_or_default(),
         });
+        // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.
+        let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
+        self.idle = if is_idle { self.idle.saturating_add(1) } else { 0 };
         let left = Left {
             commit: judged.commit.clone(),
             masked: judged.attempt.masked,

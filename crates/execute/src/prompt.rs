@@ -63,6 +63,9 @@ pub fn prompt(brief: &Brief, goals: Option<&BTreeSet<u32>>, order: &AttemptOrder
         sections.push(format!("# Task\n\n{}", goal.trim_end()));
     }
     sections.push(stage_words(brief, order));
+    if order.idle > 0 {
+        sections.push(idle_words(order.idle));
+    }
     sections.push(conditions(brief, goals));
     if !order.remarks.is_empty() {
         sections.push(remarks(&order.remarks));
@@ -100,6 +103,19 @@ fn stage_words(brief: &Brief, order: &AttemptOrder) -> String {
             order.number
         ),
     }
+}
+
+/// What an agent is told whose attempts changed nothing, whatever it said of them.
+fn idle_words(attempts: u32) -> String {
+    let which = match attempts {
+        0 | 1 => "The last attempt".to_string(),
+        several => format!("Each of the last {several} attempts"),
+    };
+    format!(
+        "# Nothing was changed\n\n{which} ended without a change to any file, whatever was said of it. To say that it is \
+         done does not do it: edit the files, look at them again, and run the checks yourself. If you may not edit or \
+         run something that is needed, say what was refused."
+    )
 }
 
 fn conditions(brief: &Brief, goals: Option<&BTreeSet<u32>>) -> String {
@@ -259,6 +275,7 @@ mod tests {
             remarks: Vec::new(),
             merge: None,
             money: None,
+            idle: 0,
         }
     }
 
@@ -282,6 +299,14 @@ mod tests {
         let own = StageInstructions { stage: 3, instructions: "Ask yourself why.".into() };
         brief.settings.convergence.stages = vec![own];
         assert!(prompt(&brief, None, &order(5, 3, &["x"])).text().contains("Ask yourself why."));
+    }
+
+    #[test]
+    fn an_agent_that_changed_nothing_is_told_so() {
+        let text = |idle| prompt(&brief("do it"), None, &AttemptOrder { idle, ..order(3, 1, &["x"]) }).text();
+        assert!(!text(0).contains("# Nothing was changed"));
+        assert!(text(1).contains("# Nothing was changed\n\nThe last attempt ended without a change"));
+        assert!(text(2).contains("Each of the last 2 attempts ended without a change"));
     }
 
     #[test]

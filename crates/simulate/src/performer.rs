@@ -129,7 +129,7 @@ fn as_recorded(command: &Command) -> Command {
     match command {
         Command::RunAttempt(order) => {
             let (failures, outside, remarks, merge) = (Vec::new(), Vec::new(), Vec::new(), None);
-            Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, ..order.clone() })
+            Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, idle: 0, ..order.clone() })
         }
         Command::Ask(ask) => Command::Ask(Ask { material: Material::default(), ..ask.clone() }),
         Command::TakeBase

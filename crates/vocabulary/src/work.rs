@@ -224,6 +224,9 @@ pub struct AttemptOrder {
     /// The money that is left for it, where money is limited; likewise.
     #[serde(skip)]
     pub money: Option<MicroUsd>,
+    /// How many attempts before it, in a row, changed nothing; likewise.
+    #[serde(skip)]
+    pub idle: u32,
 }
 
 impl AttemptOrder {
@@ -240,6 +243,7 @@ impl AttemptOrder {
             remarks: Vec::new(),
             merge: None,
             money: None,
+            idle: 0,
         }
     }
 }

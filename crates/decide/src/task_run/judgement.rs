@@ -53,9 +53,10 @@ impl TaskRun {
         }
     }
 
-    /// What the agent is told of the judge's words.
+    /// What the agent is told of the judge's words: those on the last attempt, not on one before it.
     pub(super) fn remarks(&self) -> Vec<Redacted> {
-        let Some(said) = &self.judgement else { return Vec::new() };
+        let current = self.judgement.as_ref().filter(|_| self.judged_then == self.attempts());
+        let Some(said) = current else { return Vec::new() };
         match said.outcome {
             judging::Outcome::Continue => Vec::from([Redactor::default().redact(&said.answer.reason)]),
             judging::Outcome::Done | judging::Outcome::Replan | judging::Outcome::Blocked => Vec::new(),

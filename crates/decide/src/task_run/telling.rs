@@ -43,8 +43,8 @@ impl TaskRun {
         match command {
             Command::RunAttempt(order) => {
                 let (failures, outside) = self.left_at(&order.base);
-                let (remarks, merge) = (self.remarks(), self.conflict().cloned());
-                Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, ..order.clone() })
+                let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle);
+                Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, idle, ..order.clone() })
             }
             Command::Ask(ask) => Command::Ask(self.with_last_answer(ask.clone())),
             Command::TakeBase

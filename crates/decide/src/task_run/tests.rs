@@ -3,7 +3,10 @@
 use alloc::vec;
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation};
+use fixpoint_vocabulary::ask::{ModelAnswer, Reading};
+use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
+use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation, ReplanningSettings};
+use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CheckEnd};
 use proptest::prelude::*;
 
@@ -219,6 +222,61 @@ fn whoever_may_change_tests_may_remove_them() {
     let removed = || State { gone: names("x"), ..failing("", "") };
     let allowing = TaskOrder { test_edits: TestEdits::Allowed, ..order() };
     assert_eq!(outcome(Lab::new(allowing, failing("a", ""), vec![removed()])), (Cause::Done, 1));
+}
+
+/// Catches counting attempts that changed something, and telling of those before them.
+#[test]
+fn an_attempt_is_told_how_many_before_it_changed_nothing() {
+    let script = vec![failing("a", ""), failing("a", ""), failing("b", ""), failing("", "")];
+    let mut lab = lab(failing("a", ""), script);
+    let mut told = Vec::new();
+    lab.send(&Event::Begun);
+    while let Some((_, command)) = lab.waiting.clone() {
+        if let Command::RunAttempt(order) = lab.run.told(&command) {
+            told.push(order.idle);
+        }
+        let result = lab.world.perform(&command);
+        lab.end_command(CommandEnd::Completed(result));
+    }
+    assert_eq!((told, lab.run.step()), (vec![0, 1, 2, 0], Step::Ended { cause: Cause::Done }));
+}
+
+/// Catches quoting what the judge said of an earlier attempt as if it had been said of the last.
+#[test]
+fn a_remark_is_told_to_the_next_attempt_only() {
+    let judge = JudgeOrder {
+        yeses: 1,
+        max_format_retries: 0,
+        lineage_iteration: 0,
+        replanning: ReplanningSettings::default(),
+    };
+    let judged = TaskOrder { judge: Some(judge), ..order() };
+    let mut lab = Lab::new(judged, failing("a", ""), vec![failing("a", "")]);
+    let hopes = JudgeAnswer {
+        success: false,
+        should_continue: true,
+        should_replan: false,
+        already_satisfied: false,
+        reason: "try harder".into(),
+        missing_requirements: Vec::new(),
+    };
+    let answer = ModelAnswer {
+        model: "m".into(),
+        usage: Usage::default(),
+        reading: Reading::Document(Document::TaskJudgement(hopes)),
+    };
+    let mut told = Vec::new();
+    lab.send(&Event::Begun);
+    while let Some((_, command)) = lab.waiting.clone() {
+        if let Command::RunAttempt(order) = lab.run.told(&command) {
+            told.push(order.remarks.len());
+        }
+        let is_asked = matches!(&command, Command::Ask(_));
+        let answered = is_asked.then(|| CommandResult::Answer(answer.clone()));
+        let result = answered.unwrap_or_else(|| lab.world.perform(&command));
+        lab.end_command(CommandEnd::Completed(result));
+    }
+    assert_eq!((told, lab.run.step()), (vec![0, 0, 1, 0], Step::Ended { cause: Cause::NotConverging }));
 }
 
 #[test]
