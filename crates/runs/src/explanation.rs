@@ -53,6 +53,11 @@ pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Expla
     Explanation { what, evidence, next: teller.next() }
 }
 
+/// What to look at where a task's last attempt ended as if all were well and had changed nothing.
+pub(crate) fn idle_hint(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Option<String> {
+    Teller { recorded, story, lang }.idle_hint()
+}
+
 struct Teller<'a> {
     recorded: &'a Recorded,
     story: &'a TaskStory,

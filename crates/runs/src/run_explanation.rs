@@ -5,21 +5,25 @@ use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
 use crate::diagnosis::cause_name;
-use crate::explanation::{Explanation, counted, explain_task};
-use crate::story::Story;
+use crate::explanation::{Explanation, counted, explain_task, idle_hint};
+use crate::story::{Story, TaskStory};
 
 /// Tasks that are named.
 const MOST_TASKS: usize = 12;
+/// Beside no more tasks than these there is room to say what one of them came to.
+const FEW_TASKS: usize = 4;
+const MOST_OF_ONE: usize = 4;
 
 /// Explains how a run stands.
 pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
     match (&story.run.order().tasks, story.first()) {
         (TaskSource::Given(_), Some(task)) => explain_task(recorded, task, lang),
-        (TaskSource::Given(_) | TaskSource::Planned(_), _) => Teller { story, lang }.explain(),
+        (TaskSource::Given(_) | TaskSource::Planned(_), _) => Teller { recorded, story, lang }.explain(),
     }
 }
 
 struct Teller<'a> {
+    recorded: &'a Recorded,
     story: &'a Story,
     lang: Lang,
 }
@@ -131,6 +135,10 @@ impl Teller<'_> {
             let is_in_vain = in_vain.contains(node.id());
             lines.push(self.task_line(node, is_in_vain));
         }
+        if let Some(task) = self.stuck() {
+            let told = explain_task(self.recorded, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
+            lines.extend(told);
+        }
         lines.extend(
             self.story
                 .run
@@ -200,6 +208,14 @@ impl Teller<'_> {
         )
     }
 
+    /// The task that stands in the way of a small run.
+    fn stuck(&self) -> Option<&TaskStory> {
+        let mut blocked = self.story.run.tasks().filter(|node| node.state == TaskState::Blocked);
+        let (node, others) = (blocked.next()?, blocked.next());
+        let is_told = others.is_none() && self.story.run.tasks().count() <= FEW_TASKS;
+        self.story.tasks.iter().find(|task| task.id == *node.id()).filter(|_| is_told)
+    }
+
     fn look(&self) -> String {
         self.say(
             "`fixpoint diff` shows the result, `fixpoint apply` brings it into the working tree",
@@ -241,7 +257,8 @@ impl Teller<'_> {
                     format!("{path} を読み、`fixpoint resume RUN --task {}` で再試行", node.id()),
                 );
                 let look = (cause == Cause::Partial).then(|| self.look());
-                look.into_iter().chain([again]).collect()
+                let hint = self.stuck().and_then(|task| idle_hint(self.recorded, task, self.lang));
+                look.into_iter().chain(hint).chain([again]).collect()
             }
             (_, None) => vec![self.say("`fixpoint resume RUN` goes on", "`fixpoint resume RUN` で続行")],
         }

@@ -8,7 +8,7 @@ use fixpoint_decide::run::Standing;
 use fixpoint_decide::task_run::Step;
 use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::brief::Delivery;
-use fixpoint_vocabulary::usage::MicroUsd;
+use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 use schemars::JsonSchema;
@@ -202,9 +202,36 @@ pub struct Cost {
     /// Tokens of agents and models, those out of a cache included, as far as they were told.
     #[serde(default)]
     pub tokens: u64,
-    /// US dollars of agents and models, where anybody told a price.
+    /// US dollars of agents and models, where anybody told a price. At least so many where only one of them did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
+    /// The part of the agents.
+    #[serde(default)]
+    pub agents: Used,
+    /// The part of the models that plan and judge.
+    #[serde(default)]
+    pub models: Used,
+}
+
+/// What was used, as far as it was told.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Used {
+    /// Tokens, those out of a cache included.
+    pub tokens: u64,
+    /// US dollars, where a price was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+}
+
+impl Used {
+    fn of(usage: Usage) -> Self {
+        Self { tokens: usage.tokens(), usd: usage.cost.map(MicroUsd::usd) }
+    }
+
+    /// Whether something was used and nobody said what it costs.
+    const fn is_priceless(self) -> bool {
+        self.tokens > 0 && self.usd.is_none()
+    }
 }
 
 impl Cost {
@@ -212,13 +239,18 @@ impl Cost {
     pub fn of(story: &Story) -> Self {
         let ledger = story.run.ledger();
         let used = ledger.models + ledger.agents;
+        let (agents, models) = (Used::of(ledger.agents), Used::of(ledger.models));
+        // That the one part is free says nothing about the whole while nobody knows the price of the other.
+        let is_known = |cost: &MicroUsd| cost.0 > 0 || !(agents.is_priceless() || models.is_priceless());
         Self {
+            agents,
+            models,
             attempts: ledger.spent().attempts,
             interruptions: story.interruptions,
             check_runs: story.check_runs,
             seconds: ledger.seconds(),
             tokens: used.tokens(),
-            usd: used.cost.map(MicroUsd::usd),
+            usd: used.cost.filter(is_known).map(MicroUsd::usd),
         }
     }
 
@@ -227,11 +259,14 @@ impl Cost {
         let tokens = (self.tokens > 0).then(|| grouped(self.tokens));
         // A few cents are worth their digits.
         let usd = self.usd.map(|usd| if usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") });
-        let parts = |of_tokens: &str| {
+        let is_partial = self.agents.is_priceless() || self.models.is_priceless();
+        let parts = |of_tokens: &str, at_least: &str| {
             let tokens = tokens.iter().map(|tokens| format!("{tokens} {of_tokens}"));
-            tokens.chain(usd.clone()).collect::<Vec<_>>().join(", ")
+            let usd = usd.iter().map(|usd| if is_partial { format!("{at_least}{usd}") } else { usd.clone() });
+            tokens.chain(usd).collect::<Vec<_>>().join(", ")
         };
-        let text = Text::new(format!("Used: {}", parts("tokens")), format!("使用: {}", parts("トークン")));
+        let (en, ja) = (parts("tokens", "at least "), parts("トークン", "少なくとも"));
+        let text = Text::new(format!("Used: {en}"), format!("使用: {ja}"));
         (tokens.is_some() || usd.is_some()).then(|| text.in_lang(lang).to_string())
     }
 }
@@ -364,7 +399,17 @@ mod tests {
 
     #[test]
     fn what_was_used_is_told_as_far_as_it_is_known() {
-        let cost = Cost { attempts: 1, interruptions: 0, check_runs: 0, seconds: 0, tokens: 0, usd: None };
+        let (agents, models) = (Used::default(), Used::default());
+        let cost = Cost {
+            attempts: 1,
+            interruptions: 0,
+            check_runs: 0,
+            seconds: 0,
+            tokens: 0,
+            usd: None,
+            agents,
+            models,
+        };
         let used = |tokens, usd, lang| Cost { tokens, usd, ..cost.clone() }.used(lang);
         assert_eq!(used(0, None, Lang::En), None);
         assert_eq!(used(999, None, Lang::En).as_deref(), Some("Used: 999 tokens"));
@@ -372,5 +417,10 @@ mod tests {
         assert_eq!(used(0, Some(2.0), Lang::Ja).as_deref(), Some("使用: $2.00"));
         assert_eq!(used(0, Some(0.0123), Lang::En).as_deref(), Some("Used: $0.0123"));
         assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000 トークン"));
+        // An agent that tells no price may have cost anything.
+        let agents = Used { tokens: 5, usd: None };
+        let partial = Cost { tokens: 9, usd: Some(0.5), agents, ..cost };
+        assert_eq!(partial.used(Lang::En).as_deref(), Some("Used: 9 tokens, at least $0.50"));
+        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9 トークン, 少なくとも$0.50"));
     }
 }

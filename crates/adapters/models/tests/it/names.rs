@@ -155,7 +155,10 @@ fn what_is_wrong_with_a_name_is_said() {
         error("agent:x"),
         "the agent `x` cannot serve as a model: `agent:claude` and `agent:codex` can"
     );
-    assert!(error("scripted:/nowhere.json").starts_with("/nowhere.json: "));
+    assert!(
+        error("scripted:/nowhere.json")
+            .starts_with("the scripted answers in /nowhere.json cannot be used: ")
+    );
 }
 
 fn models(ids: &[&str]) -> Vec<Step> {
