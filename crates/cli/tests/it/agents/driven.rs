@@ -1,48 +1,17 @@
 //! What people will see: Claude Code and Codex themselves in a loop, with a model whose every word is in a script.
 
-use std::process::{Child, Stdio};
+use fixpoint_testkit::{Fault, Reply, Rule, Script};
 
-use fixpoint_testkit::{Fault, Reply, Rule, Script, Usage};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-
-use super::studio::{Real, Studio};
+use super::studio::{self, Real, Started, Studio, ends_after, used};
 use crate::scenarios::lab::{processes_with, wait_for};
 
-const BOTH: [Real; 2] = [Real::Claude, Real::Codex];
-
-/// Plays a story with each of them, at the same time: most of it is waiting.
+/// Plays a story with each of them, in a studio of its own.
 fn each(script: &Script, story: impl Fn(Real, &Studio) + Sync) {
-    std::thread::scope(|scope| {
-        for agent in BOTH {
-            let story = &story;
-            scope.spawn(move || {
-                if let Some(studio) = Studio::new(agent, script) {
-                    story(agent, &studio);
-                }
-            });
+    studio::each(|agent| {
+        if let Some(studio) = Studio::new(agent, script) {
+            story(agent, &studio);
         }
     });
-}
-
-/// A process that does not outlive its test: what it started ends with it.
-struct Started(Child);
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        // One that has ended cannot be killed.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A rule that ends a turn once the command before it has printed this.
-fn ends_after(printed: &str, words: &str) -> Rule {
-    Rule::new("end").last_contains(printed).reply(Reply::text(words).usage(used(7)))
-}
-
-fn used(output_tokens: u64) -> Usage {
-    Usage { input_tokens: 100, output_tokens, ..Usage::default() }
 }
 
 #[test]
@@ -78,8 +47,8 @@ fn the_same_useless_command_is_stopped_after_the_fourth_time() {
         let stopped = studio.looped();
         assert_eq!(stopped.end(), (3, "failed", "not_converging"), "{agent:?}: {}", studio.told(&stopped));
         assert_eq!(stopped.progress(), ["no_change"; 4], "{agent:?}");
-        let calls = studio.server.calls().expect("calls").by_rule;
-        assert_eq!((calls["loop"], calls["end"]), (4, 4), "{agent:?}: it ran its command each time");
+        let calls = ["loop", "end"].map(|rule| studio.actor.played(rule));
+        assert_eq!(calls, [4, 4], "{agent:?}: it ran its command each time");
     });
 }
 
@@ -104,18 +73,14 @@ fn an_interrupt_leaves_nothing_of_the_tree() {
         .rule(Rule::new("hang").last_contains("left-behind").reply(Reply::fault(Fault::Hang)))
         .rule(Rule::new("work").reply(Reply::shell(command)));
     each(&script, |agent, studio| {
-        let mut looping = studio.looping();
-        looping.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = Started(looping.spawn().expect("the binary starts"));
-        let hangs = || studio.server.calls().expect("calls").by_rule.get("hang").is_some_and(|n| *n > 0);
-        wait_for("the agent waits for its model", hangs);
+        let mut child = Started::new(studio.looping());
+        wait_for("the agent waits for its model", || studio.actor.played("hang") > 0);
         // Its home is in the environment of everything that was started for it.
         let mark = studio.lab.beside("home").to_string_lossy().into_owned();
         let tree = processes_with(&mark);
         assert!(tree.len() >= 3, "{agent:?}: ourselves, the agent and what it left: {tree:?}");
-        kill(Pid::from_raw(child.0.id().cast_signed()), Signal::SIGINT).expect("it is there");
-        let code = child.0.wait().expect("it ends").code();
-        assert_eq!((code, processes_with(&mark)), (Some(130), Vec::new()), "{agent:?}");
+        child.interrupt();
+        assert_eq!((child.code(), processes_with(&mark)), (Some(130), Vec::new()), "{agent:?}");
         let shown = studio.lab.json(0, &["status", "--json"]);
         assert_eq!((&shown["status"], &shown["cause"]), (&"paused".into(), &"stopped".into()), "{shown}");
     });
@@ -141,8 +106,7 @@ fn the_second_attempt_goes_on_with_the_session() {
         let done = studio.looped();
         assert_eq!(done.end(), (0, "done", "done"), "{agent:?}: {}", studio.told(&done));
         assert_eq!(done.iterations().len(), 2, "{agent:?}");
-        let log = studio.server.log().expect("a log");
-        let second = log.iter().find(|line| line.rule.as_deref() == Some("second")).expect("asked");
+        let second = studio.actor.asked("second").pop().expect("asked");
         assert_eq!(second.turn, 1, "{agent:?}: the first attempt's command is remembered");
         let body = second.body.to_string();
         assert!(body.contains("I begin.") && body.contains("Almost done."), "{agent:?}: {body}");

@@ -2,6 +2,6 @@
 
 #[cfg(target_os = "linux")]
 mod driven;
-mod played;
+pub(crate) mod played;
 #[cfg(target_os = "linux")]
 pub(crate) mod studio;

@@ -13,6 +13,12 @@ const UNTIL: [&str; 2] = ["--until", "sh ./goal.sh"];
 fn stage(name: &str, script: &str) -> Lab {
     let lab = Lab::new(Place::Root);
     lab.goal();
+    install(&lab, name, script);
+    lab
+}
+
+/// Puts a program of this name beside a repository; `play NAME` in its script prints a recording.
+pub(crate) fn install(lab: &Lab, name: &str, script: &str) {
     let bin = lab.beside("bin");
     fs::create_dir_all(&bin).expect("made");
     let calls = lab.beside("calls");
@@ -25,11 +31,14 @@ fn stage(name: &str, script: &str) -> Lab {
     );
     fs::write(&path, script).expect("written");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
-    lab
 }
 
 fn on_path(lab: &Lab, arguments: &[&str]) -> Command {
-    let mut command = lab.binary(arguments);
+    with_installed(lab, lab.binary(arguments))
+}
+
+/// A command with those programs in reach.
+pub(crate) fn with_installed(lab: &Lab, mut command: Command) -> Command {
     let path = std::env::var_os("PATH").expect("a PATH");
     let paths = std::iter::once(lab.beside("bin")).chain(std::env::split_paths(&path));
     command.env("PATH", std::env::join_paths(paths).expect("a PATH"));

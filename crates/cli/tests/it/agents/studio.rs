@@ -5,9 +5,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
-use fixpoint_testkit::{Options, Script, ScriptedServer};
+use fixpoint_testkit::{LogLine, Options, Reply, Rule, Script, ScriptedServer, Usage};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::process::skipped;
 use crate::scenarios::lab::{Lab, Outcome, Place};
@@ -32,30 +34,28 @@ impl Real {
     }
 }
 
-/// A repository with a goal, a server, and an agent that knows only that server.
-pub(crate) struct Studio {
-    pub(crate) lab: Lab,
+/// An agent that knows only a server of its own.
+pub(crate) struct Actor {
     pub(crate) server: ScriptedServer,
     agent: Real,
     programs: PathBuf,
+    codex_home: PathBuf,
 }
 
-impl Studio {
+impl Actor {
     /// Nothing where the agents are not installed.
-    pub(crate) fn new(agent: Real, script: &Script) -> Option<Self> {
+    pub(crate) fn new(agent: Real, script: &Script, lab: &Lab) -> Option<Self> {
         let programs = installed()?;
-        let lab = Lab::new(Place::Root);
-        lab.goal();
         let server = ScriptedServer::start(script, Options::default()).expect("a server");
+        let codex_home = lab.beside("codex");
         if agent == Real::Codex {
-            configure_codex(&lab.beside("codex"), &server);
+            configure_codex(&codex_home, &server);
         }
-        Some(Self { lab, server, agent, programs })
+        Some(Self { server, agent, programs, codex_home })
     }
 
-    /// The binary with the agent in reach.
-    pub(crate) fn binary(&self, arguments: &[&str]) -> Command {
-        let mut command = self.lab.binary(arguments);
+    /// A command with the agent in reach.
+    pub(crate) fn beside(&self, mut command: Command) -> Command {
         let path = std::env::var_os("PATH").expect("a PATH");
         let paths = std::iter::once(self.programs.clone()).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(paths).expect("a PATH")).env("TERM", "dumb");
@@ -66,17 +66,50 @@ impl Studio {
                 command.env("CLAUDE_CODE_MAX_RETRIES", "0");
             }
             Real::Codex => {
-                command.env("CODEX_HOME", self.lab.beside("codex")).env("OPENAI_API_KEY", "scripted");
+                command.env("CODEX_HOME", &self.codex_home).env("OPENAI_API_KEY", "scripted");
             }
         }
         command
     }
 
+    /// How often a rule of its script was played.
+    pub(crate) fn played(&self, rule: &str) -> u64 {
+        self.server.calls().expect("calls").by_rule.get(rule).copied().unwrap_or_default()
+    }
+
+    /// The requests that a rule of its script answered.
+    pub(crate) fn asked(&self, rule: &str) -> Vec<LogLine> {
+        let mut log = self.server.log().expect("a log");
+        log.retain(|line| line.rule.as_deref() == Some(rule));
+        log
+    }
+
+    /// Its command line as a person types it.
+    pub(crate) fn typed(&self) -> &'static [&'static str] {
+        self.agent.typed()
+    }
+}
+
+/// A repository with a goal, and an agent.
+pub(crate) struct Studio {
+    pub(crate) lab: Lab,
+    pub(crate) actor: Actor,
+}
+
+impl Studio {
+    /// Nothing where the agents are not installed.
+    pub(crate) fn new(agent: Real, script: &Script) -> Option<Self> {
+        let lab = Lab::new(Place::Root);
+        lab.goal();
+        let actor = Actor::new(agent, script, &lab)?;
+        Some(Self { lab, actor })
+    }
+
     /// A loop of the agent until the goal passes.
     pub(crate) fn looping(&self) -> Command {
         let mut whole = vec!["loop", "--json", "--until", "sh ./goal.sh", "--"];
-        whole.extend(self.agent.typed());
-        self.binary(&whole)
+        whole.extend(self.actor.typed());
+        self.actor.beside(self.lab.binary(&whole))
     }
 
     /// How that loop ended.
@@ -86,10 +119,62 @@ impl Studio {
 
     /// What the agent printed and the server was asked, for tests that fail.
     pub(crate) fn told(&self, outcome: &Outcome) -> String {
-        let logs = self.lab.call(&["logs", "--agent"]);
-        let calls = self.server.calls().expect("calls");
-        format!("{}\n{}\n{calls:?}\n{}", outcome.stderr, outcome.json, logs.stdout)
+        told(&self.lab, &self.actor, outcome)
     }
+}
+
+/// What an agent printed and its server was asked, for tests that fail.
+pub(crate) fn told(lab: &Lab, actor: &Actor, outcome: &Outcome) -> String {
+    let logs = lab.call(&["logs", "--agent"]);
+    let calls = actor.server.calls().expect("calls");
+    format!("{}\n{}\n{calls:?}\n{}", outcome.stderr, outcome.json, logs.stdout)
+}
+
+/// Plays a story with each of them, at the same time: most of it is waiting.
+pub(crate) fn each(story: impl Fn(Real) + Sync) {
+    std::thread::scope(|scope| {
+        for agent in [Real::Claude, Real::Codex] {
+            let story = &story;
+            scope.spawn(move || story(agent));
+        }
+    });
+}
+
+/// A process that does not outlive its test: what it started ends with it.
+pub(crate) struct Started(Child);
+
+impl Started {
+    pub(crate) fn new(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self(command.spawn().expect("the binary starts"))
+    }
+
+    pub(crate) fn interrupt(&self) {
+        kill(Pid::from_raw(self.0.id().cast_signed()), Signal::SIGINT).expect("it is there");
+    }
+
+    /// Its exit code, once it has ended.
+    pub(crate) fn code(&mut self) -> Option<i32> {
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Tokens, as an answer tells them.
+pub(crate) fn used(output_tokens: u64) -> Usage {
+    Usage { input_tokens: 100, output_tokens, ..Usage::default() }
+}
+
+/// A rule that ends a turn once the command before it has printed this.
+pub(crate) fn ends_after(printed: &str, words: &str) -> Rule {
+    Rule::new("end").last_contains(printed).reply(Reply::text(words).usage(used(7)))
 }
 
 fn installed() -> Option<PathBuf> {

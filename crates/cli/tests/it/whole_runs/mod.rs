@@ -10,7 +10,10 @@ mod endpoints;
 mod integration;
 mod kills;
 mod planning;
+#[cfg(target_os = "linux")]
+mod real_agents;
 mod replanning;
+mod shown_words;
 mod stage;
 mod terminal;
 mod unreliable;

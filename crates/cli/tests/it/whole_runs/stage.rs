@@ -265,12 +265,13 @@ pub(super) fn attempts(recorded: &Recorded) -> u64 {
     commands.filter(|(_, _, command)| matches!(command, Work::RunAttempt(_))).count() as u64
 }
 
-/// The calls of every usage in an event.
+/// The calls of every usage in an event, but for those an agent made: it has models of its own.
 fn calls_in(value: &Value) -> u64 {
     match value {
         Value::Object(map) => {
             let own = map.get("usage").and_then(|usage| usage["calls"].as_u64()).unwrap_or(0);
-            own + map.values().map(calls_in).sum::<u64>()
+            let others = map.iter().filter(|(name, _)| *name != "attempt");
+            own + others.map(|(_, value)| calls_in(value)).sum::<u64>()
         }
         Value::Array(items) => items.iter().map(calls_in).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
