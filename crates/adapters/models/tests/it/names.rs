@@ -156,8 +156,7 @@ fn what_is_wrong_with_a_name_is_said() {
         "the agent `x` cannot serve as a model: `agent:claude` and `agent:codex` can"
     );
     assert!(
-        error("scripted:/nowhere.json")
-            .starts_with("the scripted answers in /nowhere.json cannot be used: ")
+        error("scripted:/nowhere.json").starts_with("the scripted answers in /nowhere.json cannot be used: ")
     );
 }
 

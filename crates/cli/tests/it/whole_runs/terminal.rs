@@ -58,12 +58,13 @@ impl Person {
 
     /// Waits until something new is shown.
     fn sees(&mut self, text: &str) {
-        let from = self.seen.len();
-        while !self.seen[from..].contains(text) {
+        let mut new = String::new();
+        while !new.contains(text) {
             let more = self.shown.recv_timeout(LONGEST);
-            let more = more.unwrap_or_else(|_| panic!("`{text}` never came after:\n{}", self.seen));
-            self.seen.push_str(&String::from_utf8_lossy(&more));
+            let more = more.unwrap_or_else(|_| panic!("`{text}` never came after:\n{}{new}", self.seen));
+            new.push_str(&String::from_utf8_lossy(&more));
         }
+        self.seen.push_str(&new);
     }
 
     fn types(&mut self, keys: &str) {
