@@ -227,6 +227,9 @@ pub struct AttemptOrder {
     /// How many attempts before it, in a row, changed nothing; likewise.
     #[serde(skip)]
     pub idle: u32,
+    /// What people said of the run; likewise.
+    #[serde(skip)]
+    pub said: Vec<Remark>,
 }
 
 impl AttemptOrder {
@@ -244,6 +247,7 @@ impl AttemptOrder {
             merge: None,
             money: None,
             idle: 0,
+            said: Vec::new(),
         }
     }
 }

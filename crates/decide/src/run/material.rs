@@ -31,7 +31,8 @@ impl Run {
         let command = match told {
             Command::Ask(ask) => Command::Ask(self.with_material(owner, ask)),
             Command::RunAttempt(order) => {
-                Command::RunAttempt(AttemptOrder { money: self.ledger.money_left(), ..order })
+                let (money, said) = (self.ledger.money_left(), self.planning.remarks.clone());
+                Command::RunAttempt(AttemptOrder { money, said, ..order })
             }
             other @ (Command::TakeBase
             | Command::RunChecks(_)

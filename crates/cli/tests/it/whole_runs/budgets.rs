@@ -48,3 +48,19 @@ fn what_is_only_set_aside_is_not_spent() {
     let outcome = stage.run(&["--budget", "tokens=100000"]);
     assert_eq!(outcome.end(), (0, "done", "done"), "{}", outcome.json);
 }
+
+/// Catches words that are recorded and told to nobody who works.
+#[test]
+fn what_is_said_at_a_pause_reaches_agents_and_judges() {
+    let stage = Stage::new(&agreeing(&[writes("a"), writes("b")]));
+    let paused = stage.run(&["--budget", "attempts=1"]);
+    assert_eq!(paused.end(), (6, "paused", "budget"), "{}", paused.json);
+    let done = stage.resume(&["--budget", "+1attempts", "--say", "mind the gap"]);
+    assert_eq!(done.end(), (0, "done", "done"), "{}", done.json);
+    let prompts = std::fs::read_dir(done.directory().join("prompts")).expect("prompts").flatten();
+    let texts: Vec<String> =
+        prompts.map(|entry| std::fs::read_to_string(entry.path()).expect("text")).collect();
+    let heard = texts.iter().filter(|text| text.contains("mind the gap"));
+    let by_agents = heard.clone().filter(|text| text.contains("# Done means")).count();
+    assert_eq!((by_agents, heard.count() > 1), (1, true), "{texts:#?}");
+}
