@@ -16,6 +16,7 @@ mod legality;
 mod material;
 mod moves;
 mod node;
+mod nodes;
 mod order;
 mod planning;
 mod reflecting;
@@ -40,6 +41,7 @@ pub use self::ledger::Ledger;
 pub use self::legality::OutOfPlace;
 pub use self::moves::{Decision, Mended, Move, NewTask, On, Owner, Trouble};
 pub use self::node::{Node, NodeKind};
+use self::nodes::Nodes;
 pub use self::order::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder, TaskSource};
 pub use self::planning::{Memory, Partial, Planning};
 pub use self::review::{Review, Revision};
@@ -100,7 +102,7 @@ pub struct Run {
     order: Arc<RunOrder>,
     brief: Option<Arc<Brief>>,
     standing: Standing,
-    under_way: BTreeMap<CommandId, UnderWay>,
+    under_way: BTreeMap<CommandId, Arc<UnderWay>>,
     held: Vec<(Owner, Command, Cause)>,
     /// Whose commands were cut short by crashes, each time, since one of theirs came to an end.
     lost: Vec<Owner>,
@@ -109,7 +111,7 @@ pub struct Run {
     ledger: Ledger,
     planning: Arc<Planning>,
     review: Arc<Review>,
-    nodes: Vec<Arc<Node>>,
+    nodes: Nodes,
     /// The checks by number: the brief's, then those that tasks brought.
     checks: Arc<Vec<PlacedCheck>>,
     left_out: BTreeSet<TaskId>,
@@ -135,10 +137,11 @@ impl Run {
     /// A run that has not begun. One that is planned needs a brief.
     pub fn new(order: RunOrder, brief: Option<Brief>) -> Self {
         let checks = brief.as_ref().map(|brief| brief.checks.clone()).unwrap_or_default();
-        let nodes = match &order.tasks {
-            TaskSource::Given(task) => Vec::from([Arc::new(Node::given(TaskRun::new((**task).clone())))]),
-            TaskSource::Planned(_) => Vec::new(),
-        };
+        let mut nodes = Nodes::default();
+        match &order.tasks {
+            TaskSource::Given(task) => nodes.push(Node::given(TaskRun::new((**task).clone()))),
+            TaskSource::Planned(_) => {}
+        }
         Self {
             ledger: Ledger::new(order.budget),
             planning: Arc::new(Planning::new(&order)),
@@ -178,12 +181,12 @@ impl Run {
 
     /// Its tasks, in the order in which they came.
     pub fn tasks(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter().map(|node| &**node)
+        self.nodes.iter()
     }
 
     /// One of its tasks.
     pub fn task(&self, id: &TaskId) -> Option<&Node> {
-        self.tasks().find(|node| node.id() == id)
+        self.nodes.get(id)
     }
 
     /// The checks by number.
@@ -367,7 +370,7 @@ impl Deciding<'_> {
 
     /// A command ended: its owner says what that means.
     fn ended(&mut self, under_way: &UnderWay, end: &CommandEnd) -> Result<(), OutOfPlace> {
-        let UnderWay { owner, command } = under_way.clone();
+        let (owner, command) = (under_way.owner.clone(), under_way.command.clone());
         if let Owner::Task(task) = &owner {
             return self.tell(task, On::TheEvent);
         }
@@ -424,7 +427,8 @@ impl Deciding<'_> {
     /// Everything that works is told to stop, so that it can be taken up again, and the run waits.
     fn halt(&mut self, cause: Cause) -> Result<(), OutOfPlace> {
         let mut tasks = Vec::new();
-        for UnderWay { owner, command } in self.run.under_way.clone().into_values() {
+        for under_way in self.run.under_way.clone().into_values() {
+            let (owner, command) = (under_way.owner.clone(), under_way.command.clone());
             match owner {
                 Owner::Task(task) => tasks.push(task),
                 Owner::Planning

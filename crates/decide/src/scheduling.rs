@@ -12,7 +12,7 @@ use fixpoint_vocabulary::{Lang, Speak, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::glob::{PatternSet, overlap};
+use crate::glob::{Cover, PatternSet};
 use crate::graph::{self, Edges};
 use crate::replanning::GraphTask;
 
@@ -66,7 +66,7 @@ pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     let prospects = prospects(&question.tasks);
     let prospect = |id: &TaskId| prospects.get(id).copied().unwrap_or(Prospect::Dead);
     let running = question.tasks.iter().filter(|task| task.state == TaskState::Running);
-    let mut active: Vec<Option<PatternSet>> = running.map(scope_of).collect();
+    let mut active: Vec<Option<Cover>> = running.map(scope_of).collect();
     let is_running = !active.is_empty();
 
     let mut start = Vec::new();
@@ -91,13 +91,13 @@ pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     Ok(Answer { start, blocked, finished: !is_running && !is_waiting })
 }
 
-fn scope_of(task: &GraphTask) -> Option<PatternSet> {
-    task.scope_paths.as_ref().map(PatternSet::new)
+fn scope_of(task: &GraphTask) -> Option<Cover> {
+    task.scope_paths.as_ref().map(|paths| Cover::of(&PatternSet::new(paths)))
 }
 
-fn are_disjoint(one: &Option<PatternSet>, other: &Option<PatternSet>) -> bool {
+fn are_disjoint(one: &Option<Cover>, other: &Option<Cover>) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => !overlap(one, other),
+        (Some(one), Some(other)) => !one.overlaps(other),
         (None, _) | (_, None) => true,
     }
 }

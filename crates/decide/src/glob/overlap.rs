@@ -6,6 +6,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
+use alloc::vec::Vec;
 
 use super::program::Program;
 use super::set::PatternSet;
@@ -13,8 +14,25 @@ use super::tree_path::Segment;
 
 /// Whether there is any path that both lists cover. An empty list covers everything.
 pub fn overlap(one: &PatternSet, other: &PatternSet) -> bool {
-    let others = other.covers_below();
-    one.covers_below().iter().any(|left| others.iter().any(|right| have_common_path(left, right)))
+    Cover::of(one).overlaps(&Cover::of(other))
+}
+
+/// What a list covers, compiled for being compared with many others.
+#[derive(Debug, Clone)]
+pub struct Cover {
+    programs: Vec<Program>,
+}
+
+impl Cover {
+    /// What a list covers.
+    pub fn of(list: &PatternSet) -> Self {
+        Self { programs: list.covers_below() }
+    }
+
+    /// Whether there is any path that both cover.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.programs.iter().any(|left| other.programs.iter().any(|right| have_common_path(left, right)))
+    }
 }
 
 /// Where one is while walking two programs and the rule for paths along the same bytes.

@@ -17,6 +17,12 @@ impl Run {
         scheduling::decide(&question).map(|answer| answer.blocked).unwrap_or_default()
     }
 
+    /// Whether nothing runs and nothing can start any more.
+    pub(super) fn is_finished(&self) -> bool {
+        let question = scheduling::Question { tasks: self.outline(), max_workers: 1 };
+        scheduling::decide(&question).is_ok_and(|answer| answer.finished)
+    }
+
     /// What the run comes to when nothing is left to do.
     fn cause_of_end(&self) -> Cause {
         let is_done = |node: &&Node| node.state == TaskState::Done && !node.is_merge();
@@ -95,7 +101,7 @@ impl Deciding<'_> {
                 }
             }
         }
-        for node in before.tasks() {
+        for node in before.nodes.active() {
             let is_waiting = matches!(node.step, Step::Paused { cause: Cause::Budget, .. });
             let held = node.run.as_ref().filter(|_| is_waiting).and_then(|run| run.held());
             if held.is_some_and(|command| self.run.can_afford(command)) {

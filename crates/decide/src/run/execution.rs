@@ -10,7 +10,6 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::{Deciding, Judging, Move, Node, NodeKind, On, OutOfPlace, Owner, Run};
 use crate::replanning::GraphTask;
-use crate::scheduling;
 use crate::task_run::{Decision, JudgeOrder, Start, Step, TaskOrder};
 
 /// A task without any check is done when the judge says so twice.
@@ -19,15 +18,7 @@ const YESES_WITHOUT_CHECKS: u32 = 2;
 impl Run {
     /// The graph in the order in which tasks are to be started: as the plan orders them, then as they came.
     pub(super) fn outline(&self) -> Vec<GraphTask> {
-        let order =
-            self.review.plan().map(|plan| plan.actions.execution_order.as_slice()).unwrap_or_default();
-        let rank = |node: &&Node| {
-            let origin = node.origin();
-            order.iter().position(|id| id == node.id() || id == origin).unwrap_or(order.len())
-        };
-        let mut nodes: Vec<&Node> = self.tasks().collect();
-        nodes.sort_by_key(rank);
-        nodes.into_iter().map(Node::outline).collect()
+        self.nodes.in_order().into_iter().map(Node::outline).collect()
     }
 
     /// The tasks whose results another one rests on: its dependencies, those that were replaced by their replacements.
@@ -48,18 +39,21 @@ impl Run {
 
     /// Those of some tasks that no other of them rests on.
     pub(super) fn outermost(&self, tasks: &[TaskId]) -> Vec<TaskId> {
-        let below: BTreeSet<TaskId> = tasks.iter().flat_map(|id| self.below(id)).collect();
+        if let [] | [_] = tasks {
+            return tasks.to_vec();
+        }
+        let below = self.below(tasks);
         tasks.iter().filter(|id| !below.contains(*id)).cloned().collect()
     }
 
-    /// Everything a task rests on, itself excluded.
-    fn below(&self, id: &TaskId) -> BTreeSet<TaskId> {
+    /// Everything that any of some tasks rests on.
+    fn below<'a>(&'a self, tasks: &[TaskId]) -> BTreeSet<&'a TaskId> {
         let mut below = BTreeSet::new();
-        let mut waiting: Vec<TaskId> =
-            self.task(id).map(|node| node.task.dependencies.clone()).unwrap_or_default();
+        let of = |id: &TaskId| self.task(id).into_iter().flat_map(|node| &node.task.dependencies);
+        let mut waiting: Vec<&TaskId> = tasks.iter().flat_map(of).collect();
         while let Some(id) = waiting.pop() {
-            let Some(node) = self.task(&id).filter(|_| below.insert(id.clone())) else { continue };
-            waiting.extend(node.task.dependencies.iter().chain(&node.replaced_by).cloned());
+            let Some(node) = self.task(id).filter(|_| below.insert(id)) else { continue };
+            waiting.extend(node.task.dependencies.iter().chain(&node.replaced_by));
         }
         below
     }
@@ -143,7 +137,7 @@ impl Run {
 impl Deciding<'_> {
     /// What the task graph needs next.
     pub(super) fn next_of_tasks(&mut self) -> Result<(), OutOfPlace> {
-        let ended = self.run.tasks().find_map(|node| match (node.state, node.step) {
+        let ended = self.run.nodes.active().find_map(|node| match (node.state, node.step) {
             (TaskState::Running, Step::Ended { cause })
                 if !self.run.is_busy(&Owner::Replan(node.id().clone())) =>
             {
@@ -158,16 +152,16 @@ impl Deciding<'_> {
         if self.is_reflecting() {
             return Ok(());
         }
-        let max_workers = self.run.settings().map_or(1, |settings| settings.max_workers);
-        let question = scheduling::Question { tasks: self.run.outline(), max_workers };
-        let Ok(answer) = scheduling::decide(&question) else {
+        if self.run.nodes.has_twins() {
             self.end(Cause::PlanRejected);
             return Ok(());
-        };
-        if let Some(task) = answer.start.first() {
-            return self.start(task);
         }
-        if answer.finished {
+        let max_workers = self.run.settings().map_or(1, |settings| settings.max_workers);
+        if let Some(task) = self.run.nodes.next_to_start(max_workers as usize).map(|node| node.id().clone()) {
+            return self.start(&task);
+        }
+        // While something runs, nothing is over; only then it is worth looking at the whole graph.
+        if !self.run.nodes.is_any_running() && self.run.is_finished() {
             self.next_of_integration();
         }
         Ok(())

@@ -19,7 +19,7 @@ use crate::revising;
 use crate::revision::{Approval, Verdict};
 
 /// Whether a task has an end that can be looked back at.
-const fn has_ended(node: &Node) -> bool {
+pub(super) const fn has_ended(node: &Node) -> bool {
     let is_over = match node.state {
         TaskState::Done | TaskState::Blocked => true,
         TaskState::Ready
@@ -40,8 +40,8 @@ impl Run {
     fn is_reflection_due(&self, node: &Node) -> bool {
         let (Some(settings), Some(order)) = (self.settings(), self.plan_order()) else { return false };
         // What cannot change anything any more is not worth a question.
-        let is_left = self.tasks().any(|node| node.state.is_waiting());
-        let ended = self.tasks().filter(|node| has_ended(node)).count();
+        let is_left = self.nodes.waiting() > 0;
+        let ended = self.nodes.ended();
         let is_done = node.state == TaskState::Done;
         let question = reflection::Question {
             actions_done: u64::try_from(ended).unwrap_or(u64::MAX),
@@ -67,7 +67,7 @@ impl Deciding<'_> {
         if owners.by_ref().chain(held).any(|owner| matches!(owner, Owner::Reflection(_))) {
             return true;
         }
-        let next = self.run.tasks().find(|node| has_ended(node) && !node.reflected);
+        let next = self.run.nodes.active().find(|node| has_ended(node) && !node.reflected);
         let Some((task, is_due)) = next.map(|node| (node.id().clone(), self.run.is_reflection_due(node)))
         else {
             return false;

@@ -38,7 +38,7 @@ impl Node {
         Self { state: TaskState::Running, run: Some(Arc::new(run)), ..Self::new(new, BTreeSet::new()) }
     }
 
-    fn new(new: NewTask, goals: BTreeSet<u32>) -> Self {
+    pub(super) fn new(new: NewTask, goals: BTreeSet<u32>) -> Self {
         Self {
             task: new.task,
             kind: new.kind,
@@ -64,10 +64,11 @@ impl Run {
         match event {
             Event::Begun => self.standing = Standing::Working,
             Event::Ended { command, end, .. } => {
-                let Some(UnderWay { owner, .. }) = self.under_way.remove(command) else { return };
+                let Some(under_way) = self.under_way.remove(command) else { return };
+                let owner = &under_way.owner;
                 match end {
-                    CommandEnd::Completed(_) => self.lost.retain(|whose| *whose != owner),
-                    CommandEnd::Lost => self.lost.push(owner),
+                    CommandEnd::Completed(_) => self.lost.retain(|whose| whose != owner),
+                    CommandEnd::Lost => self.lost.push(owner.clone()),
                     CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
                 }
             }
@@ -88,7 +89,7 @@ impl Run {
             Move::Task { task, on, decision } => self.take_task(id, event, task, *on, decision),
             Move::Begin { owner, command } => {
                 let (owner, command) = (owner.clone(), command.clone());
-                self.under_way.insert(id, UnderWay { owner, command });
+                self.under_way.insert(id, Arc::new(UnderWay { owner, command }));
             }
             Move::Hold { owner, command, cause } => {
                 self.held.push((owner.clone(), command.clone(), *cause));
@@ -158,7 +159,7 @@ impl Run {
         });
         if let Some(command) = &decision.command {
             let (owner, command) = (Owner::Task(task.clone()), command.clone());
-            self.under_way.insert(id, UnderWay { owner, command });
+            self.under_way.insert(id, Arc::new(UnderWay { owner, command }));
         }
     }
 
@@ -221,6 +222,8 @@ impl Run {
             self.revisions.record(error);
             self.proposed = None;
         }
+        let order = self.review.plan().map(|plan| plan.actions.execution_order.as_slice());
+        self.nodes.put_in_order(order.unwrap_or_default());
     }
 
     fn take_graph(&mut self, step: &Move) {
@@ -289,9 +292,7 @@ impl Run {
     }
 
     fn change(&mut self, task: &TaskId, change: impl FnOnce(&mut Node)) {
-        if let Some(node) = self.nodes.iter_mut().find(|node| node.id() == task) {
-            change(Arc::make_mut(node));
-        }
+        self.nodes.change(task, change);
     }
 
     /// A task enters the graph, and the commands that must pass when it is done become checks.
@@ -302,7 +303,7 @@ impl Run {
         let is_only =
             new.kind == NodeKind::Planned && self.review.plan().is_some_and(|plan| plan.tasks.len() == 1);
         let goals = if is_only { goals.union(&own).copied().collect() } else { goals };
-        self.nodes.push(Arc::new(Node::new(new, goals)));
+        self.nodes.push(Node::new(new, goals));
     }
 
     /// The number of the check that runs a command, which is made one if it is none.
