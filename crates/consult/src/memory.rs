@@ -34,7 +34,7 @@ pub struct PlanKey {
 impl PlanKey {
     fn name(&self) -> String {
         let parts =
-            [normal(self.goal.as_str()), self.tree.clone(), self.tools.join("\n"), self.prompts.clone()];
+            [same(self.goal.as_str()), self.tree.clone(), self.tools.join("\n"), self.prompts.clone()];
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes());
@@ -44,9 +44,17 @@ impl PlanKey {
     }
 }
 
-/// The same for goals that differ only in their spacing and case.
+/// The same for goals that differ only in their spacing and in how they begin. Case within a goal may be what it is
+/// about: to rename `Id` to `ID` is not to rename `ID` to `Id`.
+fn same(goal: &str) -> String {
+    let spaced = goal.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut letters = spaced.chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
+}
+
+/// A goal as it is compared with others: without its spacing and case.
 fn normal(goal: &str) -> String {
-    goal.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    same(goal).to_lowercase()
 }
 
 /// A plan that is kept.

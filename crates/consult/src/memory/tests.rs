@@ -32,14 +32,26 @@ fn memory() -> (tempfile::TempDir, PlanMemory) {
 fn the_same_goal_in_the_same_tree_is_exact_and_one_much_like_it_is_near() {
     let (_directory, memory) = memory();
     let settings = CacheSettings::default();
-    let spaced = GOAL.replace(' ', "  ").to_uppercase();
+    let spaced = GOAL.replace(' ', "  ").replacen('m', "M", 1);
     assert_eq!(memory.recall(&key(&spaced, "t1"), &settings), Recalled::Exact(plan(GOAL)));
+    assert_eq!(memory.recall(&key(&GOAL.to_uppercase(), "t1"), &settings), Recalled::Near(plan(GOAL)));
     assert_eq!(memory.recall(&key(GOAL, "t2"), &settings), Recalled::Near(plan(GOAL)));
     let reworded = GOAL.replace("test it", "tests it");
     assert_eq!(memory.recall(&key(&reworded, "t1"), &settings), Recalled::Near(plan(GOAL)));
     assert_eq!(memory.recall(&key("write a book about birds", "t1"), &settings), Recalled::Nothing);
     let other_tools = PlanKey { tools: vec!["x".into()], ..key(GOAL, "t1") };
     assert_eq!(memory.recall(&other_tools, &settings), Recalled::Near(plan(GOAL)));
+}
+
+/// Catches that names which differ in case only are taken for one: the plan would be used as it is.
+#[test]
+fn a_goal_about_case_is_not_its_opposite() {
+    let (_directory, memory) = memory();
+    let settings = CacheSettings::default();
+    let (there, back) = ("Rename the type Id to ID everywhere", "Rename the type ID to Id everywhere");
+    memory.keep(&key(there, "t1"), &plan(there), &settings).unwrap();
+    assert_eq!(memory.recall(&key(there, "t1"), &settings), Recalled::Exact(plan(there)));
+    assert_eq!(memory.recall(&key(back, "t1"), &settings), Recalled::Near(plan(there)));
 }
 
 #[test]
