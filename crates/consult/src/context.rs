@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use fixpoint_ports::{CommitId, Workspaces};
-use fixpoint_prompts::estimate_tokens;
+use fixpoint_prompts::{TokenMeter, estimate_tokens};
 
 /// No file of a repository is shown beyond this.
 const LARGEST_FILE: u64 = 256 << 10;
@@ -39,16 +39,22 @@ const KEY_FILES: [&str; 12] = [
 
 /// The repository at a commit, in about so many tokens. What cannot be read is left out.
 pub fn repository_context(workspaces: &dyn Workspaces, at: &CommitId, tokens: u64) -> String {
-    let files = workspaces.files(at).unwrap_or_default();
+    let known: Vec<&[u8]> = RULES.iter().chain(&KEY_FILES).map(|name| name.as_bytes()).collect();
+    // Three looks at the repository, none of which needs another, and a planner waits for all of them.
+    let (files, recent, contents) = std::thread::scope(|scope| {
+        let files = scope.spawn(|| workspaces.files(at).unwrap_or_default());
+        let recent = scope.spawn(|| workspaces.recent(at, COMMITS).unwrap_or_default());
+        let contents = workspaces.read_files(at, &known, LARGEST_FILE).unwrap_or_default();
+        (files.join().unwrap_or_default(), recent.join().unwrap_or_default(), contents)
+    });
     let names: Vec<String> = files.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     let mut page = Page { text: String::new(), left: tokens };
-    for name in RULES {
-        page.file(workspaces, at, &names, name, tokens / 5);
+    let shares = RULES.iter().map(|_| tokens / 5).chain(KEY_FILES.iter().map(|_| tokens / 8));
+    for ((name, content), most) in RULES.iter().chain(&KEY_FILES).zip(contents).zip(shares) {
+        if let Some(content) = content {
+            page.section(name, &String::from_utf8_lossy(&content), most);
+        }
     }
-    for name in KEY_FILES {
-        page.file(workspaces, at, &names, name, tokens / 8);
-    }
-    let recent = workspaces.recent(at, COMMITS).unwrap_or_default();
     if !recent.is_empty() {
         page.section("Recent commits", &recent.join("\n"), tokens / 20);
     }
@@ -63,25 +69,18 @@ struct Page {
 }
 
 impl Page {
-    fn file(&mut self, workspaces: &dyn Workspaces, at: &CommitId, names: &[String], name: &str, most: u64) {
-        if !names.iter().any(|known| known == name) {
-            return;
-        }
-        if let Ok(Some(content)) = workspaces.read_file(at, name.as_bytes(), LARGEST_FILE) {
-            self.section(name, &String::from_utf8_lossy(&content), most);
-        }
-    }
-
     fn section(&mut self, title: &str, content: &str, most: u64) {
         let most = most.min(self.left);
         let mut kept = String::new();
+        let mut meter = TokenMeter::default();
         for line in content.lines() {
-            let longer = format!("{kept}{line}\n");
-            if estimate_tokens(&longer) > most {
+            line.chars().chain(['\n']).for_each(|letter| meter.add(letter));
+            if meter.tokens() > most {
                 kept.push_str("[cut]\n");
                 break;
             }
-            kept = longer;
+            kept.push_str(line);
+            kept.push('\n');
         }
         if kept.trim().is_empty() || kept == "[cut]\n" {
             return;

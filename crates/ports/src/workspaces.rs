@@ -292,6 +292,13 @@ pub trait Workspaces: Send + Sync {
     /// The content of a file of a commit; `None` where the commit has no ordinary file. One that is larger than the
     /// limit is refused.
     fn read_file(&self, at: &CommitId, path: &[u8], limit: u64) -> Result<Option<Vec<u8>>, WorkspaceError>;
+    /// Several files of a commit at once, each as [`Workspaces::read_file`] gives it; one that is too large is `None`.
+    fn read_files(
+        &self,
+        at: &CommitId,
+        paths: &[&[u8]],
+        limit: u64,
+    ) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError>;
     /// The paths of all files of a commit, sorted.
     fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError>;
     /// The first lines of the messages of a commit and of those before it, the newest first.

@@ -24,4 +24,4 @@ pub use read::{MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH, MAX_ANSWER_OBJECTS, MAX_ANSWE
 pub use render::{Given, Prompt, render};
 pub use schema::{schema_for, schema_of};
 pub use templates::{instructions, prompt_version};
-pub use tokens::estimate_tokens;
+pub use tokens::{Meter as TokenMeter, estimate_tokens};

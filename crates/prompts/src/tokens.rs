@@ -38,14 +38,14 @@ pub fn estimate_tokens(text: &str) -> u64 {
 
 /// Counts letter by letter, so that whoever cuts knows where to stop.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Meter {
+pub struct Meter {
     thousandths: u64,
     last: Option<char>,
 }
 
 impl Meter {
     /// One letter more.
-    pub(crate) fn add(&mut self, letter: char) {
+    pub fn add(&mut self, letter: char) {
         let cost = match letter {
             'a'..='z' | 'A'..='Z' => match self.last {
                 Some(last) if last.is_ascii_lowercase() && letter.is_ascii_uppercase() => WORD,
@@ -70,7 +70,7 @@ impl Meter {
     }
 
     /// What was counted so far, rounded up.
-    pub(crate) fn tokens(&self) -> u64 {
+    pub const fn tokens(&self) -> u64 {
         self.thousandths.div_ceil(1000)
     }
 }

@@ -32,10 +32,20 @@ struct Updates {
     forget: Vec<Vec<u8>>,
 }
 
-/// Brings the index of the view up to the working files and writes its tree.
-pub(crate) fn capture(view: &View, ground: Ground, submodules: &[Vec<u8>]) -> Result<TreeId, WorkspaceError> {
+/// Brings the index of the view up to the working files and writes its tree. Where git sees no difference at all
+/// between what is checked out, the index and the working files, the tree is the one that is checked out.
+pub(crate) fn capture(
+    view: &View,
+    ground: Ground,
+    submodules: &[Vec<u8>],
+    checked_out: Option<&TreeId>,
+) -> Result<TreeId, WorkspaceError> {
     let mut updates = Updates::default();
-    for dirty in scan(view, ground)? {
+    let seen = scan(view, ground)?;
+    if let (true, Some(tree)) = (seen.is_empty(), checked_out) {
+        return Ok(tree.clone());
+    }
+    for dirty in records::dirty(&seen)? {
         sort_in(view, ground, dirty, &mut updates)?;
     }
     for path in submodules {
@@ -54,7 +64,8 @@ pub(crate) fn capture(view: &View, ground: Ground, submodules: &[Vec<u8>]) -> Re
     view.git("write-tree").arg("--missing-ok").word().map(TreeId)
 }
 
-fn scan(view: &View, ground: Ground) -> Result<Vec<Dirty>, WorkspaceError> {
+/// What git says about the working files: nothing where they are as they were checked out.
+fn scan(view: &View, ground: Ground) -> Result<Vec<u8>, WorkspaceError> {
     let look = || {
         let git = view.git("status").args(["--porcelain=v2", "-z", "--no-renames"]);
         git.args(["--untracked-files=all", "--ignore-submodules=dirty"]).end()
@@ -66,7 +77,7 @@ fn scan(view: &View, ground: Ground) -> Result<Vec<Dirty>, WorkspaceError> {
         ended = look()?;
     }
     match ended.code {
-        Some(0) => records::dirty(&ended.stdout),
+        Some(0) => Ok(ended.stdout),
         Some(_) | None => Err(WorkspaceError::Git { command: "status".to_string(), message: ended.message }),
     }
 }

@@ -80,6 +80,6 @@ impl Checkout {
         // The agent may have removed the directory it was given, or put a link in its place.
         ensure_directory(&self.view.tree)?;
         write_settings(&self.view.git_dir, &self.inner.repository, Head::Detached(&self.base))?;
-        capture(&self.view, Ground::Slot, &self.submodules)
+        capture(&self.view, Ground::Slot, &self.submodules, None)
     }
 }

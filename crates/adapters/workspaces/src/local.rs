@@ -86,8 +86,13 @@ pub struct LocalWorkspaces {
 impl LocalWorkspaces {
     /// Opens the repository that `start` is part of, with the slots it has under `slots_root`.
     pub fn open(start: &Path, slots_root: &Path, options: Options) -> Result<Self, WorkspaceError> {
-        require_git()?;
-        let repository = Repository::find(start)?;
+        let repository = std::thread::scope(|scope| {
+            // Which git this is is asked beside everything else that is asked of it: each question is a process.
+            let asked = scope.spawn(require_git);
+            let found = Repository::find(start);
+            asked.join().unwrap_or_else(|_| require_git())?;
+            found
+        })?;
         let pool = pool_directory(slots_root, &repository)?;
         let keeping = match options.placement {
             Placement::Apart => Keeping::Apart,
@@ -161,6 +166,15 @@ impl Workspaces for LocalWorkspaces {
 
     fn read_file(&self, at: &CommitId, path: &[u8], limit: u64) -> Result<Option<Vec<u8>>, WorkspaceError> {
         self.inner.read_file(at, path, limit)
+    }
+
+    fn read_files(
+        &self,
+        at: &CommitId,
+        paths: &[&[u8]],
+        limit: u64,
+    ) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError> {
+        self.inner.read_files(at, paths, limit)
     }
 
     fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {

@@ -1,4 +1,4 @@
-//! Commits read without a slot: one file, or the differences of two as git writes them.
+//! Commits read without a slot: files, or the differences of two as git writes them.
 //!
 //! Owns both over objects alone, with no setting or attribute of anybody's in force. Refuses links, directories and
 //! submodules as files: what a link means depends on where it lies.
@@ -8,7 +8,7 @@ use std::path::Component;
 use fixpoint_ports::{CommitId, DiffStyle, WorkspaceError};
 
 use crate::files::as_path;
-use crate::git::records::{self, Mode};
+use crate::git::records::{self, Entry, Mode};
 use crate::local::Inner;
 
 const TYPE_BITS: u32 = 0o170_000;
@@ -21,32 +21,65 @@ impl Inner {
         path: &[u8],
         limit: u64,
     ) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        match self.ordinary_files(at, &[path])?.pop() {
+            Some((entry, bytes)) if bytes > limit => {
+                let path = String::from_utf8_lossy(&entry.path).into_owned();
+                Err(WorkspaceError::TooLarge { path, bytes, limit })
+            }
+            Some((entry, _)) => self.object_git("cat-file").arg("blob").arg(&entry.object).run().map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Several files by two processes, however many they are.
+    pub(crate) fn read_files(
+        &self,
+        at: &CommitId,
+        paths: &[&[u8]],
+        limit: u64,
+    ) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError> {
+        let found = self.ordinary_files(at, paths)?;
+        let wanted: Vec<&Entry> =
+            found.iter().filter(|(_, bytes)| *bytes <= limit).map(|(entry, _)| entry).collect();
+        if wanted.is_empty() {
+            return Ok(paths.iter().map(|_| None).collect());
+        }
+        let names: String = wanted.iter().map(|entry| format!("{}\n", entry.object)).collect();
+        let said = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
+        let contents = records::contents(&said)?;
+        let content_of = |path: &&[u8]| {
+            let place = wanted.iter().position(|entry| entry.path == **path)?;
+            contents.get(place).map(|content| content.to_vec())
+        };
+        Ok(paths.iter().map(content_of).collect())
+    }
+
+    /// Those of some paths that are ordinary files of a commit, with their sizes.
+    fn ordinary_files(&self, at: &CommitId, paths: &[&[u8]]) -> Result<Vec<(Entry, u64)>, WorkspaceError> {
         self.fetch_promised(at)?;
-        let mut parts = as_path(path).components();
-        if path.is_empty() || path.contains(&0) || !parts.all(|part| matches!(part, Component::Normal(_))) {
+        let is_plain = |path: &&&[u8]| {
+            let mut parts = as_path(path).components();
+            !path.is_empty() && !path.contains(&0) && parts.all(|part| matches!(part, Component::Normal(_)))
+        };
+        let plain: Vec<&[u8]> = paths.iter().filter(is_plain).copied().collect();
+        if plain.is_empty() {
             // No commit has such a path, but git would make another out of it.
             self.tree_of(at)?;
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let git = self.object_git("ls-tree").env("GIT_LITERAL_PATHSPECS", "1");
         let git = git.args(["-z", "--long", "--full-tree", "--end-of-options", &at.0, "--"]);
-        let ended = git.arg(as_path(path)).end()?;
+        let ended = git.args(plain.iter().copied().map(as_path)).end()?;
         if ended.code != Some(0) {
             self.tree_of(at)?;
             return Err(WorkspaceError::Git { command: "ls-tree".to_string(), message: ended.message });
         }
-        let entries = records::entries(&ended.stdout)?;
-        let Some(entry) = entries.into_iter().find(|entry| entry.path == path) else { return Ok(None) };
-        match (entry.mode, entry.size) {
-            (Mode::File(mode), Some(bytes)) if mode & TYPE_BITS == ORDINARY => {
-                if bytes > limit {
-                    let path = String::from_utf8_lossy(path).into_owned();
-                    return Err(WorkspaceError::TooLarge { path, bytes, limit });
-                }
-                self.object_git("cat-file").arg("blob").arg(&entry.object).run().map(Some)
-            }
-            (Mode::Absent | Mode::File(_) | Mode::Link | Mode::Submodule, _) => Ok(None),
-        }
+        let is_ordinary = |entry: Entry| match (&entry.mode, entry.size) {
+            (Mode::File(mode), Some(bytes)) if mode & TYPE_BITS == ORDINARY => Some((entry, bytes)),
+            (Mode::Absent | Mode::File(_) | Mode::Link | Mode::Submodule, _) => None,
+        };
+        let entries = records::entries(&ended.stdout)?.into_iter();
+        Ok(entries.filter(|entry| plain.contains(&entry.path.as_slice())).filter_map(is_ordinary).collect())
     }
 
     pub(crate) fn diff(

@@ -18,6 +18,16 @@ use crate::git::{Git, Settings, records};
 /// filter, a remote or a helper of the user's is never known to a slot.
 const CARRIED: &str = r"^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|excludesfile|attributesfile|bigfilethreshold|sharedrepository)|user\.(name|email)|extensions\.partialclone|remote\..*\.promisor)$";
 
+/// What is asked about where the parts of a repository lie.
+const PLACES: [&[&str]; 6] = [
+    &["--show-toplevel"],
+    &["--absolute-git-dir"],
+    &["--git-common-dir"],
+    &["--git-path", "objects"],
+    &["--git-path", "index"],
+    &["--git-path", "info/exclude"],
+];
+
 /// The user's repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Repository {
@@ -52,10 +62,17 @@ impl Repository {
     /// Finds the repository that a directory is part of.
     pub(crate) fn find(start: &Path) -> Result<Self, WorkspaceError> {
         let start = fs::canonicalize(start).map_err(io_error(start))?;
-        let first = Git::new(Settings::Users, "rev-parse")
-            .args(["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"])
-            .current_dir(&start)
-            .end()?;
+        // Three questions at once, each a process: what else is asked is worth nothing where the first is answered no.
+        let (first, places, carried) = std::thread::scope(|scope| {
+            let places = scope.spawn(|| paths(&start, PLACES));
+            let carried = scope.spawn(|| ask_settings(&start, &["--get-regexp", CARRIED]));
+            let first = Git::new(Settings::Users, "rev-parse")
+                .args(["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"])
+                .current_dir(&start)
+                .end();
+            (first, places.join(), carried.join())
+        });
+        let first = first?;
         if first.code != Some(0) {
             return Err(not_found(&start, first.message));
         }
@@ -67,16 +84,10 @@ impl Repository {
             _ => return Err(unusable(&start, "lies inside a git directory, not in a working tree")),
         }
         let format = words.next().unwrap_or("sha1").to_string();
-        let asked: [&[&str]; 6] = [
-            &["--show-toplevel"],
-            &["--absolute-git-dir"],
-            &["--git-common-dir"],
-            &["--git-path", "objects"],
-            &["--git-path", "index"],
-            &["--git-path", "info/exclude"],
-        ];
-        let [tree, git_dir, common_dir, objects, index, excludes] = paths(&start, asked)?;
-        let settings = read_settings(&tree)?;
+        let [tree, git_dir, common_dir, objects, index, excludes] =
+            places.unwrap_or_else(|_| paths(&start, PLACES))?;
+        let carried = carried.unwrap_or_else(|_| ask_settings(&start, &["--get-regexp", CARRIED]))?;
+        let settings = read_settings(&tree, &carried)?;
         Ok(Self { tree, git_dir, common_dir, objects, index, excludes, format, settings })
     }
 
@@ -157,16 +168,17 @@ fn unusable(start: &Path, why: &str) -> WorkspaceError {
     WorkspaceError::Git { command: "rev-parse".to_string(), message }
 }
 
-fn read_settings(tree: &Path) -> Result<Vec<(String, Vec<u8>)>, WorkspaceError> {
-    let ask = |arguments: &[&str]| {
-        let git = Git::new(Settings::Users, "config").arg("-z").args(arguments).current_dir(tree);
-        git.end().map(|ended| ended.stdout)
-    };
-    let mut settings = records::settings(&ask(&["--get-regexp", CARRIED])?);
+fn ask_settings(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
+    let git = Git::new(Settings::Users, "config").arg("-z").args(arguments).current_dir(directory);
+    git.end().map(|ended| ended.stdout)
+}
+
+fn read_settings(tree: &Path, carried: &[u8]) -> Result<Vec<(String, Vec<u8>)>, WorkspaceError> {
+    let mut settings = records::settings(carried);
     for (key, value) in &mut settings {
         // A path may begin with a home directory's abbreviation and be relative to the user's tree.
         if (key == "core.excludesfile" || key == "core.attributesfile") && !value.is_empty() {
-            let expanded = ask(&["--type=path", "--get", key])?;
+            let expanded = ask_settings(tree, &["--type=path", "--get", key])?;
             let expanded = expanded.split(|byte| *byte == 0).next().unwrap_or_default();
             *value = tree.join(std::ffi::OsStr::from_bytes(expanded)).into_os_string().into_vec();
         }

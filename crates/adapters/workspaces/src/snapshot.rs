@@ -30,7 +30,7 @@ impl Inner {
         view: &View,
         head: Option<CheckedOut>,
     ) -> Result<Snapshot, WorkspaceError> {
-        let tree = capture(view, Ground::Users, &[])?;
+        let tree = capture(view, Ground::Users, &[], head.as_ref().map(|head| &head.tree))?;
         match head {
             Some(CheckedOut { commit, tree: committed }) if committed == tree => {
                 Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })

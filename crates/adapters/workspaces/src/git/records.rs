@@ -232,6 +232,30 @@ fn entry(record: &[u8]) -> Option<Entry> {
     Some(Entry { mode, object, size, path: halves.next()?.to_vec() })
 }
 
+/// The contents that `cat-file --batch` writes, in the order in which they were asked for.
+pub(crate) fn contents(mut bytes: &[u8]) -> Result<Vec<&[u8]>, WorkspaceError> {
+    let mut contents = Vec::new();
+    while !bytes.is_empty() {
+        let (content, rest) = content(bytes).ok_or_else(|| {
+            let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            unreadable("cat-file", line)
+        })?;
+        contents.push(content);
+        bytes = rest;
+    }
+    Ok(contents)
+}
+
+/// The first content, after a line that ends with its size, and what follows it.
+fn content(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let (head, rest) = bytes.split_at_checked(end)?;
+    let size = head.rsplit(|byte| *byte == b' ').next()?;
+    let size: usize = std::str::from_utf8(size).ok()?.parse().ok()?;
+    let (content, rest) = rest.get(1..)?.split_at_checked(size)?;
+    Some((content, rest.strip_prefix(b"\n")?))
+}
+
 /// The records of `config -z`: a key, and its value where it has one.
 pub(crate) fn settings(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let setting = |piece: &[u8]| {
@@ -246,6 +270,15 @@ pub(crate) fn settings(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contents_are_told_apart_by_their_sizes_alone() {
+        let said = b"aa blob 3\na\nb\nbb blob 0\n\ncc blob 4\n\x00 1\n\n";
+        assert_eq!(contents(said).unwrap(), [&b"a\nb"[..], b"", b"\x00 1\n"]);
+        for broken in [&b"aa missing\n"[..], b"aa blob 9\nshort\n", b"aa blob 1\nab\n"] {
+            assert!(contents(broken).is_err(), "{}", broken.escape_ascii());
+        }
+    }
 
     #[test]
     fn status_records_keep_spaces_newlines_and_bytes_of_a_path() {

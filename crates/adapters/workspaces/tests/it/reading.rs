@@ -44,6 +44,14 @@ fn a_file_of_a_commit_is_read_and_nothing_else_is_a_file() {
     for name in none {
         assert_eq!(read(name), None, "{name}");
     }
+    // Many at once are what each is alone, whatever stands between them.
+    let names = ["README", "link", "*.rs", "none", "empty", "../x", "a\nb", "", "src/plain", "src", "README"];
+    let paths: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+    let alone: Vec<Option<Vec<u8>>> = names.iter().map(|name| read(name)).collect();
+    assert_eq!(workspaces.read_files(&at, &paths, 100).unwrap(), alone);
+    let small = workspaces.read_files(&at, &[b"README", b"*.rs"], 5).unwrap();
+    assert_eq!(small, [None, Some(b"*.rs".to_vec())], "what is too large is left out");
+    assert_eq!(workspaces.read_files(&at, &[b"none", b""], 100).unwrap(), [None, None]);
     let large = workspaces.read_file(&at, b"README", 5);
     assert!(matches!(large, Err(WorkspaceError::TooLarge { bytes: 6, limit: 5, .. })), "{large:?}");
     assert_eq!(workspaces.read_file(&at, b"README", 6).unwrap(), Some(b"hello\n".to_vec()));
