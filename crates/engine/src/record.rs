@@ -3,6 +3,7 @@
 //! Owns the form. What is larger than a few kilobytes is a blob, and the journal holds its name: the journal stays
 //! small enough to be read whole, however much a check has to say.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use fixpoint_decide::run::{Decision, Move, RunOrder};
@@ -63,15 +64,20 @@ fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut Judged> {
 
 impl Record {
     /// As it is written: a failure that the event reports is not told twice.
-    fn slim(mut self) -> Self {
+    fn slim(&self) -> Cow<'_, Self> {
+        let mut judged_now = self.decision.of_tasks().filter_map(|(_, decision)| decision.judged.as_ref());
+        if judged_now.all(|judged| judged.failures.is_empty()) {
+            return Cow::Borrowed(self);
+        }
         let reported = self.event.failures();
-        for failure in judged(&mut self.decision).flat_map(|judged| &mut judged.failures) {
+        let mut slim = self.clone();
+        for failure in judged(&mut slim.decision).flat_map(|judged| &mut judged.failures) {
             if reported.iter().any(|known| known == failure) {
                 failure.message = Redacted::default();
                 failure.place = None;
             }
         }
-        self
+        Cow::Owned(slim)
     }
 
     /// As it was before it was written.
@@ -138,7 +144,7 @@ pub(crate) struct Recorder<J> {
 impl<J: Journal> Recorder<J> {
     /// Writes an event with its decision and answers the number they got.
     pub(crate) fn write_record(&mut self, record: &Record) -> Result<Seq, EngineError> {
-        self.write(&record.clone().slim())
+        self.write(record.slim().as_ref())
     }
 
     /// Writes anything and answers the number it got.
