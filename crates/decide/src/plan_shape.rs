@@ -97,6 +97,49 @@ fn is_name(text: &str) -> bool {
         && !text.ends_with(".lock")
 }
 
+/// Something of a task that is there and says nothing. An agent cannot do it, a judge cannot look for it, a command
+/// without words passes whatever was done, and a scope without words holds no file.
+fn blank(task: &Subtask) -> Option<String> {
+    let is_blank = |text: &String| text.trim().is_empty();
+    if is_blank(&task.description) {
+        return Some(format!("`{}`: its description is empty: say what is to be done", task.id));
+    }
+    let lists =
+        [("acceptance", &task.acceptance), ("goals", &task.goals), ("scope_paths", &task.scope_paths)];
+    if let Some((field, _)) = lists.into_iter().find(|(_, items)| items.iter().any(is_blank)) {
+        return Some(format!("`{}`: an item of {field} is empty: leave it out, or say something", task.id));
+    }
+    let vacuous = task.goals.iter().find(|command| is_vacuous(command))?;
+    Some(format!(
+        "`{}`: the goal `{vacuous}` passes whatever was done: name a command that looks, or leave it out",
+        task.id
+    ))
+}
+
+/// Whether a command can only succeed. Only the plainest are known: others are judged by what they show.
+fn is_vacuous(command: &str) -> bool {
+    let is_joined = command.contains(['|', '&', ';', '$', '`', '<', '>', '\n']);
+    let mut words = command.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some(first), _) if first.starts_with('#') => !command.contains('\n'),
+        (Some("true" | ":" | "echo" | "printf"), _) | (Some("exit"), Some("0")) => !is_joined,
+        (_, _) => false,
+    }
+}
+
+/// What is wrong with a task by itself, whatever the others are; `None` where all are sound.
+pub fn problem_of_each(tasks: &[Subtask]) -> Option<String> {
+    tasks.iter().find_map(|task| if is_name(task.id.as_str()) { blank(task) } else { Some(misnamed(task)) })
+}
+
+fn misnamed(task: &Subtask) -> String {
+    format!(
+        "`{}` cannot be the id of a task: use letters, digits, `_`, `-` and `.`, at most {LONGEST_NAME}, and begin \
+         with a letter or a digit",
+        task.id
+    )
+}
+
 /// What is wrong with the tasks of a plan, with the offending names; `None` where they are sound.
 pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
     if tasks.is_empty() {
@@ -112,12 +155,8 @@ pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String>
             over.join(", ")
         ));
     }
-    if let Some(task) = tasks.iter().find(|task| !is_name(task.id.as_str())) {
-        return Some(format!(
-            "`{}` cannot be the id of a task: use letters, digits, `_`, `-` and `.`, at most {LONGEST_NAME}, and begin \
-             with a letter or a digit",
-            task.id
-        ));
+    if let Some(problem) = problem_of_each(tasks) {
+        return Some(problem);
     }
     if let Some(id) = graph::duplicates(tasks.iter().map(|task| &task.id)).first() {
         return Some(format!("several tasks are called `{id}`"));

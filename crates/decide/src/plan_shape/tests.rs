@@ -59,6 +59,8 @@ fn a_task_made_of_others_waits_for_them_or_is_left_out() {
 fn what_is_wrong_names_the_offending_task() {
     let tools = ["edit".to_string()];
     let bounds = Bounds { max_tasks: 2, tools: &tools };
+    let until = |goal: &str| Subtask { goals: vec![goal.to_string()], ..task("a", &[]) };
+    let blank = || vec!["cargo test".to_string(), " ".to_string()];
     let needs = |tool: &str| Subtask { required_tools: vec![tool.to_string()], ..task("a", &[]) };
     let table = [
         (vec![], "at least one task"),
@@ -74,12 +76,23 @@ fn what_is_wrong_names_the_offending_task() {
         (vec![task("../x", &[])], "`../x` cannot be the id"),
         (vec![task("", &[])], "cannot be the id"),
         (vec![task("a.lock", &[])], "cannot be the id"),
+        (vec![Subtask { description: " \n".to_string(), ..task("a", &[]) }], "`a`: its description is empty"),
+        (vec![until("true")], "`a`: the goal `true` passes whatever was done"),
+        (vec![until("# goals")], "passes whatever was done"),
+        (vec![until("echo \"all tests pass\"")], "passes whatever was done"),
+        (vec![until("exit 0")], "passes whatever was done"),
+        (vec![Subtask { goals: blank(), ..task("a", &[]) }], "`a`: an item of goals is empty"),
+        (vec![Subtask { acceptance: blank(), ..task("a", &[]) }], "an item of acceptance is empty"),
+        (vec![Subtask { scope_paths: blank(), ..task("a", &[]) }], "an item of scope_paths is empty"),
     ];
     for (tasks, words) in table {
         let problem = problem_of_tasks(&tasks, bounds).expect(words);
         assert!(problem.contains(words), "{problem}");
     }
     assert_eq!(problem_of_tasks(&[needs("edit")], bounds), None);
+    for looking in ["true && cargo test", "echo $(cat a) | grep -q b", "exit 1", "# look\ngrep -q b a"] {
+        assert_eq!(problem_of_tasks(&[until(looking)], bounds), None, "{looking}");
+    }
 }
 
 #[test]
@@ -120,7 +133,7 @@ proptest! {
             whole.dependencies = (0..n).map(|below| format!("t{below}").into()).collect();
             whole.subtasks = (0..*parts).map(|part| task(&format!("t{n}.p{part}"), &[])).collect();
             if *has_work {
-                whole.goals.push("true".to_string());
+                whole.goals.push("cargo test".to_string());
             }
             tasks.push(whole);
         }

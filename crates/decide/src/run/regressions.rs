@@ -155,6 +155,15 @@ fn one_crash_is_one_interruption() {
 /// Catches smaller tasks that may hold what no plan may.
 #[test]
 fn smaller_tasks_are_looked_through_like_a_plan() {
+    let until = |goal: &str| Subtask { goals: vec![goal.to_string()], ..subtask("x", &[]) };
+    // An id becomes part of the names of files.
+    let outside = Subtask { id: "../../x".into(), ..subtask("x", &[]) };
+    for child in [until("sudo reboot"), until(""), until("true"), outside] {
+        is_never_taken(&child);
+    }
+}
+
+fn is_never_taken(child: &Subtask) {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
     let standing = world.go(&mut |owner, command| match (owner, command) {
         (_, Command::RunAttempt(order)) => {
@@ -163,15 +172,37 @@ fn smaller_tasks_are_looked_through_like_a_plan() {
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
         (_, Command::Ask(Ask { about: About::ReplanTask { .. }, .. })) => {
-            let mut child = subtask("x", &[]);
-            child.goals.push("sudo reboot".to_string());
-            Some(answer(document(vec![child])))
+            Some(answer(document(vec![child.clone()])))
         }
         (_, _) => None,
     });
     assert_eq!(standing, Standing::Ended { cause: Cause::NotConverging });
     assert_eq!(world.asked(|about| matches!(about, About::ReplanTask { .. })), 3);
-    assert_eq!(world.state("x"), None);
+    assert_eq!(world.state(child.id.as_str()), None);
+}
+
+/// Catches a merge with the plan before that takes over what makes the new one unusable.
+#[test]
+fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
+    let outside = Subtask { id: "../../x".into(), ..subtask("x", &[]) };
+    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let mut judged = 0;
+    world.go(&mut |owner, command| match (owner, command) {
+        (_, Command::Ask(Ask { about: About::JudgePlan { .. }, .. })) => {
+            judged += 1;
+            let overall_score = Some(Score::nearest(if judged == 1 { 40.0 } else { 90.0 }));
+            let (issues, suggestions) = (vec!["too little".to_string()], Vec::new());
+            let is_acceptable = judged > 1;
+            let said = PlanJudgement { is_acceptable, issues, suggestions, overall_score };
+            Some(answer(Document::PlanJudgement(said)))
+        }
+        (_, Command::Ask(Ask { about: About::Refine { .. }, .. })) => {
+            Some(answer(document(vec![subtask("a", &[]), outside.clone()])))
+        }
+        (_, _) => None,
+    });
+    assert_eq!(world.asked(|about| matches!(about, About::Refine { .. })), 1);
+    assert_eq!((world.state("a"), world.state("../../x")), (Some(TaskState::Done), None));
 }
 
 /// Catches smaller tasks that begin without the best attempt, because the old task waited for others; and work that is

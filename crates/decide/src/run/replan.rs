@@ -120,9 +120,9 @@ impl Deciding<'_> {
         };
         let ground = node.run.as_deref().and_then(Run::ground_for_children);
         let findings = sanitising::findings(children);
-        if let Some(finding) = findings.first() {
-            let problem = Redactor::default().redact(&finding.text());
-            return self.replan_again(task, problem, None);
+        let finding = findings.first().map(sanitising::Finding::text);
+        if let Some(problem) = plan_shape::problem_of_each(children).or(finding) {
+            return self.replan_again(task, Redactor::default().redact(&problem), None);
         }
         match replanning::decide(&question) {
             Ok(Answer::Rewired { tasks, .. }) => {

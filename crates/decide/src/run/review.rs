@@ -278,7 +278,11 @@ impl Deciding<'_> {
             (tasks, actions, Mended::No)
         } else {
             match fallback::decide(&first.tasks, &previous.tasks, &tasks, &settings.refinement) {
-                Fallback::Merged(tasks) => (tasks, previous.actions.clone(), Mended::Merged),
+                Fallback::Merged(tasks) if plan_shape::problem_of_tasks(&tasks, bounds).is_none() => {
+                    (tasks, previous.actions.clone(), Mended::Merged)
+                }
+                // What is wrong with a task by itself is not mended by putting it beside others.
+                Fallback::Merged(_) => (previous.tasks.clone(), previous.actions.clone(), Mended::Previous),
                 Fallback::Previous(tasks) => (tasks, previous.actions.clone(), Mended::Previous),
             }
         };
