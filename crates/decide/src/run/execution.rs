@@ -60,10 +60,14 @@ impl Run {
 
     /// Everything that is fixed about a task that begins now.
     pub(super) fn order_of(&self, node: &Node, start: Start, settings: &Settings) -> TaskOrder {
-        let (guards, judging, test_edits) = match self.plan_order() {
-            Some(order) => (order.guards.clone(), order.judging, order.test_edits),
-            None => (BTreeSet::new(), Judging::ByChecksAlone, crate::task_run::TestEdits::Checked),
+        let (asked, guards, judging, test_edits) = match self.plan_order() {
+            Some(order) => (order.goals.clone(), order.guards.clone(), order.judging, order.test_edits),
+            None => {
+                let none = BTreeSet::new;
+                (none(), none(), Judging::ByChecksAlone, crate::task_run::TestEdits::Checked)
+            }
         };
+        let given: BTreeSet<u32> = asked.union(&guards).copied().collect();
         let has_checks = !guards.is_empty() || !node.goals.is_empty();
         let judge = JudgeOrder {
             yeses: if has_checks { 1 } else { YESES_WITHOUT_CHECKS },
@@ -74,6 +78,7 @@ impl Run {
         let is_judged = judging == Judging::ByModel && !node.is_merge();
         TaskOrder {
             start,
+            invented: node.goals.difference(&given).copied().collect(),
             judge: is_judged.then_some(judge),
             test_edits,
             max_interruptions: self.order.max_interruptions,

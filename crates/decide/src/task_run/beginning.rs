@@ -47,7 +47,9 @@ impl TaskRun {
     }
 
     pub(super) fn with_baseline(&self, ground: &Ground, reports: &[CheckReport]) -> Decision {
-        if reports.iter().any(|report| report.end == CheckEnd::NotFound) {
+        // Where a person named it, it is misspelt. Where a planner made it up, the task may be to write it.
+        let is_given = |report: &&CheckReport| !self.order.invented.contains(&report.check);
+        if reports.iter().filter(is_given).any(|report| report.end == CheckEnd::NotFound) {
             return Decision::end(Cause::BaselineUnusable);
         }
         match silence(reports) {

@@ -84,8 +84,20 @@ impl TaskRun {
             Some(judge) if trial.yeses < judge.yeses => {
                 self.ask_judge(TaskQuestion::Acceptance, &trial.commit, trial.yeses + 1)
             }
+            // To take back what earlier attempts did leaves nothing that could be the result.
+            Some(_) | None if self.is_undone(trial) => self.judge(work, trial, Told::incomplete(Vec::new())),
             Some(_) | None => self.judge(work, trial, told),
         }
+    }
+
+    /// Whether attempts led back to the tree they began with. Work that was there before them is a result in itself.
+    fn is_undone(&self, trial: &Trial) -> bool {
+        let is_from_base = match &self.order.start {
+            Start::TakeBase | Start::At(_) | Start::On(_) => !self.ground.is_unproven,
+            Start::Trial { .. } => false,
+        };
+        let base = self.ground.base.as_ref().filter(|_| is_from_base && trial.start_tree.is_some());
+        base.is_some_and(|base| base.tree == trial.tree)
     }
 
     /// Nothing was changed. Where nothing is known to fail either, the judge may say that nothing had to be.
@@ -172,7 +184,7 @@ impl TaskRun {
     fn agreed(&self, said: &JudgeAnswer) -> Decision {
         let Some(trial) = &self.trial else { return self.next_after_stage() };
         let trial = Trial { yeses: trial.yeses + 1, ..trial.clone() };
-        let is_changed = trial.start_tree.as_ref() != Some(&trial.tree.0);
+        let is_changed = trial.start_tree.as_ref() != Some(&trial.tree.0) && !self.is_undone(&trial);
         match (is_changed, said.already_satisfied) {
             (true, _) => self.with_suspects(Work::Judging, &trial),
             (false, true) => {

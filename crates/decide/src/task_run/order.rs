@@ -79,6 +79,9 @@ pub struct TaskOrder {
     pub task: TaskId,
     /// The checks that must pass, by their number.
     pub goals: BTreeSet<u32>,
+    /// Those of the goals that a planner made up: what they run may be there only once the work is done.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub invented: BTreeSet<u32>,
     /// The checks that must show nothing new.
     pub guards: BTreeSet<u32>,
     /// What is a goal beside those named.
@@ -121,6 +124,7 @@ impl TaskOrder {
         Self {
             task,
             goals,
+            invented: BTreeSet::new(),
             guards,
             implied_goals: ImpliedGoals::None,
             limits: Limits::default(),

@@ -217,6 +217,29 @@ fn what_fails_is_the_goal_where_none_is_named() {
     assert_eq!(lab(ImpliedGoals::None, failing_guard(), vec![failing("n", "x")]), (Cause::Done, 1));
 }
 
+/// Recorded: the planner's goal ran the script that the task was to write, and the task was blocked before it began.
+#[test]
+fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
+    let missing = || State { end: Some(CheckEnd::NotFound), ..failing("a", "") };
+    let goals_only = TaskOrder { guards: BTreeSet::new(), ..order() };
+    let of = |order: TaskOrder, script| outcome(Lab::new(order, missing(), script));
+    let written = || vec![failing("", "")];
+    assert_eq!(of(goals_only.clone(), written()), (Cause::BaselineUnusable, 0));
+    let invented = TaskOrder { invented: goals_only.goals.clone(), ..goals_only };
+    assert_eq!(of(invented.clone(), written()), (Cause::Done, 1));
+    assert_eq!(of(invented, vec![missing()]).0, Cause::NotConverging, "nobody writes it");
+}
+
+/// Recorded: the first attempt broke a guard, the second put everything back, and that counted as something done.
+#[test]
+fn to_put_everything_back_is_no_result() {
+    let guards_only = TaskOrder { goals: BTreeSet::new(), ..order() };
+    let back = vec![failing("", "n"), failing("", "")];
+    assert_eq!(outcome(Lab::new(guards_only.clone(), failing("", ""), back)).0, Cause::NotConverging);
+    let other = vec![failing("", "n"), State { edited_tests: vec!["t".into()], ..failing("", "") }];
+    assert_eq!(outcome(Lab::new(guards_only, failing("", ""), other)), (Cause::Done, 2));
+}
+
 #[test]
 fn whoever_may_change_tests_may_remove_them() {
     let removed = || State { gone: names("x"), ..failing("", "") };
