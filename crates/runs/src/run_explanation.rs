@@ -1,6 +1,6 @@
 //! How a whole run stands, in words: of one task its own, of a plan what became of its tasks.
 
-use fixpoint_decide::run::{Node, NodeKind, TaskSource};
+use fixpoint_decide::run::{Node, NodeKind, Standing, TaskSource};
 use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
@@ -127,6 +127,12 @@ impl Teller<'_> {
 
     fn evidence(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.story.obstacle.iter().cloned().collect();
+        lines.extend(self.story.unusable.iter().map(|problem| {
+            self.say(
+                format!("the last answer could not be used: {problem}"),
+                format!("最後の回答は使えませんでした: {problem}"),
+            )
+        }));
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
         lines.extend(self.story.run.review().findings.iter().cloned());
@@ -243,10 +249,18 @@ impl Teller<'_> {
                 "say it in the goal, or run it where questions can be answered",
                 "目標に書き加えるか、質問に答えられる環境で実行してください",
             )],
-            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => vec![self.say(
-                "`fixpoint doctor` says which models were found; then `fixpoint resume RUN`",
-                "`fixpoint doctor` でモデルを確認し、`fixpoint resume RUN` で続行",
-            )],
+            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.story.run.standing() {
+                Standing::Ended { .. } => vec![self.say(
+                    "name another model in `models.planner` or `models.judge`, give answers more room with \
+                     `models.max_output_tokens`, or take the goal as one task with `--no-plan`; then begin a new run",
+                    "`models.planner` や `models.judge` に別のモデルを指定する、`models.max_output_tokens` を増やす、\
+                     または `--no-plan` で目標を一つのタスクとして、新しく実行してください",
+                )],
+                Standing::New | Standing::Working | Standing::Paused { .. } => vec![self.say(
+                    "`fixpoint doctor` says which models were found; then `fixpoint resume RUN`",
+                    "`fixpoint doctor` でモデルを確認し、`fixpoint resume RUN` で続行",
+                )],
+            },
             (_, Some(node)) => {
                 let path = format!("context/{}/diagnosis.md", node.id());
                 let again = self.say(

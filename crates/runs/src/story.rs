@@ -95,6 +95,8 @@ pub struct Story {
     pub interruptions: u32,
     /// What a command of the run itself said last when it failed, or why nobody answered a question.
     pub obstacle: Option<String>,
+    /// What was wrong with the last answer of the run's models, where it could not be used.
+    pub unusable: Option<String>,
     /// What the planner wants to know, where the goal is not clear to it.
     pub questions: Vec<String>,
     /// How long it was in each of its phases.
@@ -118,6 +120,7 @@ impl Story {
             tasks: given.map(TaskStory::new).collect(),
             interruptions: 0,
             obstacle: None,
+            unusable: None,
             questions: Vec::new(),
             times: PhaseTimes::default(),
             check_runs: 0,
@@ -150,6 +153,8 @@ impl Story {
                 self.check_runs += reports.len() as u64;
             }
             CommandEnd::Completed(CommandResult::Answer(answer)) => {
+                // What is wrong with this one, if anything, is told by the decision.
+                self.unusable = None;
                 if let Reading::Unanswered { why } = &answer.reading {
                     self.obstacle = Some(why.to_string());
                 }
@@ -186,6 +191,8 @@ impl Story {
             // One that was blocked and may try again begins anew.
             self.tasks.retain(|task| task.id != order.task);
             self.tasks.push(TaskStory::new(TaskRun::new((**order).clone())));
+        } else if let Move::Unusable { trouble, .. } = step {
+            self.unusable = Some(trouble.problem.to_string());
         } else if let Move::Task { task, on, decision } = step
             && let Some(told) = self.tasks.iter_mut().find(|told| told.id == *task)
         {
