@@ -148,6 +148,7 @@ impl Around<'_> {
         };
         let around = model_surroundings(
             self.surroundings,
+            &duty.brief.settings.models,
             Arc::clone(&duty.tools.processes),
             seat.run.map(|run| run.path.as_path()),
         );

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fixpoint_consult::{Advisers, Consultant};
 use fixpoint_execute::{Duty, Performs};
@@ -35,6 +36,7 @@ impl Performs for Staff {
 /// What models are made from, as this process finds it.
 pub(crate) fn model_surroundings(
     surroundings: &Surroundings,
+    settings: &ModelSettings,
     processes: Arc<dyn Processes>,
     counts: Option<&Path>,
 ) -> ModelSurroundings {
@@ -43,7 +45,8 @@ pub(crate) fn model_surroundings(
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
         .collect();
-    let network = Arc::new(Network::new(NetworkLimits::default(), &environment));
+    let limits = NetworkLimits::within(Duration::from_secs(settings.timeout.into()));
+    let network = Arc::new(Network::new(limits, &environment));
     let programs = ProgramRunner {
         processes,
         environment: environment::of_agent(surroundings.environment(), &[], "claude"),

@@ -145,8 +145,11 @@ pub enum ModelError {
         /// What it said.
         message: String,
     },
-    /// The prompt does not fit into the model.
-    #[error("the prompt is too long for {model}: {message}")]
+    /// The prompt, or the prompt with the answer it leaves room for, does not fit into the model.
+    #[error(
+        "the prompt is too long for {model}: {message}; give the model a larger window where it is served, or set \
+         `models.max_prompt_tokens` and `models.max_output_tokens` so that both together fit into it"
+    )]
     TooLong {
         /// The model.
         model: String,
@@ -170,7 +173,10 @@ pub enum ModelError {
         message: String,
     },
     /// The deadline passed.
-    #[error("{endpoint} did not answer within {seconds} s: {message}")]
+    #[error(
+        "{endpoint} did not answer within {seconds} s: {message}; `models.timeout` gives it longer, and a smaller \
+         `models.max_prompt_tokens` less to read"
+    )]
     TimedOut {
         /// Who.
         endpoint: String,
@@ -207,4 +213,18 @@ pub trait Model: Send + Sync {
         cancel: &Cancel,
         heard: &mut dyn FnMut(&str),
     ) -> Result<ModelReply, Unanswered>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small local model is met with the settings of a large one: whoever reads it must know what to change.
+    #[test]
+    fn what_does_not_fit_says_what_to_set() {
+        let said = ModelError::TooLong { model: "small/m".into(), message: "status 400".into() }.to_string();
+        for word in ["small/m", "status 400", "models.max_prompt_tokens", "models.max_output_tokens"] {
+            assert!(said.contains(word), "{word} is not in: {said}");
+        }
+    }
 }

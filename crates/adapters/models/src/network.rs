@@ -41,6 +41,19 @@ impl Default for NetworkLimits {
     }
 }
 
+impl NetworkLimits {
+    /// The limits where one answer may take so long. A model that reads slowly begins late, and would have to begin anew
+    /// if it were asked again: whoever grants more time in all grants more for the beginning and for silence too.
+    pub fn within(deadline: Duration) -> Self {
+        let usual = Self::default();
+        Self {
+            first_byte: usual.first_byte.max(deadline / 2),
+            silence: usual.silence.max(deadline / 5),
+            ..usual
+        }
+    }
+}
+
 /// The network, shared by all models.
 #[derive(Debug)]
 pub struct Network {
@@ -70,5 +83,19 @@ impl Network {
         // The factor spreads small numbers over all bits, so that neighbouring seeds do not give the same pauses.
         let seed = self.limits.backoff.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Backoff { seed, ..self.limits.backoff }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_time_in_all_is_more_time_to_begin() {
+        let of = |seconds| {
+            let limits = NetworkLimits::within(Duration::from_secs(seconds));
+            (limits.first_byte.as_secs(), limits.silence.as_secs())
+        };
+        assert_eq!([of(1), of(300), of(3600)], [(180, 60), (180, 60), (1800, 720)]);
     }
 }

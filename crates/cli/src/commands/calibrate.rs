@@ -36,7 +36,7 @@ pub(crate) fn run(
     let repository = Repository::look(surroundings)?;
     let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
         .map_err(|error| Failure::Unavailable(format!("this program cannot be started again: {error}")))?;
-    let around = model_surroundings(surroundings, Arc::new(processes), None);
+    let around = model_surroundings(surroundings, &settings, Arc::new(processes), None);
     let (models, named) =
         advisers(&settings, &around).map_err(|error| Failure::Unavailable(error.to_string()))?;
     let Some(judge) = models.get(&Role::Judge) else {

@@ -97,7 +97,7 @@ fn models_found(surroundings: &Surroundings, settings: &Settings) -> Finding {
         Ok(processes) => processes,
         Err(error) => return Finding::bad("models", error.to_string(), "reinstall fixpoint"),
     };
-    let around = model_surroundings(surroundings, Arc::new(processes), None);
+    let around = model_surroundings(surroundings, &settings.models, Arc::new(processes), None);
     let detected = detect(&settings.models, &around, Thoroughness::Everything);
     let named = |finding: &fixpoint_models::Finding| match &finding.sight {
         Sight::Found { model } => Some(format!("{model} ({})", finding.by)),

@@ -183,7 +183,7 @@ impl Job {
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
-        let around = model_surroundings(surroundings, Arc::new(processes), None);
+        let around = model_surroundings(surroundings, &self.settings.models, Arc::new(processes), None);
         match advisers(&self.settings.models, &around) {
             Ok((models, named)) => {
                 self.settings.models = named;

@@ -62,6 +62,16 @@ const FAILURES: &[(u16, &str, &str)] = &[
         r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error"}}"#,
         "too long",
     ),
+    (
+        400,
+        r#"{"error":{"code":400,"message":"request (9120 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9120,"n_ctx":8192}}"#,
+        "too long",
+    ),
+    (
+        400,
+        r#"{"object":"error","message":"This model's maximum context length is 2048 tokens. However, you requested 9000 tokens (808 in the messages, 8192 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","code":400}"#,
+        "too long",
+    ),
     (413, "<html>413 Request Entity Too Large</html>", "too long"),
     (
         400,
