@@ -14,6 +14,7 @@ mod planning;
 mod real_agents;
 mod replanning;
 mod shown_words;
+mod small_model;
 mod stage;
 mod terminal;
 mod unreliable;
