@@ -7,12 +7,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::{About, Ask, Remark};
-use fixpoint_vocabulary::documents::{Document, PlanningDocument, PlanningError, PlanningErrorKind};
+use fixpoint_vocabulary::documents::{
+    Document, PlanJudgement, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
+};
 use fixpoint_vocabulary::usage::{Allowance, Usage};
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, CheckEnd, Command, CommandEnd, CommandId, CommandResult, Event,
 };
-use fixpoint_vocabulary::{Cause, Redacted, TaskState};
+use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
 use super::small_world::*;
 use super::*;
