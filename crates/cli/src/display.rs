@@ -2,6 +2,7 @@
 //!
 //! Owns standard error while a run goes on. Refuses colours that mean something no word says.
 
+mod board;
 mod drawing;
 mod run_lines;
 
@@ -17,9 +18,10 @@ use fixpoint_decide::task_run::{Decision, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
 use fixpoint_runs::{Iteration, Story, TaskStory};
-use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::work::Command;
+use fixpoint_vocabulary::{Lang, TaskId};
 
+use self::board::Board;
 use self::drawing::{Drawing, clock};
 pub(crate) use self::run_lines::score_words;
 use crate::output::harmless;
@@ -82,7 +84,7 @@ impl Display {
 
     /// Who sees what executors do.
     pub(crate) fn watcher(&self) -> Arc<dyn Watcher> {
-        Arc::new(Watching(Arc::clone(&self.drawing)))
+        Arc::new(Watching { drawing: Arc::clone(&self.drawing), task: None })
     }
 
     /// Shows what was just recorded; `story` includes it.
@@ -119,8 +121,7 @@ impl Display {
                 drawing.doing(&doing);
             }
         }
-        let elapsed = drawing.elapsed();
-        drawing.set_board(run_lines::board(&self.title, story, elapsed, self.lang));
+        drawing.set_board(Board::of(&self.title, story, self.lang));
     }
 
     /// Says what is asked of a model.
@@ -173,23 +174,32 @@ fn lock(drawing: &Mutex<Drawing>) -> MutexGuard<'_, Drawing> {
 }
 
 #[derive(Debug)]
-struct Watching(Arc<Mutex<Drawing>>);
+struct Watching {
+    drawing: Arc<Mutex<Drawing>>,
+    /// The task that is seen, where there are several.
+    task: Option<TaskId>,
+}
 
 impl Watcher for Watching {
+    fn of(&self, task: &TaskId) -> Option<Arc<dyn Watcher>> {
+        Some(Arc::new(Self { drawing: Arc::clone(&self.drawing), task: Some(task.clone()) }))
+    }
+
     fn see(&self, progress: Progress<'_>) {
-        let mut drawing = lock(&self.0);
+        let mut drawing = lock(&self.drawing);
+        let task = self.task.as_ref();
         match progress {
             Progress::UncommittedWork => {
                 drawing.line("the base is the working tree as it is, uncommitted work included")
             }
             Progress::SettingUp(command) => drawing.line(&format!("setting up: {}", harmless(command))),
-            Progress::Checking(name) => drawing.doing(&format!("checking: {}", harmless(name))),
+            Progress::Checking(name) => drawing.doing_for(task, &format!("checking: {}", harmless(name))),
             Progress::KnownFromEarlier(name) => {
                 drawing.line(&format!("known already: {}", harmless(name)));
             }
-            Progress::AgentStarts => drawing.doing("the agent works"),
-            Progress::Line(line) => drawing.last_line(line),
-            Progress::Used(usage) => drawing.used(usage),
+            Progress::AgentStarts => drawing.doing_for(task, "the agent works"),
+            Progress::Line(line) => drawing.last_line_of(task, line),
+            Progress::Used(usage) => drawing.used_for(task, usage),
             Progress::Notice(notice) => drawing.notice(&harmless(notice)),
         }
     }

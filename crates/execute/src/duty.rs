@@ -141,6 +141,9 @@ impl Duty {
         duty.brief.checks.clone_from(&errand.checks);
         if let Some(task) = &errand.task {
             duty.task = task.task.clone();
+            if let Some(own) = duty.tools.watcher.of(&task.task) {
+                duty.tools.watcher = own;
+            }
             duty.brief.goal = task.goal.clone();
             duty.brief.settings.scope = task.scope.clone();
             duty.goals = Some(task.goals.clone());

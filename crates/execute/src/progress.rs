@@ -1,5 +1,8 @@
 //! What can be seen while a command is under way. It is shown and forgotten, never recorded.
 
+use std::sync::Arc;
+
+use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
 /// Something worth showing.
@@ -27,6 +30,11 @@ pub enum Progress<'a> {
 pub trait Watcher: std::fmt::Debug + Send + Sync {
     /// Something worth showing happened.
     fn see(&self, progress: Progress<'_>);
+
+    /// The one to be shown what is done for a task of several, where that is another.
+    fn of(&self, _: &TaskId) -> Option<Arc<dyn Watcher>> {
+        None
+    }
 }
 
 /// Nobody watches.

@@ -1,13 +1,16 @@
 //! The lines at the bottom of the terminal, and those that scroll past above them.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::Seen;
+use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
 use super::Telling;
+use super::board::Board;
 use crate::output::letter_width;
 use crate::surroundings::{Paint, Screen};
 
@@ -33,10 +36,33 @@ pub(super) struct Drawing {
     progress: Option<ProgressKind>,
     last_line: String,
     /// Where everything stands, where there are several tasks.
-    board: Vec<String>,
+    board: Board,
+    /// What is done for each task that is worked on.
+    tasks: BTreeMap<TaskId, Doing>,
     used: Usage,
     /// Lines on the screen that will be drawn over.
     drawn: usize,
+}
+
+/// What is done for a task at the moment.
+#[derive(Debug)]
+struct Doing {
+    what: String,
+    since: Instant,
+    last_line: String,
+    used: Usage,
+}
+
+impl Doing {
+    fn new(what: &str) -> Self {
+        let (what, last_line) = (what.to_string(), String::new());
+        Self { what, since: Instant::now(), last_line, used: Usage::default() }
+    }
+
+    fn line(&self) -> String {
+        let said = if self.last_line.is_empty() { String::new() } else { format!(" > {}", self.last_line) };
+        format!("     {} · {}{}{said}", self.what, clock(self.since.elapsed()), spent(self.used))
+    }
 }
 
 impl Drawing {
@@ -56,7 +82,8 @@ impl Drawing {
             seen: Seen::default(),
             progress: None,
             last_line: String::new(),
-            board: Vec::new(),
+            board: Board::default(),
+            tasks: BTreeMap::new(),
             used: Usage::default(),
             drawn: 0,
         }
@@ -129,6 +156,32 @@ impl Drawing {
         self.used = usage;
     }
 
+    /// What is done for a task of several, or for the only one.
+    pub(super) fn doing_for(&mut self, task: Option<&TaskId>, what: &str) {
+        match task {
+            Some(task) if self.tasks.get(task).is_none_or(|doing| doing.what != what) => {
+                self.tasks.insert(task.clone(), Doing::new(what));
+                self.draw();
+            }
+            Some(_) => {}
+            None => self.doing(what),
+        }
+    }
+
+    pub(super) fn last_line_of(&mut self, task: Option<&TaskId>, line: &str) {
+        match task.and_then(|task| self.tasks.get_mut(task)) {
+            Some(doing) => doing.last_line = printable(line),
+            None => self.last_line(line),
+        }
+    }
+
+    pub(super) fn used_for(&mut self, task: Option<&TaskId>, usage: Usage) {
+        match task.and_then(|task| self.tasks.get_mut(task)) {
+            Some(doing) => doing.used = usage,
+            None => self.used(usage),
+        }
+    }
+
     /// Draws the lines at the bottom.
     pub(super) fn draw(&mut self) {
         if !matches!(self.screen, Screen::Live(_)) {
@@ -158,13 +211,9 @@ impl Drawing {
         if self.drawn == 0 { String::new() } else { format!("\u{1b}[{}A\u{1b}[J", self.drawn) }
     }
 
-    /// How long it has been shown.
-    pub(super) fn elapsed(&self) -> Duration {
-        self.began.elapsed()
-    }
-
     /// Draws where everything stands, from now on.
-    pub(super) fn set_board(&mut self, board: Vec<String>) {
+    pub(super) fn set_board(&mut self, board: Board) {
+        self.tasks.retain(|task, _| board.rows.iter().any(|row| row.task.as_ref() == Some(task)));
         self.board = board;
         self.draw();
     }
@@ -173,16 +222,18 @@ impl Drawing {
         if !self.board.is_empty() {
             let doing = format!("   {} · {}", self.doing, clock(self.doing_since.elapsed()));
             let last = (!self.last_line.is_empty()).then(|| format!("   {}", self.last_line));
-            return self.board.iter().cloned().chain([doing]).chain(last).collect();
+            let mut lines = vec![self.board.head_at(self.began.elapsed())];
+            for row in &self.board.rows {
+                let done_for = row.task.as_ref().and_then(|task| self.tasks.get(task));
+                lines.extend([row.text.clone()].into_iter().chain(done_for.map(Doing::line)));
+            }
+            return lines.into_iter().chain([doing]).chain(last).collect();
         }
-        let mut lines = vec![format!(
-            "── {} · attempt {} of {} · stage {} · {}",
-            self.title,
-            self.attempt,
-            self.max_iterations,
-            self.stage,
-            clock(self.began.elapsed())
-        )];
+        let attempt = match self.attempt {
+            0 => String::new(),
+            number => format!(" · attempt {number} of {} · stage {}", self.max_iterations, self.stage),
+        };
+        let mut lines = vec![format!("── {}{attempt} · {}", self.title, clock(self.began.elapsed()))];
         if !self.trail.is_empty() {
             let skipped = self.trail.len().saturating_sub(TRAIL);
             let trail: Vec<String> = self.trail.iter().skip(skipped).map(ToString::to_string).collect();

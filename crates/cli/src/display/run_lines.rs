@@ -1,18 +1,15 @@
-//! A whole run in lines: what each step of it means to whoever watches, and where all tasks stand.
+//! A whole run in lines: what each step of it means to whoever watches.
 
 use fixpoint_decide::noise;
-use fixpoint_decide::run::{Mended, Move, Node, NodeKind, Owner, Revision, Run};
+use fixpoint_decide::run::{Mended, Move, Owner, Revision, Run};
 use fixpoint_runs::{Story, cause_name, counted, state_name};
 use fixpoint_vocabulary::ask::{About, Role};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Lang, TaskState};
 
-use super::drawing::clock;
 use crate::output::harmless;
 
-/// Tasks that are drawn at once.
-const MOST_DRAWN: usize = 12;
 /// Letters of a foreign sentence.
 const LONGEST: usize = 160;
 
@@ -151,56 +148,6 @@ pub(crate) fn score_words(plan: &Revision, run: &Run) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a handful of scores")]
     let error = sigma / (scores.len().max(1) as f64).sqrt();
     format!("{:.0} ± {:.0} (n={}),", score.get(), error, scores.len())
-}
-
-/// Where everything stands, drawn anew at the bottom of a terminal.
-pub(super) fn board(title: &str, story: &Story, elapsed: std::time::Duration, lang: Lang) -> Vec<String> {
-    let run = &story.run;
-    let ledger = run.ledger();
-    let spent = ledger.spent();
-    let used = ledger.models + ledger.agents;
-    let money = used.cost.map(|cost| format!(" · ${:.2}", cost.usd())).unwrap_or_default();
-    let mut lines = vec![format!(
-        "── {title} · {} · {} calls · {} attempts · {} tokens{money} · {}",
-        run.phase().title().in_lang(lang),
-        spent.model_calls,
-        spent.attempts,
-        used.tokens(),
-        clock(elapsed)
-    )];
-    let in_vain = run.waiting_in_vain();
-    let nodes: Vec<&Node> = run.tasks().collect();
-    for node in nodes.iter().take(MOST_DRAWN) {
-        lines.push(node_line(node, in_vain.contains(node.id())));
-    }
-    if let Some(more) = nodes.len().checked_sub(MOST_DRAWN).filter(|more| *more > 0) {
-        lines.push(format!("   and {more} more tasks"));
-    }
-    lines
-}
-
-fn node_line(node: &Node, is_in_vain: bool) -> String {
-    let mark = match (node.state, is_in_vain) {
-        (_, true) | (TaskState::Blocked | TaskState::Cancelled, false) => "✗",
-        (TaskState::Done, false) => "✓",
-        (TaskState::Running, false) => "▶",
-        (TaskState::ReplacedByReplan, false) => "↳",
-        (TaskState::Ready | TaskState::NeedsContinuation, false) => "·",
-    };
-    let state = match (node.cause, is_in_vain) {
-        (_, true) => "blocked (dependency)".to_string(),
-        (Some(cause), false) => format!("{} ({})", state_name(node.state), cause_name(cause)),
-        (None, false) => state_name(node.state).to_string(),
-    };
-    let attempts = node.run.as_ref().map_or(0, |run| run.attempts());
-    let failing = node.run.as_ref().map_or(0, |run| run.lasting_failures().len());
-    let tries =
-        if attempts == 0 { String::new() } else { format!(" · {attempts} attempts · {failing} failing") };
-    let kind = match node.kind {
-        NodeKind::Merge { .. } => " (merge)",
-        NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
-    };
-    format!(" {mark} {}{kind} · {state}{tries}", harmless(node.id().as_str()))
 }
 
 /// What is being done, for the line that is drawn anew.

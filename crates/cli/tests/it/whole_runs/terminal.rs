@@ -8,7 +8,7 @@ use std::time::Duration;
 use fixpoint_testkit::{Reply, Script};
 
 use super::stage::{GOAL, Stage};
-use super::words::{plan, says_in_turn, unclear, undecomposed, with_yeses, writes};
+use super::words::{agreeing, plan, says_in_turn, task, unclear, undecomposed, with_yeses, writes};
 use crate::process::skipped;
 
 /// How long something may take to appear. Generous: it only bounds a test that fails.
@@ -24,6 +24,11 @@ struct Person {
 impl Person {
     /// Nothing where no terminal can be made.
     fn starts(stage: &Stage, arguments: &[&str]) -> Option<Self> {
+        Self::at(stage, arguments, "dumb")
+    }
+
+    /// The same at a terminal of a kind.
+    fn at(stage: &Stage, arguments: &[&str], kind: &str) -> Option<Self> {
         let inner = stage.command(arguments);
         let quoted =
             |text: &std::ffi::OsStr| format!("'{}'", text.to_str().expect("text").replace('\'', r"'\''"));
@@ -32,7 +37,7 @@ impl Person {
         let mut command = Command::new("script");
         command.args(["-qefc", &format!("exec {}", line.join(" ")), "/dev/null"]).env_clear();
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("SHELL", "/bin/sh").env("TERM", "dumb").env("USER", "ada");
+        command.env("SHELL", "/bin/sh").env("TERM", kind).env("USER", "ada");
         command.current_dir(inner.get_current_dir().expect("a place"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = match command.spawn() {
@@ -129,4 +134,36 @@ fn ctrl_c_at_a_question_leaves_a_run_that_goes_on_there() {
     person.types("only src/a\n");
     assert_eq!(person.leaves().0, 0);
     assert_eq!(stage.asked("plan").len(), 2, "the planner is not asked again before the person has answered");
+}
+
+/// Catches a view that does not say what the budget allows, how sure a score is, or which agent says what.
+#[test]
+fn a_live_run_shows_phase_score_budget_attempts_and_the_last_line_of_each_agent() {
+    // Each waits until both are at work, so that both are on the screen.
+    let both =
+        "n=0; while [ ! -e $0.a -o ! -e $0.b ] && [ $n -lt 500 ]; do n=$((n + 1)); sleep 0.02; done; sleep 1";
+    let at_work = |name: &str| {
+        let work = format!("echo {name} speaks; : > $0.{name}; {both}; echo two > src/{name}");
+        task(name, &work).within(&[&format!("src/{name}")])
+    };
+    let stage = Stage::new(&agreeing(&[at_work("a"), at_work("b")]));
+    let arguments = stage.running(&["--budget", "attempts=9,tokens=900000", "--check", "true"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let Some(person) = Person::at(&stage, &arguments, "xterm") else { return };
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown}");
+    for part in [
+        "carrying out",
+        "judging the plan",
+        "plan 84 ± ",
+        "2 of 9 attempts",
+        "of 900000 tokens",
+        "▶ a · running · attempt 1, stage 1",
+        "     the agent works · ",
+        " > a speaks",
+        " > b speaks",
+        "✓ a · done · 1 attempt · failing 0",
+    ] {
+        assert!(shown.contains(part), "`{part}` is not in\n{shown}");
+    }
 }
