@@ -121,6 +121,10 @@ impl Display {
                 drawing.doing(&doing);
             }
         }
+        let mut under_way = story.run.under_way();
+        if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command).is_some()) {
+            drawing.rest();
+        }
         drawing.set_board(Board::of(&self.title, story, self.lang));
     }
 

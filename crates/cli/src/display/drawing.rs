@@ -133,6 +133,12 @@ impl Drawing {
         self.draw();
     }
 
+    /// Nothing is done but for tasks, which say so themselves.
+    pub(super) fn rest(&mut self) {
+        self.doing.clear();
+        self.last_line.clear();
+    }
+
     pub(super) fn attempt(&mut self, number: u32, stage: u32) {
         (self.attempt, self.stage) = (number, stage);
         self.last_line.clear();
@@ -220,14 +226,15 @@ impl Drawing {
 
     fn lines(&self) -> Vec<String> {
         if !self.board.is_empty() {
-            let doing = format!("   {} · {}", self.doing, clock(self.doing_since.elapsed()));
+            let doing = (!self.doing.is_empty())
+                .then(|| format!("   {} · {}", self.doing, clock(self.doing_since.elapsed())));
             let last = (!self.last_line.is_empty()).then(|| format!("   {}", self.last_line));
             let mut lines = vec![self.board.head_at(self.began.elapsed())];
             for row in &self.board.rows {
                 let done_for = row.task.as_ref().and_then(|task| self.tasks.get(task));
                 lines.extend([row.text.clone()].into_iter().chain(done_for.map(Doing::line)));
             }
-            return lines.into_iter().chain([doing]).chain(last).collect();
+            return lines.into_iter().chain(doing).chain(last).collect();
         }
         let attempt = match self.attempt {
             0 => String::new(),
