@@ -6,8 +6,9 @@
 //! the temporary one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
+mod ground;
+
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -19,7 +20,7 @@ use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Recorded, replay};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush};
-use fixpoint_ports::{Clock, Executor, Journal, JournalError, Outbox, Seq, mailbox};
+use fixpoint_ports::{Executor, Journal, JournalError, Outbox, Seq, mailbox};
 use fixpoint_vocabulary::ask::{Asking, Draft, Manner};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, Errand, PlacedCheck};
 use fixpoint_vocabulary::documents::{ActionPlan, Complexity, GoalUnderstanding, Subtask};
@@ -30,7 +31,7 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Cause, Redactor, TaskId};
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+use self::ground::{NoClock, Outcome, scratch};
 
 const WIDTH: usize = 10;
 const GUARD: u32 = 0;
@@ -101,19 +102,6 @@ impl Executor for Instantly {
     }
 
     fn cancel(&mut self, _: CommandId) {}
-}
-
-#[derive(Debug)]
-struct NoClock;
-
-impl Clock for NoClock {
-    fn elapsed_ms(&self) -> u64 {
-        0
-    }
-
-    fn now_ms(&self) -> u64 {
-        0
-    }
 }
 
 fn task(layer: usize, column: usize) -> Subtask {
@@ -252,11 +240,6 @@ fn run(directory: &Path, tasks: usize, flush: Flush) -> Outcome<Took> {
     } else {
         Err(format!("{ending:?}").into())
     }
-}
-
-fn scratch() -> Outcome<tempfile::TempDir> {
-    let base = std::env::var_os("FIXPOINT_BENCH_DIR").map_or_else(std::env::temp_dir, Into::into);
-    Ok(tempfile::tempdir_in(base)?)
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {

@@ -4,8 +4,9 @@
 //! `cargo bench -p fixpoint-runs`. The directory is that of `FIXPOINT_BENCH_DIR`, else the temporary one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
+mod ground;
+
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -16,7 +17,7 @@ use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded, Return};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush, OpenMode};
-use fixpoint_ports::{Clock, Executor, Outbox, mailbox};
+use fixpoint_ports::{Executor, Outbox, mailbox};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::work::{
@@ -24,7 +25,7 @@ use fixpoint_vocabulary::work::{
     CommandId, CommandResult, CommitId, ReportedFailure, TreeId,
 };
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+use self::ground::{NoClock, Outcome, scratch};
 
 const MESSAGE_BYTES: usize = 1000;
 const GOAL: u32 = 0;
@@ -91,29 +92,11 @@ impl Executor for Instantly {
     fn cancel(&mut self, _: CommandId) {}
 }
 
-#[derive(Debug)]
-struct NoClock;
-
-impl Clock for NoClock {
-    fn elapsed_ms(&self) -> u64 {
-        0
-    }
-
-    fn now_ms(&self) -> u64 {
-        0
-    }
-}
-
 fn order(iterations: u32) -> TaskOrder {
     let mut order = TaskOrder::new("bench".into(), BTreeSet::from([GOAL]), BTreeSet::new());
     order.limits.convergence.enabled = false;
     order.limits.convergence.max_iterations = iterations;
     order
-}
-
-fn scratch() -> Outcome<tempfile::TempDir> {
-    let base = std::env::var_os("FIXPOINT_BENCH_DIR").map_or_else(std::env::temp_dir, Into::into);
-    Ok(tempfile::tempdir_in(base)?)
 }
 
 /// Processor time of this process so far, in milliseconds.
