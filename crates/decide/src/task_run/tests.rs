@@ -217,7 +217,7 @@ fn what_fails_is_the_goal_where_none_is_named() {
     assert_eq!(lab(ImpliedGoals::None, failing_guard(), vec![failing("n", "x")]), (Cause::Done, 1));
 }
 
-/// Recorded: the planner's goal ran the script that the task was to write, and the task was blocked before it began.
+/// Catches a task that is blocked before it begins, because its goal runs the script that it is to write.
 #[test]
 fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
     let missing = || State { end: Some(CheckEnd::NotFound), ..failing("a", "") };
@@ -230,7 +230,7 @@ fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
     assert_eq!(of(invented, vec![missing()]).0, Cause::NotConverging, "nobody writes it");
 }
 
-/// Recorded: the first attempt broke a guard, the second put everything back, and that counted as something done.
+/// Catches a second attempt that only puts back what the first one broke, and counts as something done.
 #[test]
 fn to_put_everything_back_is_no_result() {
     let guards_only = TaskOrder { goals: BTreeSet::new(), ..order() };
