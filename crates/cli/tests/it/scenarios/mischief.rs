@@ -1,6 +1,7 @@
 //! Ways to make a test pass without mending anything, and what is seen of each.
 
 use super::lab::{Lab, Outcome, both};
+use crate::process::has;
 
 /// A program with a dedicated test, run by a script that tells each test.
 fn project(lab: &Lab) {
@@ -80,7 +81,11 @@ fn a_command_that_is_redefined() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(script, mode).expect("executable");
         lab.commit("executable");
+        let has_make = has("make");
         for (command, cheat, expected) in cheats {
+            if command.starts_with("make") && !has_make {
+                continue;
+            }
             let outcome = once(lab, &["--until", command], cheat);
             assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{cheat}: {:?}", outcome.json);
             let seen = outcome.failures(1, "fingerprint");
