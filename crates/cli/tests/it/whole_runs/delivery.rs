@@ -6,6 +6,8 @@ use fixpoint_testkit::{Reply, Script};
 
 use super::stage::Stage;
 use super::words::{agreeing, holds, named, plan, says, task, with_yeses, writes};
+use crate::scenarios::lab::Outcome;
+use crate::scenarios::lab::Outcome;
 use crate::scenarios::unchanged::{Allowed, Picture};
 
 #[test]
@@ -20,21 +22,17 @@ fn a_branch_by_default_and_the_working_tree_as_it_was() {
     assert!(stage.told(&["replay", "--json"]).contains("\"identical\":true"));
 }
 
+/// A run of one task that is not planned, with a check and an agent that does it.
+fn without_a_plan(stage: &Stage) -> Outcome {
+    let (agent, until) = (stage.lab.agent("echo two > src/a"), holds("a", "two"));
+    let whole = ["run", "--json", "--no-plan", "a says two", "--until", &until, "--", &agent];
+    stage.watched(&mut stage.command(&whole))
+}
+
 #[test]
 fn without_a_plan_the_goal_is_one_task() {
     let stage = Stage::new(&with_yeses(Script::new()));
-    let agent = stage.lab.agent("echo two > src/a");
-    let mut command = stage.command(&[
-        "run",
-        "--json",
-        "--no-plan",
-        "a says two",
-        "--until",
-        &holds("a", "two"),
-        "--",
-        &agent,
-    ]);
-    let outcome = stage.watched(&mut command);
+    let outcome = without_a_plan(&stage);
     assert_eq!(outcome.end(), (0, "done", "done"), "{}", outcome.json);
     assert_eq!(stage.delivered(&outcome, "src/a"), "two\n");
     let log = stage.server.log().expect("a log");
@@ -46,18 +44,7 @@ fn without_a_plan_and_without_a_model_the_checks_decide() {
     let stage = Stage::new(&Script::new());
     // Nothing is found: no key, no server at the usual ports, no agent in an empty path of programs.
     stage.user_configuration("models: { planner: gone/m, judge: gone/m, reflector: gone/m }\n");
-    let agent = stage.lab.agent("echo two > src/a");
-    let mut command = stage.command(&[
-        "run",
-        "--json",
-        "--no-plan",
-        "a says two",
-        "--until",
-        &holds("a", "two"),
-        "--",
-        &agent,
-    ]);
-    let outcome = stage.watched(&mut command);
+    let outcome = without_a_plan(&stage);
     assert_eq!(outcome.end(), (0, "done", "done"), "{}", outcome.json);
 }
 
