@@ -3,8 +3,9 @@
 //! Bounded by a number of tokens: rules first, then what kind of project it is, then names. What is left out is said.
 
 use std::collections::BTreeMap;
+use std::thread::ScopedJoinHandle;
 
-use fixpoint_ports::{CommitId, Workspaces};
+use fixpoint_ports::{CommitId, WorkspaceError, Workspaces};
 use fixpoint_prompts::{TokenMeter, estimate_tokens};
 
 /// No file of a repository is shown beyond this.
@@ -37,29 +38,61 @@ const KEY_FILES: [&str; 12] = [
     "docker-compose.yml",
 ];
 
-/// The repository at a commit, in about so many tokens. What cannot be read is left out.
+/// What was seen of the repository, or why it was not.
+struct Looks {
+    /// Those of the known files that are there, in the order of `RULES` and `KEY_FILES`.
+    contents: Result<Vec<Option<Vec<u8>>>, String>,
+    recent: Result<Vec<String>, String>,
+    files: Result<Vec<Vec<u8>>, String>,
+}
+
+/// The repository at a commit, in about so many tokens. What cannot be read is said: a planner that sees no rules must
+/// not take it that there are none.
 pub fn repository_context(workspaces: &dyn Workspaces, at: &CommitId, tokens: u64) -> String {
     let known: Vec<&[u8]> = RULES.iter().chain(&KEY_FILES).map(|name| name.as_bytes()).collect();
     // Three looks at the repository, none of which needs another, and a planner waits for all of them.
-    let (files, recent, contents) = std::thread::scope(|scope| {
-        let files = scope.spawn(|| workspaces.files(at).unwrap_or_default());
-        let recent = scope.spawn(|| workspaces.recent(at, COMMITS).unwrap_or_default());
-        let contents = workspaces.read_files(at, &known, LARGEST_FILE).unwrap_or_default();
-        (files.join().unwrap_or_default(), recent.join().unwrap_or_default(), contents)
+    let looks = std::thread::scope(|scope| {
+        let files = scope.spawn(|| said(workspaces.files(at)));
+        let recent = scope.spawn(|| said(workspaces.recent(at, COMMITS)));
+        let contents = said(workspaces.read_files(at, &known, LARGEST_FILE));
+        Looks { contents, recent: ended(recent), files: ended(files) }
     });
-    let names: Vec<String> = files.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+    described(looks, tokens)
+}
+
+fn said<T>(seen: Result<T, WorkspaceError>) -> Result<T, String> {
+    seen.map_err(|error| error.to_string())
+}
+
+fn ended<T>(look: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
+    look.join().unwrap_or_else(|_| Err("looking at it was cut short".to_string()))
+}
+
+fn described(looks: Looks, tokens: u64) -> String {
     let mut page = Page { text: String::new(), left: tokens };
+    let unreadable = |error: &String| format!("(cannot be read: {error})");
     let shares = RULES.iter().map(|_| tokens / 5).chain(KEY_FILES.iter().map(|_| tokens / 8));
-    for ((name, content), most) in RULES.iter().chain(&KEY_FILES).zip(contents).zip(shares) {
-        if let Some(content) = content {
-            page.section(name, &String::from_utf8_lossy(&content), most);
+    match looks.contents {
+        Ok(contents) => {
+            for ((name, content), most) in RULES.iter().chain(&KEY_FILES).zip(contents).zip(shares) {
+                if let Some(content) = content {
+                    page.section(name, &String::from_utf8_lossy(&content), most);
+                }
+            }
         }
+        Err(error) => page.section("Rules and key files", &unreadable(&error), tokens / 5),
     }
-    if !recent.is_empty() {
-        page.section("Recent commits", &recent.join("\n"), tokens / 20);
-    }
+    let recent = looks.recent.map_or_else(|error| unreadable(&error), |recent| recent.join("\n"));
+    page.section("Recent commits", &recent, tokens / 20);
     let left = page.left;
-    page.section(&format!("Files ({})", names.len()), &tree(&names, left), left);
+    match looks.files {
+        Ok(files) => {
+            let names: Vec<String> =
+                files.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+            page.section(&format!("Files ({})", names.len()), &tree(&names, left), left);
+        }
+        Err(error) => page.section("Files", &unreadable(&error), left),
+    }
     page.text
 }
 
@@ -116,4 +149,28 @@ fn directories(names: &[String], depth: usize) -> String {
         format!("{name}/ ({count} files)")
     };
     counts.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Catches a repository that looks empty, or without rules, because git could not be asked.
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let broken = || "git: bad object".to_string();
+        let looks = Looks { contents: Err(broken()), recent: Err(broken()), files: Err(broken()) };
+        let text = described(looks, 4000);
+        for title in ["## Rules and key files", "## Recent commits", "## Files"] {
+            assert!(text.contains(&format!("{title}\n\n(cannot be read: git: bad object)")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_shown_and_what_is_not_is_left_out() {
+        let mut contents = vec![None; RULES.len() + KEY_FILES.len()];
+        contents[0] = Some(b"be kind\n".to_vec());
+        let looks = Looks { contents: Ok(contents), recent: Ok(Vec::new()), files: Ok(vec![b"a".to_vec()]) };
+        assert_eq!(described(looks, 4000), format!("## {}\n\nbe kind\n\n## Files (1)\n\na\n\n", RULES[0]));
+    }
 }
