@@ -7,7 +7,6 @@ use fixpoint_testkit::{Reply, Script};
 use super::stage::Stage;
 use super::words::{agreeing, holds, named, plan, says, task, with_yeses, writes};
 use crate::scenarios::lab::Outcome;
-use crate::scenarios::lab::Outcome;
 use crate::scenarios::unchanged::{Allowed, Picture};
 
 #[test]
