@@ -12,27 +12,27 @@ use fixpoint_workspaces::{Branch, Forwarded};
 use super::plan_text;
 use crate::failure::Failure;
 use crate::output::{Form, Output, letter_width};
-use crate::session::{Around, Driven};
+use crate::session::{RunOutcome, SessionContext};
 
 /// Delivers what is done, says how the run ended, and answers the exit code.
 pub(crate) fn tell(
     run: &RunDirectory,
-    driven: &Driven,
-    around: &Around<'_>,
+    outcome: &RunOutcome,
+    session: &SessionContext<'_>,
     form: Form,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(&driven.recorded);
-    let delivered = deliver(run, &story, &driven.recorded, around)?;
+    let story = Story::of(&outcome.recorded);
+    let delivered = deliver(run, &story, &outcome.recorded, session)?;
     let branch = delivered.branch.clone();
-    let lang = around.surroundings.lang;
+    let lang = session.app.lang;
     match form {
-        Form::Json => output.json(&Summary { branch, ..summary(run, &driven.recorded, None, lang) })?,
+        Form::Json => output.json(&Summary { branch, ..summary(run, &outcome.recorded, None, lang) })?,
         Form::Text => {
-            for line in screen(&run.id.0, &driven.recorded, &story, lang) {
+            for line in screen(&run.id.0, &outcome.recorded, &story, lang) {
                 output.line(&line)?;
             }
-            if is_plan_only(&driven.recorded) {
+            if is_plan_only(&outcome.recorded) {
                 plan_text::lines(&story.run).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
@@ -41,12 +41,12 @@ pub(crate) fn tell(
             for line in &delivered.lines {
                 output.line(line)?;
             }
-            if let Ending::Paused(_) = driven.ending {
+            if let Ending::Paused(_) = outcome.ending {
                 output.line(&format!("Resume: fixpoint resume {}", run.id))?;
             }
         }
     }
-    Ok(exit_code(driven.ending.cause()))
+    Ok(exit_code(outcome.ending.cause()))
 }
 
 /// Whether nothing but a plan was asked for.
@@ -121,7 +121,7 @@ pub(crate) fn deliver(
     run: &RunDirectory,
     story: &Story,
     recorded: &Recorded,
-    around: &Around<'_>,
+    session: &SessionContext<'_>,
 ) -> Result<Delivered, Failure> {
     let has_result = matches!(story.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
         && story.run.is_over();
@@ -131,7 +131,7 @@ pub(crate) fn deliver(
     if result == base.commit {
         return Ok(Delivered::default());
     }
-    let workspaces = &around.repository.workspaces;
+    let workspaces = &session.repository.workspaces;
     let delivery = recorded.opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
     if let Delivery::Patch(path) = &delivery {
         let patch = workspaces.diff(&base.commit, &result, DiffStyle::Patch)?;
@@ -151,7 +151,7 @@ pub(crate) fn deliver(
             };
             if let Some(why) = told {
                 let notice = format!("the branch {branch} {why} and is left alone; the result is {result}");
-                around.surroundings.notices.say(&notice);
+                session.app.notices.say(&notice);
             }
             branch
         }

@@ -9,10 +9,10 @@ use fixpoint_decide::task_run::Seen;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
-use super::Telling;
+use super::Verbosity;
 use super::board::Board;
+use crate::app_context::{Paint, Screen};
 use crate::output::letter_width;
-use crate::surroundings::{Paint, Screen};
 
 /// How many past attempts the trail of failures shows.
 const TRAIL: usize = 12;
@@ -23,7 +23,7 @@ const USUAL_WIDTH: usize = 80;
 #[derive(Debug)]
 pub(super) struct Drawing {
     screen: Screen,
-    telling: Telling,
+    verbosity: Verbosity,
     title: String,
     max_iterations: u32,
     began: Instant,
@@ -66,11 +66,11 @@ impl Doing {
 }
 
 impl Drawing {
-    pub(super) fn new(screen: Screen, telling: Telling, title: &str, max_iterations: u32) -> Self {
+    pub(super) fn new(screen: Screen, verbosity: Verbosity, title: &str, max_iterations: u32) -> Self {
         let now = Instant::now();
         Self {
             screen,
-            telling,
+            verbosity,
             title: title.to_string(),
             max_iterations,
             began: now,
@@ -98,7 +98,7 @@ impl Drawing {
 
     /// A line that stays.
     pub(super) fn line(&mut self, line: &str) {
-        if self.telling == Telling::Everything {
+        if self.verbosity == Verbosity::Everything {
             self.notice(line);
         }
     }

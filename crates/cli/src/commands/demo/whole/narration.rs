@@ -16,7 +16,7 @@ use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
 use super::moments::Moment;
 use crate::output::letter_width;
-use crate::staging::Staging;
+use crate::scripted_person::DemoScript;
 
 /// What the scripted person answers. The scripted planner waits for the first words of it.
 const ANSWERS: [&str; 2] = [
@@ -43,7 +43,7 @@ impl Narration {
     }
 }
 
-impl Staging for Narration {
+impl DemoScript for Narration {
     fn answer(&self, number: usize) -> Option<&str> {
         ANSWERS.get(number).copied()
     }
