@@ -20,12 +20,12 @@ fn loaded(text: &str) -> Settings {
         user_dir: None,
         working_dir: root.path().to_path_buf(),
         environment: vec![],
-        remote: None,
+        user_config_api: None,
         sets: vec![],
     };
     match load(&sources) {
         Ok(loaded) => {
-            assert_eq!(loaded.warnings, [], "\n{text}");
+            assert_eq!(loaded.warnings, Vec::<String>::new(), "\n{text}");
             assert!(loaded.project_root.is_some(), "the file was not looked at");
             loaded.settings
         }
@@ -165,6 +165,11 @@ proptest! {
         notes in proptest::collection::vec(any_text(), 0..3),
         schema in any_text(),
     ) {
+        // No two checks may have the same name.
+        let mut checks = checks;
+        for (number, found) in checks.iter_mut().enumerate() {
+            found.check.name.push_str(&number.to_string());
+        }
         let notes = notes.into_iter().map(Text::verbatim).collect();
         let found = Found { checks, setup, copy, notes };
         let text = config_yaml(&found, &schema, Lang::En);
