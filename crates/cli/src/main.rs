@@ -20,6 +20,7 @@ mod scripted_person;
 mod session;
 mod signals;
 mod staff;
+mod text_layout;
 
 use std::process::ExitCode;
 
