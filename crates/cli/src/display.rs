@@ -151,7 +151,7 @@ impl Display {
     pub(crate) fn comment(&self, line: &str) {
         let mut drawing = lock(&self.drawing);
         match drawing.paint() {
-            Paint::Colours => drawing.line(&format!("\u{1b}[36m{line}\u{1b}[0m")),
+            Paint::Colors => drawing.line(&format!("\u{1b}[36m{line}\u{1b}[0m")),
             Paint::Plain => drawing.line(line),
         }
     }
@@ -306,7 +306,7 @@ fn coloured(progress: ProgressKind, paint: Paint) -> String {
         ProgressKind::First | ProgressKind::Changed | ProgressKind::Infra | ProgressKind::Waiting => "33",
     };
     match paint {
-        Paint::Colours => format!("\u{1b}[{colour}m{}\u{1b}[0m", progress.name()),
+        Paint::Colors => format!("\u{1b}[{colour}m{}\u{1b}[0m", progress.name()),
         Paint::Plain => progress.name().to_string(),
     }
 }

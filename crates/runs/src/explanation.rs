@@ -6,7 +6,7 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
-use fixpoint_vocabulary::{Cause, Lang, Text};
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 
 use crate::diagnosis::{Persistent, persistent};
 use crate::story::TaskStory;
@@ -408,11 +408,6 @@ impl Teller<'_> {
             | Cause::Partial => Vec::new(),
         }
     }
-}
-
-/// A number with its word, in the plural where it belongs.
-pub fn counted(number: usize, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 
 /// The beginning of what somebody said, on one line.

@@ -31,7 +31,7 @@ pub use artifacts::{
 };
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
 pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
-pub use explanation::{Explanation, counted, explain_task};
+pub use explanation::{Explanation, explain_task};
 pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
 pub use planning_history::{HistoryLine, planning_history};

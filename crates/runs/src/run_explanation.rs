@@ -2,10 +2,10 @@
 
 use fixpoint_decide::run::{Node, NodeKind, Standing, TaskSource};
 use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
+use fixpoint_vocabulary::{Cause, Lang, TaskState, Text, counted};
 
 use crate::diagnosis::cause_name;
-use crate::explanation::{Explanation, counted, explain_task, idle_hint};
+use crate::explanation::{Explanation, explain_task, idle_hint};
 use crate::story::{Story, TaskStory};
 
 /// Tasks that are named.

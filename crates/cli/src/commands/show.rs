@@ -17,6 +17,7 @@ use crate::arguments::{HistoryArguments, ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::text_layout::shell_line;
 
 struct Seen {
     run: RunDirectory,
@@ -140,7 +141,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     }
     output.line("")?;
     if let Some(brief) = &seen.recorded.opening.brief {
-        output.line(&format!("agent      {}", brief.agent.join(" ")))?;
+        output.line(&format!("agent      {}", shell_line(&brief.agent)))?;
         for placed in &brief.checks {
             output.line(&format!(
                 "{:10} {}",

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use fixpoint_decide::run::{Node, NodeKind, Owner, Run};
-use fixpoint_runs::{Story, cause_name, counted, state_name};
+use fixpoint_runs::{Story, cause_name, state_name};
 use fixpoint_vocabulary::work::Command;
-use fixpoint_vocabulary::{Lang, TaskId, TaskState};
+use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
 
 use super::drawing::clock;
 use super::run_lines::score_words;

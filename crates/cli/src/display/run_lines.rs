@@ -2,11 +2,11 @@
 
 use fixpoint_decide::noise;
 use fixpoint_decide::run::{Mended, Move, Owner, Revision, Run};
-use fixpoint_runs::{Story, cause_name, counted, state_name};
+use fixpoint_runs::{Story, cause_name, state_name};
 use fixpoint_vocabulary::ask::{About, Role};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
-use fixpoint_vocabulary::{Lang, TaskState};
+use fixpoint_vocabulary::{Lang, TaskState, counted};
 
 use crate::output::harmless;
 
