@@ -4,7 +4,7 @@ use std::fs;
 
 use fixpoint_config::{Sources, load};
 use fixpoint_failures::Runner;
-use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, Settings};
+use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, RUNNERS, Settings};
 use fixpoint_vocabulary::{Lang, Text};
 use proptest::prelude::*;
 
@@ -94,6 +94,12 @@ fn without_checks_it_shows_how_to_write_one() {
     assert!(text.contains("\nchecks: []\n# - name: test\n"), "{text}");
     assert!(text.contains("# チェックが見つかりませんでした"), "{text}");
     assert_says_exactly(&found, &text);
+}
+
+#[test]
+fn the_setting_accepts_exactly_the_runners_whose_output_can_be_read() {
+    let readable: Vec<&str> = core::iter::once("auto").chain(Runner::ALL.map(Runner::name)).collect();
+    assert_eq!(readable, RUNNERS);
 }
 
 #[test]

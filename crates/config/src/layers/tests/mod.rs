@@ -4,6 +4,7 @@ mod files;
 mod precedence;
 mod schema;
 mod typed;
+mod unavailable;
 
 use std::fs;
 use std::path::PathBuf;
