@@ -4,13 +4,13 @@
 
 use std::path::Path;
 
-use fixpoint_project::{FoundAgent, agent, agents};
+use fixpoint_project::{InstalledAgent, installed_agents, known_agent};
 use fixpoint_vocabulary::settings::{AgentKind, AgentSettings, Settings};
 
 use crate::app_context::AppContext;
-use crate::evidence::refuse_secret;
 use crate::failure::Failure;
 use crate::repository::Repository;
+use crate::selected_checks::refuse_secret;
 
 /// The agent's command line as a person would type it. What is typed goes before what a file says about its kind.
 pub(crate) fn choose(
@@ -33,7 +33,7 @@ pub(crate) fn choose(
         return Ok(configured);
     }
     let wanted = wanted(settings.agent.kind)?;
-    let found = agents(&|name| app.program(name));
+    let found = installed_agents(&|name| app.program(name));
     match found.iter().find(|agent| wanted.is_none_or(|name| agent.name == name)) {
         Some(agent) => {
             app.notices.say(&format!("the agent is {}: {}", agent.title, agent.command_line()));
@@ -50,11 +50,11 @@ pub(crate) fn choose(
 fn configured(settings: &AgentSettings) -> Option<Vec<String>> {
     let (program, extra) = settings.command.split_first()?;
     let known = match settings.kind {
-        AgentKind::Opencode => agent("opencode", program.into()),
-        AgentKind::Gemini => agent("gemini", program.into()),
+        AgentKind::Opencode => known_agent("opencode", program.into()),
+        AgentKind::Gemini => known_agent("gemini", program.into()),
         AgentKind::Auto | AgentKind::Command | AgentKind::Claude | AgentKind::Codex => None,
     };
-    let complete = |known: &FoundAgent| words(known).into_iter().chain(extra.iter().cloned()).collect();
+    let complete = |known: &InstalledAgent| words(known).into_iter().chain(extra.iter().cloned()).collect();
     Some(known.as_ref().map_or_else(|| settings.command.clone(), complete))
 }
 
@@ -70,7 +70,7 @@ fn wanted(kind: AgentKind) -> Result<Option<&'static str>, Failure> {
     }
 }
 
-fn words(agent: &FoundAgent) -> Vec<String> {
+fn words(agent: &InstalledAgent) -> Vec<String> {
     let arguments = agent.arguments.iter().map(ToString::to_string);
     std::iter::once(agent.program.to_string_lossy().into_owned()).chain(arguments).collect()
 }

@@ -8,19 +8,19 @@ mod arguments;
 mod commands;
 mod display;
 mod environment;
-mod evidence;
 mod failure;
 mod judges;
 mod language;
 mod output;
 mod person;
-mod personal;
 mod repository;
 mod scripted_person;
+mod selected_checks;
 mod session;
 mod signals;
 mod staff;
 mod text_layout;
+mod user_config_api;
 
 use std::process::ExitCode;
 

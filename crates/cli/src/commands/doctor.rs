@@ -6,7 +6,7 @@ use std::time::Duration;
 use fixpoint_models::{Sight, Thoroughness, detect};
 use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, Workspaces};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_project::agents;
+use fixpoint_project::installed_agents;
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
@@ -188,7 +188,7 @@ fn supervisor(app: &AppContext) -> Finding {
 }
 
 fn agents_found(app: &AppContext) -> Finding {
-    let found = agents(&|name| app.program(name));
+    let found = installed_agents(&|name| app.program(name));
     if found.is_empty() {
         let remedy = "install one, or name any command: fixpoint loop … -- COMMAND";
         return Finding::warning("agents", "none that is known is on the PATH", remedy);

@@ -11,10 +11,10 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
 use crate::commands::outcome::tell;
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::SessionContext;
 use crate::{agent, allowance, environment};
 
@@ -28,24 +28,26 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
     let prompt = prompt(arguments)?;
-    let mut evidence = evidence(arguments, &mut settings, &repository, app)?;
-    if evidence.implied_goals != ImpliedGoals::None {
+    let (goals, options) = (&arguments.goals, &arguments.evidence);
+    let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app.notices)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    if selected.implied_goals != ImpliedGoals::None {
         app.notices.say("no goal was named: what fails now is the goal");
         if prompt.trim().is_empty() {
-            evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
+            selected.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
     let agent = agent::choose(&arguments.agent, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = evidence.order(&settings, test_edits);
-    let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };
+    let order = selected.order(&settings, test_edits);
+    let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
-        checks: evidence.checks,
+        checks: selected.checks,
         base: match &arguments.base {
             Some(revision) => BaseOrder::Revision(revision.clone()),
             None => BaseOrder::WorkingTree,
@@ -72,7 +74,7 @@ pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
 
 /// The settings with what was typed on top.
 fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, Failure> {
-    let mut settings = settings_with(settings, &arguments.evidence);
+    let mut settings = selected_checks::with_options(settings, &arguments.evidence);
     if let Some(number) = arguments.max_iterations {
         settings.convergence.max_iterations = number.max(1);
     }
@@ -80,7 +82,7 @@ fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, F
     settings.agent.silence_timeout =
         arguments.silence_timeout.unwrap_or(settings.agent.silence_timeout).max(1);
     if let Some(budget) = &arguments.budget {
-        allowance::set(&mut settings.budget, allowance::read_for_agents(budget)?);
+        allowance::apply(&mut settings.budget, allowance::parse_for_loop(budget)?);
     }
     Ok(settings)
 }
@@ -101,17 +103,4 @@ fn prompt(arguments: &LoopArguments) -> Result<String, Failure> {
         (None, None) => {}
     }
     Ok(text)
-}
-
-fn evidence(
-    arguments: &LoopArguments,
-    settings: &mut Settings,
-    repository: &Repository,
-    app: &AppContext,
-) -> Result<Evidence, Failure> {
-    let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
-    match typed.or_else(|| Evidence::configured(settings)) {
-        Some(evidence) => Ok(evidence),
-        None => Evidence::found(repository, settings, app.notices),
-    }
 }

@@ -37,7 +37,7 @@ pub(crate) fn resume(
     let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
-    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
+    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
     // Before anything is done in a workspace, what a dead process left in one is kept.

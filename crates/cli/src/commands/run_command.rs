@@ -21,11 +21,11 @@ use super::loop_command::refuse_sandbox;
 use super::outcome::tell;
 use crate::app_context::AppContext;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::judges;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{SUPERVISE, SessionContext};
 use crate::staff::{advisers, model_surroundings};
 use crate::{agent, allowance, environment};
@@ -92,9 +92,9 @@ impl Job {
         let person = arguments.person.as_deref();
         let loaded = app.configuration_for(person, &arguments.evidence.set)?;
         let explicit = explicit(&loaded);
-        let mut settings = settings_with(loaded.settings, &arguments.evidence);
+        let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
         if let Some(budget) = &arguments.budget {
-            allowance::set(&mut settings.budget, allowance::read(budget)?);
+            allowance::apply(&mut settings.budget, allowance::parse(budget)?);
         }
         let goal = goal(arguments)?;
         if goal.trim().is_empty() {
@@ -157,21 +157,13 @@ impl Job {
         arguments: &GoalArguments,
         repository: &Repository,
         app: &AppContext,
-    ) -> Result<Evidence, Failure> {
-        let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
-        if let Some(evidence) = typed.or_else(|| Evidence::configured(&self.settings)) {
-            return Ok(evidence);
-        }
-        match Evidence::found(repository, &mut self.settings, app.notices) {
-            Ok(found) => Ok(found),
-            Err(Failure::BadInput(_)) => {
-                let words =
-                    "no check was named and none was found: only a model can judge, and must agree twice";
-                app.notices.say(words);
-                Ok(Evidence::none())
-            }
-            Err(failure) => Err(failure),
-        }
+    ) -> Result<SelectedChecks, Failure> {
+        let (goals, options) = (&arguments.goals, &arguments.evidence);
+        let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app.notices)?;
+        Ok(selected.unwrap_or_else(|| {
+            app.notices.say("no checks given and none found: the judge decides alone, and must agree twice");
+            SelectedChecks::none()
+        }))
     }
 
     /// The models; their names are frozen, so that a run that is taken up again asks the same ones.
@@ -195,7 +187,7 @@ impl Job {
 
     fn order(
         &self,
-        evidence: &Evidence,
+        evidence: &SelectedChecks,
         models: &BTreeMap<Role, Arc<dyn Model>>,
         words: &Words<'_>,
         repository: &Repository,
@@ -222,7 +214,7 @@ impl Job {
             goals: of_kind(CheckKind::Goal),
             test_edits: words.test_edits,
         };
-        RunOrder::planned(order, allowance::of(&settings.budget))
+        RunOrder::planned(order, allowance::from_settings(&settings.budget))
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
