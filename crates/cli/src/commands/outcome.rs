@@ -34,7 +34,7 @@ pub(crate) fn tell(
                 output.line(&line)?;
             }
             if is_plan_only(&outcome.recorded) {
-                plan_text::lines(&story.run).iter().try_for_each(|line| output.line(line))?;
+                plan_text::lines(&story.run, lang).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
                 output.line(&format!("Branch: {branch}"))?;

@@ -164,7 +164,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     for task in seen.story.tasks.iter().filter(|task| Status::of_task(task.task.step()) == Status::Failed) {
         let diagnosis = Diagnosis::of(&seen.recorded, task, app.lang);
         output.line("")?;
-        output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
+        output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
     }
     Ok(())
 }
