@@ -274,21 +274,20 @@ impl Job {
 }
 
 fn bounds_line(bounds: &bounds::Answer, lang: Lang) -> String {
-    let money = |en: &str| bounds.money.map(|money| format!("{en}${money:.2}")).unwrap_or_default();
+    let (money, ja_money) = bounds
+        .money
+        .map(|money| (format!(", ${money:.2} for models"), format!("、モデル費用 ${money:.2}")))
+        .unwrap_or_default();
     let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
     say(
         lang,
         format!(
-            "limits: at most {}, {}, {}{}",
+            "limits: at most {}, {}, {}{money}",
             counted(calls, "model call"),
             counted(tokens, "token"),
-            counted(attempts, "agent attempt"),
-            money(", models ")
+            counted(attempts, "agent attempt")
         ),
-        format!(
-            "上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{}",
-            money("、モデル費用 ")
-        ),
+        format!("上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"),
     )
 }
 
