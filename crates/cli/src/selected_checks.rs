@@ -9,9 +9,10 @@ use fixpoint_vocabulary::brief::PlacedCheck;
 use fixpoint_vocabulary::secret;
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 
+use crate::app_context::AppContext;
 use crate::arguments::EvidenceArguments;
 use crate::failure::Failure;
-use crate::output::Notices;
+use crate::language::say;
 use crate::repository::Repository;
 
 /// The name of the only task of a loop.
@@ -44,7 +45,7 @@ pub(crate) fn with_options(mut settings: Settings, options: &EvidenceArguments) 
 /// The error of a command that needs checks.
 pub(crate) fn no_checks() -> Failure {
     Failure::BadInput(
-        "no checks given and none found in this project; name one with --until or --check".into(),
+        "no checks given and none detected in this project; give one with --until or --check".into(),
     )
 }
 
@@ -55,14 +56,14 @@ impl SelectedChecks {
         options: &EvidenceArguments,
         settings: &mut Settings,
         repository: &Repository,
-        notices: Notices,
+        app: &AppContext,
     ) -> Result<Option<Self>, Failure> {
         if let Some(typed) = Self::typed(goals, options, &repository.directory)? {
             return Ok(Some(typed));
         }
         match Self::configured(settings) {
             Some(configured) => Ok(Some(configured)),
-            None => Self::found(repository, settings, notices),
+            None => Self::found(repository, settings, app),
         }
     }
 
@@ -107,7 +108,7 @@ impl SelectedChecks {
     fn found(
         repository: &Repository,
         settings: &mut Settings,
-        notices: Notices,
+        app: &AppContext,
     ) -> Result<Option<Self>, Failure> {
         let ignores = |path: &str| repository.workspaces.ignores(path);
         let mut found = detect(&Directory::new(repository.root()), &ignores);
@@ -117,11 +118,20 @@ impl SelectedChecks {
             return Ok(None);
         }
         for check in &found.checks {
-            notices.say(&format!("found check `{}` ({})", check.check.command, check.because));
+            let (command, because) = (&check.check.command, &check.because);
+            app.notices.say(&say(
+                app.lang,
+                format!("detected check: `{command}` ({because})"),
+                format!("検出したチェック: `{command}`（{because}）"),
+            ));
         }
         if settings.workspace.setup.is_empty() {
             for command in &found.setup {
-                notices.say(&format!("found set-up command `{command}`"));
+                app.notices.say(&say(
+                    app.lang,
+                    format!("detected setup command: `{command}`"),
+                    format!("検出したセットアップコマンド: `{command}`"),
+                ));
             }
             settings.workspace.setup = found.setup;
         }

@@ -131,7 +131,7 @@ fn write_task(
     if Status::of_task(story.task.step()) == Status::Failed {
         let diagnosis = Diagnosis::of(recorded, story, lang);
         files.push(("diagnosis.json", json(&diagnosis)));
-        files.push(("diagnosis.md", diagnosis_markdown(&diagnosis, &run.id.0).into_bytes()));
+        files.push(("diagnosis.md", diagnosis_markdown(&diagnosis, &run.id.0, lang).into_bytes()));
     }
     let of_iteration =
         story.iterations.last().map(|last| context.join("iterations").join(last.number.to_string()));

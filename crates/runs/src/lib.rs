@@ -24,6 +24,7 @@ mod planning_history;
 mod run_explanation;
 mod story;
 mod summary;
+mod words;
 
 pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
@@ -35,6 +36,7 @@ pub use explanation::{Explanation, explain_task};
 pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
 pub use planning_history::{HistoryLine, planning_history};
-pub use run_explanation::{explain, state_name};
+pub use run_explanation::explain;
 pub use story::{AttemptMade, CheckMade, Iteration, Story, TaskStory};
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};
+pub use words::{progress_words, state_words, status_words};

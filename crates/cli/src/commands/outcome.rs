@@ -1,7 +1,6 @@
-//! What is said when a run has ended: on one screen, or as one object.
+//! The result of a run, when it has ended: on one screen, or as one JSON object.
 
-use fixpoint_decide::run::{Decision, Extent, TaskSource};
-use fixpoint_decide::task_run::{Step, Work};
+use fixpoint_decide::run::{Extent, TaskSource};
 use fixpoint_engine::{Ending, Recorded};
 use fixpoint_ports::{DiffStyle, Workspaces};
 use fixpoint_runs::{Cost, Explanation, RunDirectory, Story, Summary, cause_name, explain};
@@ -10,12 +9,14 @@ use fixpoint_vocabulary::{Cause, Lang};
 use fixpoint_workspaces::{Branch, Forwarded};
 
 use super::plan_text;
+use crate::app_context::AppContext;
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::session::{RunOutcome, SessionContext};
 use crate::text_layout::wrap;
 
-/// Delivers what is done, says how the run ended, and answers the exit code.
+/// Delivers the result, prints how the run ended, and returns the exit code.
 pub(crate) fn tell(
     run: &RunDirectory,
     outcome: &RunOutcome,
@@ -30,27 +31,26 @@ pub(crate) fn tell(
     match form {
         Form::Json => output.json(&Summary { branch, ..summary(run, &outcome.recorded, None, lang) })?,
         Form::Text => {
-            for line in screen(&run.id.0, &outcome.recorded, &story, lang) {
+            for line in screen(&run.id.0, &outcome.recorded, &story, session.app) {
                 output.line(&line)?;
             }
             if is_plan_only(&outcome.recorded) {
-                plan_text::lines(&story.run).iter().try_for_each(|line| output.line(line))?;
+                plan_text::lines(&story.run, lang).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
-                output.line(&format!("Branch: {branch}"))?;
+                output.line(&format!("{}: {branch}", say(lang, "Branch", "ブランチ")))?;
             }
             for line in &delivered.lines {
                 output.line(line)?;
             }
             if let Ending::Paused(_) = outcome.ending {
-                output.line(&format!("Resume: fixpoint resume {}", run.id))?;
+                output.line(&format!("{}: fixpoint resume {}", say(lang, "Resume", "再開"), run.id))?;
             }
         }
     }
     Ok(exit_code(outcome.ending.cause()))
 }
 
-/// Whether nothing but a plan was asked for.
 fn is_plan_only(recorded: &Recorded) -> bool {
     match &recorded.opening.order.tasks {
         TaskSource::Planned(order) => order.extent == Extent::PlanOnly,
@@ -58,52 +58,10 @@ fn is_plan_only(recorded: &Recorded) -> bool {
     }
 }
 
-/// The exit code of a cause.
 pub(crate) fn exit_code(cause: Cause) -> u8 {
     cause.exit_code().unwrap_or(1)
 }
 
-/// Where a task stands, in words.
-pub(crate) fn step_words(step: Step) -> String {
-    let doing = |work: Work| match work {
-        Work::TakingBase => "take the base",
-        Work::Baseline => "check the base",
-        Work::Attempting => "let the agent work",
-        Work::Reverting => "take back what lies outside the scope",
-        Work::Goals => "run the goals",
-        Work::RestoringTests => "put the tests back as they were",
-        Work::GoalsWithBaseTests => "run the goals with the tests as they were",
-        Work::Guards => "run the guards",
-        Work::SuspectsAtBase => "run at the base what it had hidden",
-        Work::FlakyAtBase => "run at the base what fails sometimes",
-        Work::Confirming => "run again what looks new",
-        Work::Judging => "ask the judge",
-    };
-    match step {
-        Step::New => "nothing yet".to_string(),
-        Step::Working { work } => doing(work).to_string(),
-        Step::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
-        Step::Ended { cause } => format!("ended: {}", cause_name(cause)),
-    }
-}
-
-/// What was decided, in words.
-pub(crate) fn decision_words(decision: &Decision, lang: Lang) -> String {
-    let of_task = |decision: &fixpoint_decide::task_run::Decision| match &decision.judged {
-        Some(judged) => format!(
-            "{}; stage {}; {}; then {}",
-            judged.verdict.progress.name(),
-            judged.counts.stage,
-            judged.verdict.reason.text.in_lang(lang),
-            step_words(decision.step)
-        ),
-        None => step_words(decision.step),
-    };
-    let words: Vec<String> = decision.of_tasks().map(|(_, decision)| of_task(decision)).collect();
-    if words.is_empty() { format!("{} steps", decision.moves.len()) } else { words.join("; ") }
-}
-
-/// Everything about a run, for programs.
 pub(crate) fn summary(run: &RunDirectory, recorded: &Recorded, holder: Option<u32>, lang: Lang) -> Summary {
     Summary::of(&run.id, recorded, holder, &run.path.to_string_lossy(), lang)
 }
@@ -182,24 +140,25 @@ fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
     }
 }
 
-/// How a run stands, on one screen.
-pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) -> Vec<String> {
+/// The state of a run on one screen: cause, evidence, next steps.
+pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, app: &AppContext) -> Vec<String> {
+    let (lang, width) = (app.lang, app.width());
     let Explanation { what, evidence, next } = explain(recorded, story, lang);
     let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
-    let mut lines = wrap(&format!("{run}{cause}: {what}"), WIDTH, "", "  ");
+    let mut lines = wrap(&format!("{run}{cause}: {what}"), width, "", "  ");
     for line in evidence.into_iter().chain(Cost::of(story).used(lang)).chain(story.times.words(lang)) {
-        lines.extend(wrap(&line, WIDTH, "  · ", "    "));
+        lines.extend(wrap(&line, width, "  · ", "    "));
     }
     for line in next {
-        lines.extend(wrap(&line, WIDTH, "→ ", "  "));
+        lines.extend(wrap(&line, width, "→ ", "  "));
     }
     bounded(lines)
 }
 
-const WIDTH: usize = 79;
+/// Lines of one screen.
 const HEIGHT: usize = 22;
 
-/// At most one screen: what is too much is taken out of the middle, so that cause and next action stay.
+/// At most one screen: lines are removed from the middle, so that the cause and the next steps stay.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
     if lines.len() > HEIGHT {
         let tail =
