@@ -129,7 +129,7 @@ fn refused_values_are_named_with_what_is_expected() {
         ),
         (
             with("tasks", json!([{"id": "a", "total": 1}])),
-            "tasks[0].total: unknown key here; did you mean `total`?",
+            "tasks[0].total: unknown key; did you mean `total`?",
         ),
         (
             with("tasks", json!([{"id": "a", "depends_on": []}])),
