@@ -12,6 +12,7 @@ pub mod ask;
 pub mod brief;
 mod cause;
 pub mod documents;
+pub mod prepared;
 mod reason;
 mod score;
 pub mod secret;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::ask::TaskQuestion;
-use fixpoint_vocabulary::work::{AttemptOrder, Command, CommitId, ReportedFailure};
+use fixpoint_vocabulary::work::{AttemptCommand, Command, CommitId, ReportedFailure};
 
 use super::{Decision, Judged, Seen, Step, TaskRun, Trial, Work};
 use crate::convergence::{Action, Attempt, Outcome, Verdict};
@@ -97,8 +97,8 @@ impl TaskRun {
 
     fn attempt_in(&self, session: Option<String>, number: u32, base: CommitId, stage: u32) -> Decision {
         let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
-        let order = AttemptOrder { session, ..AttemptOrder::new(number, base, origin, stage) };
-        Decision::perform(Work::Attempting, Command::RunAttempt(order))
+        let command = AttemptCommand { number, base, origin, stage, session };
+        Decision::perform(Work::Attempting, Command::RunAttempt(command))
     }
 
     /// At stage 1 an attempt goes on where the last one ended; above, where the best one did.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptOrder, AttemptResult, CheckEnd, CheckReport, Command, CommitId, GraftOrder,
+    AgentEnd, AttemptCommand, AttemptResult, CheckEnd, CheckReport, Command, CommitId, GraftOrder,
     ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
@@ -72,7 +72,7 @@ impl Trial {
         }
     }
 
-    fn new(order: &AttemptOrder, start_tree: Option<String>, result: &AttemptResult) -> Self {
+    fn new(order: &AttemptCommand, start_tree: Option<String>, result: &AttemptResult) -> Self {
         Self {
             stage: order.stage,
             start: order.base.clone(),
@@ -176,7 +176,8 @@ impl TaskRun {
             | CommandResult::Answer(_)
             | CommandResult::Person(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => &[],
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => &[],
         };
         match silence(reports) {
             Some(Silence::CouldNotRun) => {

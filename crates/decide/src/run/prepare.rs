@@ -1,77 +1,82 @@
-//! What must be known to perform a command, gathered from where it stands in the run.
+//! Preparing a command: everything that is needed to execute it, gathered from the run's state.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Draft, Material, TaskMaterial};
-use fixpoint_vocabulary::brief::{Errand, TaskBrief};
+use fixpoint_vocabulary::ask::{
+    About, Ask, CheckOutcome, Material, ModelQuestion, Repair, TaskMaterial,
+};
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
+use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand, TaskBrief};
 use fixpoint_vocabulary::settings::ScopeSettings;
-use fixpoint_vocabulary::work::{AttemptOrder, Command, ReportedFailure};
+use fixpoint_vocabulary::work::{AttemptCommand, Command, CommandId, ReportedFailure};
 use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
 
-use super::planning::Memory;
-use super::{Node, NodeKind, Owner, Run};
+use super::planning::CachedPlan;
+use super::{InFlight, Owner, Run, TaskKind, TaskNode};
 use crate::task_run::TaskRun;
 
 impl Run {
-    /// A command with everything that must be known to perform it.
-    pub fn errand(&self, owner: &Owner, command: &Command) -> Errand {
-        let node = match owner {
-            Owner::Task(task) | Owner::Merge(task) | Owner::Replan(task) | Owner::Reflection(task) => {
-                self.task(task)
-            }
-            Owner::Planning | Owner::Review | Owner::Whole => None,
-        };
-        let told = match node.and_then(|node| node.run.as_deref()) {
-            Some(run) => run.told(command),
-            None => command.clone(),
-        };
-        let command = match told {
-            Command::Ask(ask) => Command::Ask(self.with_material(owner, ask)),
-            Command::RunAttempt(order) => {
-                let (money, said) = (self.ledger.money_left(), self.planning.remarks.clone());
-                Command::RunAttempt(AttemptOrder { money, said, ..order })
-            }
-            other @ (Command::TakeBase
-            | Command::RunChecks(_)
-            | Command::Graft(_)
-            | Command::Merge(_)
-            | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan) => other,
-        };
-        Errand {
+    /// A command in flight with everything that is needed to execute it; `None` where it is not in flight.
+    pub fn prepare(&self, id: CommandId) -> Option<PreparedCommand> {
+        let InFlight { owner, command } = self.in_flight.get(&id)?;
+        let node = owner.task().and_then(|task| self.task(task));
+        Some(PreparedCommand {
+            action: self.prepare_action(owner, node, command),
             task: node.and_then(|node| self.task_brief(node)),
-            checks: self.checks().to_vec(),
+            checks: Arc::clone(&self.checks),
             tree: self.planning.base.as_ref().map(|base| base.tree.clone()),
             tools: self.plan_order().map(|order| order.tools.clone()).unwrap_or_default(),
-            plan: self.plan_to_keep(&command),
-            command,
-        }
-    }
-
-    /// The plan that goes on, where it is to be kept.
-    fn plan_to_keep(&self, command: &Command) -> Option<Draft> {
-        if !matches!(command, Command::KeepPlan) {
-            return None;
-        }
-        let plan = self.review.plan()?;
-        Some(Draft {
-            goal: self.brief.as_ref()?.goal.clone(),
-            understanding: self.planning.understanding.clone().unwrap_or_default(),
-            tasks: plan.tasks.clone(),
-            actions: plan.actions.clone(),
         })
     }
 
+    fn prepare_action(&self, owner: &Owner, node: Option<&TaskNode>, command: &Command) -> PreparedAction {
+        let task = node.and_then(|node| node.run.as_ref());
+        match command {
+            Command::TakeBase => PreparedAction::TakeBase,
+            Command::RunChecks(run) => PreparedAction::RunChecks(run.clone()),
+            Command::RunAttempt(command) => PreparedAction::RunAttempt(self.prepare_attempt(task, command)),
+            Command::Graft(order) => PreparedAction::Graft(order.clone()),
+            Command::Merge(order) => PreparedAction::Merge(order.clone()),
+            Command::Ask(question) => PreparedAction::Ask(Box::new(self.prepare_ask(owner, task, question))),
+            Command::AskPerson(ask) => PreparedAction::AskPerson(ask.clone()),
+            Command::RecallPlan => PreparedAction::FindCachedPlan,
+            Command::KeepPlan => PreparedAction::StorePlan(self.plan_to_store().map(Box::new)),
+            Command::Deliver(order) => PreparedAction::Deliver(order.clone()),
+        }
+    }
+
+    fn prepare_attempt(&self, task: Option<&TaskRun>, command: &AttemptCommand) -> AttemptOrder {
+        let order = match task {
+            Some(task) => task.attempt_order(command),
+            None => AttemptOrder::new(command),
+        };
+        AttemptOrder { money: self.ledger.money_left(), said: self.planning.remarks.clone(), ..order }
+    }
+
+    fn prepare_ask(&self, owner: &Owner, task: Option<&TaskRun>, question: &ModelQuestion) -> Ask {
+        let rejected = self.rejected.iter().rev().find(|(whose, _)| whose == owner);
+        let last = match rejected {
+            Some((_, rejected)) => Some(&rejected.text),
+            None => task.and_then(TaskRun::rejected_answer),
+        };
+        let repair = question.retry.as_ref().map(|retry| Repair {
+            tries: retry.tries,
+            problem: retry.problem.clone(),
+            answer: last.cloned().unwrap_or_default(),
+        });
+        Ask { about: question.about.clone(), repair, material: self.material(&question.about) }
+    }
+
     /// A task as an agent is told it. The only task of a run is told in its brief.
-    fn task_brief(&self, node: &Node) -> Option<TaskBrief> {
+    fn task_brief(&self, node: &TaskNode) -> Option<TaskBrief> {
         let brief = self.brief.as_ref()?;
         let is_whole = match node.kind {
-            NodeKind::Given => true,
-            NodeKind::Planned | NodeKind::Replanned | NodeKind::Added | NodeKind::Merge { .. } => false,
+            TaskKind::Given => true,
+            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added | TaskKind::Merge { .. } => false,
         };
         if is_whole {
             return None;
@@ -114,17 +119,6 @@ impl Run {
         own.map(|action| format!("- {}", action.purpose)).collect()
     }
 
-    fn with_material(&self, owner: &Owner, mut ask: Ask) -> Ask {
-        if let Some(repair) = &mut ask.repair
-            && repair.answer.as_str().is_empty()
-        {
-            let last = self.troubles.iter().rev().find(|(whose, _)| whose == owner);
-            repair.answer = last.map(|(_, trouble)| trouble.text.clone()).unwrap_or_default();
-        }
-        ask.material = self.material(&ask.about);
-        ask
-    }
-
     fn material(&self, about: &About) -> Material {
         let planning = &self.planning;
         let goal = self.brief.as_ref().map(|brief| brief.goal.clone()).unwrap_or_default();
@@ -149,9 +143,9 @@ impl Run {
             understanding: planning.understanding.clone(),
             tasks,
             actions: revision.map_or_else(ActionPlan::default, |plan| plan.actions.clone()),
-            draft: match &planning.memory {
-                Memory::Draft(draft) => Some((**draft).clone()),
-                Memory::NotAsked | Memory::Nothing => None,
+            draft: match &planning.cached {
+                CachedPlan::Draft(draft) => Some((**draft).clone()),
+                CachedPlan::NotLookedUp | CachedPlan::Missing => None,
             },
             issues,
             suggestions,
@@ -170,7 +164,7 @@ impl Run {
     /// Tasks that the answer may have.
     fn most_tasks(&self, about: &About) -> u32 {
         let Some(settings) = self.settings() else { return 1 };
-        let room = self.plan_bounds(self.nodes.len()).max_tasks;
+        let room = self.plan_bounds(self.graph.len()).max_tasks;
         if let About::ReplanTask { .. } = about {
             room.min(settings.replanning.max_children)
         } else if let About::JudgeWhole { .. } = about {
@@ -180,8 +174,8 @@ impl Run {
         }
     }
 
-    fn task_material(&self, node: &Node) -> TaskMaterial {
-        let run = node.run.as_deref();
+    fn task_material(&self, node: &TaskNode) -> TaskMaterial {
+        let run = node.run.as_ref();
         let judgement = run.and_then(TaskRun::judgement);
         let said = judgement.map(|said| said.answer.clone());
         let commit = run.and_then(|run| run.result().or_else(|| run.nearest()));

@@ -1,47 +1,83 @@
-//! Looking back after a task, and changing the steps that are not done yet.
+//! Reflection after a task, and the revision of the steps that are not done yet.
 //!
-//! Nothing new starts while a look back is under way: what it finds may change what should start. Invariant: at most
-//! one look back for each task, and at most `max_revisions` revisions.
+//! Nothing new starts during a reflection: what it finds may change what should start. Invariant: at most one
+//! reflection for each task, and at most `max_revisions` revisions.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, PersonAnswer, PersonAsk, PersonAskKind, Reading};
+use fixpoint_vocabulary::ask::{About, ModelQuestion, PersonAnswer, PersonAsk, PersonAskKind, Reading};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, ReflectionDocument};
 use fixpoint_vocabulary::settings::ReflectionSettings;
 use fixpoint_vocabulary::work::{Command, CommandResult};
-use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Redactor, TaskId, TaskState};
+use serde::{Deserialize, Serialize};
 
-use super::{Deciding, Judging, Move, Node, NodeKind, OutOfPlace, Owner, Run, Trouble};
+use super::{Judging, Owner, RejectedAnswer, Run, TaskNode, Transition, UnexpectedEvent};
 use crate::reflection::{self, ActionStatus, LastAction};
 use crate::revising;
 use crate::revision::{Approval, Verdict};
 
-/// Whether a task has an end that can be looked back at.
-pub(super) const fn has_ended(node: &Node) -> bool {
-    let is_over = match node.state {
-        TaskState::Done | TaskState::Blocked => true,
-        TaskState::Ready
-        | TaskState::Running
-        | TaskState::NeedsContinuation
-        | TaskState::Cancelled
-        | TaskState::ReplacedByReplan => false,
-    };
-    let is_planned = match node.kind {
-        NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => true,
-        NodeKind::Given | NodeKind::Merge { .. } => false,
-    };
-    is_over && is_planned
+/// A change by reflection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReflectionChange {
+    /// The reflection after a task is over, or was not called for.
+    Reflected {
+        /// After which task.
+        task: TaskId,
+        /// What it found; nothing where there was none.
+        document: Option<Box<ReflectionDocument>>,
+    },
+    /// The remaining steps shall change, if a person agrees.
+    RevisionProposed {
+        /// The order and the steps.
+        actions: ActionPlan,
+        /// The error that the revision answers.
+        error: String,
+    },
+    /// The remaining steps are changed.
+    Revised {
+        /// The order and the steps.
+        actions: ActionPlan,
+        /// The error that the revision answers.
+        error: String,
+    },
 }
 
 impl Run {
-    /// Whether looking back at a task is called for.
-    fn is_reflection_due(&self, node: &Node) -> bool {
+    /// Folds a change.
+    pub(super) fn apply_reflection(&mut self, change: &ReflectionChange) {
+        match change {
+            ReflectionChange::Reflected { task, document } => {
+                self.graph.update(task, |node| node.reflected = true);
+                self.reflections += u32::from(document.is_some());
+                self.forget_rejected(&Owner::Reflection(task.clone()));
+            }
+            ReflectionChange::RevisionProposed { actions, error } => {
+                self.proposed = Some((actions.clone(), error.clone()));
+            }
+            ReflectionChange::Revised { actions, error } => {
+                let review = &mut self.review;
+                let accepted = review.accepted.and_then(|plan| review.revisions.get_mut(plan as usize));
+                if let Some(plan) = accepted {
+                    plan.actions = actions.clone();
+                }
+                self.revisions.record(error);
+                self.proposed = None;
+                self.follow_plan_order();
+            }
+        }
+    }
+
+    /// Whether a reflection after a task is called for.
+    fn is_reflection_due(&self, node: &TaskNode) -> bool {
         let (Some(settings), Some(order)) = (self.settings(), self.plan_order()) else { return false };
         // What cannot change anything any more is not worth a question.
-        let is_left = self.nodes.waiting() > 0;
-        let ended = self.nodes.ended();
+        let is_left = self.graph.waiting() > 0;
+        let ended = self.graph.ended();
         let is_done = node.state == TaskState::Done;
         let question = reflection::Question {
             actions_done: u64::try_from(ended).unwrap_or(u64::MAX),
@@ -59,23 +95,21 @@ impl Run {
     }
 }
 
-impl Deciding<'_> {
-    /// Whether a look back is under way or was just begun, so that nothing new starts.
+impl Transition<'_> {
+    /// Whether a reflection is under way or was just begun, so that nothing new starts.
     pub(super) fn is_reflecting(&mut self) -> bool {
-        let mut owners = self.run.under_way.values().map(|under_way| &under_way.owner);
-        let held = self.run.held.iter().map(|(owner, ..)| owner);
-        if owners.by_ref().chain(held).any(|owner| matches!(owner, Owner::Reflection(_))) {
+        if self.run.busy_owners().any(|owner| matches!(owner, Owner::Reflection(_))) {
             return true;
         }
-        let next = self.run.nodes.active().find(|node| has_ended(node) && !node.reflected);
+        let next = self.run.graph.active().find(|node| node.has_ended() && !node.reflected);
         let Some((task, is_due)) = next.map(|node| (node.id().clone(), self.run.is_reflection_due(node)))
         else {
             return false;
         };
         if is_due {
-            self.ask(Owner::Reflection(task.clone()), Ask::new(About::Reflect { task }));
+            self.ask(Owner::Reflection(task.clone()), ModelQuestion::new(About::Reflect { task }));
         } else {
-            self.push(Move::Reflected { task, document: None });
+            self.push(ReflectionChange::Reflected { task, document: None });
         }
         true
     }
@@ -84,38 +118,36 @@ impl Deciding<'_> {
         &mut self,
         task: &TaskId,
         result: &CommandResult,
-    ) -> Result<(), OutOfPlace> {
+    ) -> Result<(), UnexpectedEvent> {
         let answer = match result {
             CommandResult::Answer(answer) => answer,
-            CommandResult::Person(answer) => return self.with_approval(answer),
+            CommandResult::Person(answer) => return self.with_revision_approval(answer),
             CommandResult::Base(_)
             | CommandResult::Checks { .. }
             | CommandResult::Attempt(_)
             | CommandResult::Grafted { .. }
             | CommandResult::Merged(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => return Ok(()),
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => return Ok(()),
         };
-        let trouble = match &answer.reading {
+        let rejected = match &answer.reading {
             Reading::Document(Document::Reflection(document)) => match self.revised(document) {
                 Ok(revised) => return self.reflected(task, document, revised),
-                Err(problem) => {
-                    Trouble { problem: Redactor::default().redact(&problem), text: Redacted::default() }
-                }
+                Err(problem) => RejectedAnswer::because(Redactor::default().redact(&problem)),
             },
-            Reading::Document(_) => Trouble {
-                problem: Redacted::ours("another kind of document was given"),
-                text: Redacted::default(),
-            },
-            Reading::Unreadable { problem, text } => Trouble { problem: problem.clone(), text: text.clone() },
+            Reading::Document(_) => RejectedAnswer::wrong_document(),
+            Reading::Unreadable { problem, text } => {
+                RejectedAnswer { problem: problem.clone(), text: text.clone() }
+            }
             Reading::Unanswered { .. } => return Ok(()),
         };
         let owner = Owner::Reflection(task.clone());
-        if self.is_asked_again(&owner, trouble) {
-            self.ask(owner, Ask::new(About::Reflect { task: task.clone() }));
+        if self.is_asked_again(&owner, rejected) {
+            self.ask(owner, ModelQuestion::new(About::Reflect { task: task.clone() }));
         } else {
-            // Nobody could look back: the plan stays as it is.
-            self.push(Move::Reflected { task: task.clone(), document: None });
+            // No reflection is to be had: the plan stays as it is.
+            self.push(ReflectionChange::Reflected { task: task.clone(), document: None });
         }
         Ok(())
     }
@@ -139,20 +171,20 @@ impl Deciding<'_> {
         task: &TaskId,
         document: &ReflectionDocument,
         revised: Option<ActionPlan>,
-    ) -> Result<(), OutOfPlace> {
-        let kept = alloc::boxed::Box::new(document.clone());
-        self.push(Move::Reflected { task: task.clone(), document: Some(kept) });
+    ) -> Result<(), UnexpectedEvent> {
+        let kept = Box::new(document.clone());
+        self.push(ReflectionChange::Reflected { task: task.clone(), document: Some(kept) });
         let (Some(actions), Some(settings)) = (revised, self.run.settings()) else { return Ok(()) };
         let reflection = &document.reflection;
         let error = reflection.error.clone().or_else(|| reflection.issues_identified.first().cloned());
         let error = error.unwrap_or_else(|| reflection.action_evaluated.clone());
         match self.run.revisions.verdict(&error, &settings.planning.revision) {
             Verdict::Revise { approval: Approval::NotNeeded, .. } => {
-                self.push(Move::Revised { actions, error });
+                self.push(ReflectionChange::Revised { actions, error });
             }
             Verdict::Revise { approval: Approval::Within { seconds }, .. } => {
-                let about = format!("the plan shall be changed because of: {error}");
-                self.push(Move::RevisionProposed { actions, error });
+                let about = format!("the plan is to be changed because of: {error}");
+                self.push(ReflectionChange::RevisionProposed { actions, error });
                 let (about, kind) = (Redactor::default().redact(&about), PersonAskKind::Approval);
                 let asked = PersonAsk { about, questions: Vec::new(), kind, within: seconds };
                 self.begin(Owner::Reflection(task.clone()), Command::AskPerson(asked));
@@ -163,10 +195,10 @@ impl Deciding<'_> {
     }
 
     /// A person was asked whether the plan may change; silence is a no.
-    fn with_approval(&mut self, answer: &PersonAnswer) -> Result<(), OutOfPlace> {
+    fn with_revision_approval(&mut self, answer: &PersonAnswer) -> Result<(), UnexpectedEvent> {
         match (answer, self.run.proposed.clone()) {
             (PersonAnswer::Approved { .. }, Some((actions, error))) => {
-                self.push(Move::Revised { actions, error });
+                self.push(ReflectionChange::Revised { actions, error });
                 Ok(())
             }
             (PersonAnswer::Approved { .. }, None) => Ok(()),

@@ -1,17 +1,18 @@
-//! The plan before the judge: scored, compared with the one before where that matters, refined, accepted or rejected.
+//! The plan before its judge: scored, compared with the one before where that matters, refined, accepted or rejected.
 //!
 //! A single score is a sample, so more are drawn only while a decision depends on how two plans compare. The best
-//! acceptable plan goes on, also after a regression. Invariant: at most `max_refinement_attempts` plans after the
+//! acceptable plan is executed, also after a regression. Invariant: at most `max_refinement_attempts` plans after the
 //! first, each scored at most `judge.max_samples` times.
 
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
+use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, PlanJudgement, PlanningDocument, Subtask};
 use fixpoint_vocabulary::work::{Command, CommandResult};
-use fixpoint_vocabulary::{Cause, Redacted, Redactor, Score};
+use fixpoint_vocabulary::{Cause, Redactor, Score};
+use serde::{Deserialize, Serialize};
 
-use super::{Deciding, Judging, Mended, Move, Owner, Run, Trouble};
+use super::{Judging, Owner, RejectedAnswer, Run, Transition};
 use crate::fallback::{self, Fallback, Mergeable};
 use crate::refinement::{self, Comparison};
 use crate::sampling::{self, Next, Samples};
@@ -32,20 +33,32 @@ impl Mergeable for Subtask {
     }
 }
 
+/// What became of a refined plan whose structure is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanRepair {
+    /// It was sound: the plan is as the planner gave it.
+    None,
+    /// It was merged with the plan before, task by task.
+    Merged,
+    /// The plan before is used.
+    Previous,
+}
+
 /// One plan that was put before the judge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Revision {
+pub struct ReviewedPlan {
     /// Its tasks.
     pub tasks: Vec<Subtask>,
     /// Their order and steps.
     pub actions: ActionPlan,
     /// Whether it is as the planner gave it.
-    pub mended: Mended,
+    pub repair: PlanRepair,
     /// What the judge said, each time it was asked.
     pub samples: Vec<PlanJudgement>,
 }
 
-impl Revision {
+impl ReviewedPlan {
     /// The scores it got.
     pub fn scores(&self) -> Vec<Score> {
         self.samples.iter().filter_map(|sample| sample.overall_score).collect()
@@ -63,21 +76,21 @@ impl Revision {
 
 /// The plans so far and what was decided about them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Review {
-    /// The plans, the first at first.
-    pub revisions: Vec<Revision>,
+pub struct PlanReview {
+    /// The plans, oldest first.
+    pub revisions: Vec<ReviewedPlan>,
     /// What was decided about each.
     pub decisions: Vec<refinement::Answer>,
-    /// The one that goes on.
+    /// The number of the plan that is executed.
     pub accepted: Option<u32>,
-    /// What it holds that must not be run, or not without consent.
+    /// What it contains that must not be executed, or not without a person's approval.
     pub findings: Vec<alloc::string::String>,
     pub(super) suggestion_replans: u32,
 }
 
-impl Review {
-    /// The plan that goes on, or the newest.
-    pub fn plan(&self) -> Option<&Revision> {
+impl PlanReview {
+    /// The accepted plan, or the newest.
+    pub fn plan(&self) -> Option<&ReviewedPlan> {
         match self.accepted {
             Some(revision) => self.revisions.get(revision as usize),
             None => self.revisions.last(),
@@ -97,6 +110,43 @@ impl Review {
     }
 }
 
+/// A change of the plan's review.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanReviewChange {
+    /// A plan is there, to be judged.
+    Planned {
+        /// Its tasks.
+        tasks: Vec<Subtask>,
+        /// Their order and steps.
+        actions: ActionPlan,
+        /// Whether it is as the planner gave it.
+        repair: PlanRepair,
+    },
+    /// The judge scored a plan.
+    Scored {
+        /// The revision of the plan, from 0.
+        revision: u32,
+        /// What the judge said.
+        judgement: PlanJudgement,
+    },
+    /// It is decided what becomes of the newest plan.
+    Decided {
+        /// What, and why.
+        answer: refinement::Answer,
+    },
+    /// This plan is executed.
+    Accepted {
+        /// Its revision, from 0.
+        revision: u32,
+    },
+    /// The plan contains something that must not be executed, or not without a person's approval.
+    Flagged {
+        /// What.
+        findings: Vec<alloc::string::String>,
+    },
+}
+
 /// What to do about the newest plan.
 enum Verdict {
     /// The judge is asked about a plan.
@@ -106,6 +156,39 @@ enum Verdict {
 }
 
 impl Run {
+    /// Folds a change.
+    pub(super) fn apply_plan_review(&mut self, change: &PlanReviewChange) {
+        let review = &mut self.review;
+        match change {
+            PlanReviewChange::Planned { tasks, actions, repair } => {
+                let (tasks, actions, repair) = (tasks.clone(), actions.clone(), *repair);
+                review.revisions.push(ReviewedPlan { tasks, actions, repair, samples: Vec::new() });
+                self.forget_rejected(&Owner::Planning);
+                self.forget_rejected(&Owner::PlanReview);
+            }
+            PlanReviewChange::Scored { revision, judgement } => {
+                if let Some(plan) = review.revisions.get_mut(*revision as usize) {
+                    plan.samples.push(judgement.clone());
+                }
+                self.forget_rejected(&Owner::PlanReview);
+            }
+            PlanReviewChange::Decided { answer } => {
+                let is_for_suggestions = answer.reason.code == refinement::Code::ApplyingSuggestions;
+                review.suggestion_replans += u32::from(is_for_suggestions);
+                review.decisions.push(answer.clone());
+            }
+            PlanReviewChange::Accepted { revision } => review.accepted = Some(*revision),
+            PlanReviewChange::Flagged { findings } => review.findings.extend(findings.iter().cloned()),
+        }
+        self.follow_plan_order();
+    }
+
+    /// Tasks are started in the order of the plan.
+    pub(super) fn follow_plan_order(&mut self) {
+        let order = self.review.plan().map(|plan| plan.actions.execution_order.as_slice());
+        self.graph.set_order(order.unwrap_or_default());
+    }
+
     fn verdict(&self) -> Option<Verdict> {
         let settings = self.settings()?;
         let newest = u32::try_from(self.review.revisions.len().checked_sub(1)?).ok()?;
@@ -117,7 +200,7 @@ impl Run {
         let question = refinement::Question {
             is_acceptable: first.is_acceptable,
             score: plan.score(),
-            previous_score: before.and_then(Revision::score),
+            previous_score: before.and_then(ReviewedPlan::score),
             issues: first.issues.clone(),
             suggestions: first.suggestions.clone(),
             attempt_count: newest,
@@ -153,10 +236,10 @@ impl Run {
     }
 }
 
-impl Deciding<'_> {
+impl Transition<'_> {
     /// What the judgement of the plan needs next.
     pub(super) fn next_of_review(&mut self) {
-        if self.run.is_busy(&Owner::Review) || self.run.review.accepted.is_some() {
+        if self.run.is_busy(&Owner::PlanReview) || self.run.review.accepted.is_some() {
             return;
         }
         let is_judged = self.run.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
@@ -165,7 +248,7 @@ impl Deciding<'_> {
         }
         match self.run.verdict() {
             Some(Verdict::Score { revision, sample }) => {
-                self.ask(Owner::Review, Ask::new(About::JudgePlan { revision, sample }));
+                self.ask(Owner::PlanReview, ModelQuestion::new(About::JudgePlan { revision, sample }));
             }
             Some(Verdict::Decided(answer)) => self.decided(answer),
             None => self.end(Cause::PlanRejected),
@@ -178,11 +261,11 @@ impl Deciding<'_> {
             refinement::Decision::Replan => None,
             refinement::Decision::Accept | refinement::Decision::Reject => self.run.review.best(),
         };
-        self.push(Move::PlanDecided { answer });
+        self.push(PlanReviewChange::Decided { answer });
         match (decision, accepted) {
             (refinement::Decision::Replan, _) => {
                 let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-                self.ask(Owner::Review, Ask::new(About::Refine { revision }));
+                self.ask(Owner::PlanReview, ModelQuestion::new(About::Refine { revision }));
             }
             (_, Some(revision)) => self.accept_plan(revision),
             (_, None) => self.end(Cause::PlanRejected),
@@ -191,7 +274,7 @@ impl Deciding<'_> {
 
     pub(super) fn with_review(&mut self, command: &Command, result: &CommandResult) {
         if let CommandResult::Person(answer) = result {
-            return self.with_consent(answer);
+            return self.with_plan_approval(answer);
         }
         let (Command::Ask(ask), CommandResult::Answer(answer)) = (command, result) else { return };
         if let About::JudgePlan { revision, .. } = &ask.about {
@@ -199,32 +282,30 @@ impl Deciding<'_> {
         }
         match &answer.reading {
             Reading::Document(Document::Planning(document)) => self.with_refined(document),
-            Reading::Document(_) => self.unusable_refinement("another kind of document was given"),
+            Reading::Document(_) => self.refine_again(RejectedAnswer::wrong_document()),
             Reading::Unreadable { problem, text } => {
-                let trouble = Trouble { problem: problem.clone(), text: text.clone() };
-                self.refine_again(trouble);
+                self.refine_again(RejectedAnswer { problem: problem.clone(), text: text.clone() });
             }
             Reading::Unanswered { .. } => {}
         }
     }
 
     fn with_plan_judgement(&mut self, revision: u32, answer: &ModelAnswer) {
-        let trouble = match &answer.reading {
+        let rejected = match &answer.reading {
             Reading::Document(Document::PlanJudgement(judgement)) => {
-                return self.push(Move::PlanScored { revision, judgement: judgement.clone() });
+                return self.push(PlanReviewChange::Scored { revision, judgement: judgement.clone() });
             }
-            Reading::Document(_) => Trouble {
-                problem: Redacted::ours("another kind of document was given"),
-                text: Redacted::default(),
-            },
-            Reading::Unreadable { problem, text } => Trouble { problem: problem.clone(), text: text.clone() },
+            Reading::Document(_) => RejectedAnswer::wrong_document(),
+            Reading::Unreadable { problem, text } => {
+                RejectedAnswer { problem: problem.clone(), text: text.clone() }
+            }
             Reading::Unanswered { .. } => return,
         };
-        if self.is_asked_again(&Owner::Review, trouble) {
+        if self.is_asked_again(&Owner::PlanReview, rejected) {
             let sample =
                 self.run.review.revisions.get(revision as usize).map_or(0, |plan| plan.samples.len());
             let sample = u32::try_from(sample).unwrap_or(u32::MAX).saturating_add(1);
-            return self.ask(Owner::Review, Ask::new(About::JudgePlan { revision, sample }));
+            return self.ask(Owner::PlanReview, ModelQuestion::new(About::JudgePlan { revision, sample }));
         }
         // A judge that cannot be read never counts as a yes.
         let judgement = PlanJudgement {
@@ -233,18 +314,17 @@ impl Deciding<'_> {
             suggestions: Vec::new(),
             overall_score: None,
         };
-        self.push(Move::PlanScored { revision, judgement });
+        self.push(PlanReviewChange::Scored { revision, judgement });
     }
 
-    fn unusable_refinement(&mut self, problem: &str) {
-        let problem = Redactor::default().redact(problem);
-        self.refine_again(Trouble { problem, text: Redacted::default() });
+    fn reject_refinement(&mut self, problem: &str) {
+        self.refine_again(RejectedAnswer::because(Redactor::default().redact(problem)));
     }
 
-    fn refine_again(&mut self, trouble: Trouble) {
-        if self.is_asked_again(&Owner::Review, trouble) {
+    fn refine_again(&mut self, rejected: RejectedAnswer) {
+        if self.is_asked_again(&Owner::PlanReview, rejected) {
             let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-            return self.ask(Owner::Review, Ask::new(About::Refine { revision }));
+            return self.ask(Owner::PlanReview, ModelQuestion::new(About::Refine { revision }));
         }
         match self.run.review.best() {
             Some(revision) => self.accept_plan(revision),
@@ -254,13 +334,13 @@ impl Deciding<'_> {
 
     fn with_refined(&mut self, document: &PlanningDocument) {
         let Some(decomposition) = &document.task_decomposition else {
-            return self.unusable_refinement("task_decomposition: this part of the answer is missing");
+            return self.reject_refinement("task_decomposition: this part of the answer is missing");
         };
         let tasks = plan_shape::flattened(&decomposition.subtasks);
         let bounds = self.run.plan_bounds(0);
         let actions = document.action_plan.clone().unwrap_or_default();
         if let Some(problem) = plan_shape::problem_of_actions(&actions, &tasks, bounds) {
-            return self.unusable_refinement(&problem);
+            return self.reject_refinement(&problem);
         }
         let (Some(first), Some(previous), Some(settings)) =
             (self.run.review.revisions.first(), self.run.review.revisions.last(), self.run.settings())
@@ -274,19 +354,19 @@ impl Deciding<'_> {
         };
         let is_sound =
             structure::decide(&question).is_valid && plan_shape::problem_of_tasks(&tasks, bounds).is_none();
-        let (tasks, actions, mended) = if is_sound {
-            (tasks, actions, Mended::No)
+        let (tasks, actions, repair) = if is_sound {
+            (tasks, actions, PlanRepair::None)
         } else {
             match fallback::decide(&first.tasks, &previous.tasks, &tasks, &settings.refinement) {
                 Fallback::Merged(tasks) if plan_shape::problem_of_tasks(&tasks, bounds).is_none() => {
-                    (tasks, previous.actions.clone(), Mended::Merged)
+                    (tasks, previous.actions.clone(), PlanRepair::Merged)
                 }
                 // What is wrong with a task by itself is not mended by putting it beside others.
-                Fallback::Merged(_) => (previous.tasks.clone(), previous.actions.clone(), Mended::Previous),
-                Fallback::Previous(tasks) => (tasks, previous.actions.clone(), Mended::Previous),
+                Fallback::Merged(_) => (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous),
+                Fallback::Previous(tasks) => (tasks, previous.actions.clone(), PlanRepair::Previous),
             }
         };
-        self.push(Move::Planned { tasks, actions, mended });
+        self.push(PlanReviewChange::Planned { tasks, actions, repair });
     }
 }
 

@@ -4,19 +4,19 @@
 
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
-use super::{Move, Node, Owner, Run, Standing};
+use super::{Change, Owner, Run, RunStatus, TaskChange, TaskNode};
 use crate::phases::Phase;
 use crate::refinement;
 use crate::tasks::{self, Happening};
 
 /// An event that has no place where the run stands: a defect of whoever sent it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OutOfPlace {
+pub enum UnexpectedEvent {
     /// It cannot happen to the run.
-    #[error("this event cannot happen to a run that is {standing:?}")]
+    #[error("this event cannot happen to a run that is {status:?}")]
     Run {
         /// Where the run stands.
-        standing: Standing,
+        status: RunStatus,
     },
     /// What was decided about it has no place in the phase: a defect of ours.
     #[error("a run cannot come from the phase {from:?} to {to:?}")]
@@ -48,10 +48,10 @@ impl Run {
     /// What the run is doing.
     pub fn phase(&self) -> Phase {
         let is_planned = self.plan_order().is_some();
-        match self.standing {
-            Standing::Ended { .. } => Phase::Completion,
-            Standing::New | Standing::Working | Standing::Paused { .. } if !is_planned => Phase::Execution,
-            Standing::New | Standing::Working | Standing::Paused { .. } => match self.review.accepted {
+        match self.status {
+            RunStatus::Ended { .. } => Phase::Completion,
+            RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } if !is_planned => Phase::Execution,
+            RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } => match self.review.accepted {
                 Some(_) => self.phase_of_work(),
                 None => self.phase_of_planning(),
             },
@@ -59,10 +59,8 @@ impl Run {
     }
 
     fn phase_of_work(&self) -> Phase {
-        let under_way = self.under_way.values().map(|under_way| &under_way.owner);
-        let mut owners = under_way.chain(self.held.iter().map(|(owner, ..)| owner));
-        let looks_back = owners.any(|owner| matches!(owner, Owner::Reflection(_)));
-        match (looks_back, &self.proposed) {
+        let is_reflecting = self.busy_owners().any(|owner| matches!(owner, Owner::Reflection(_)));
+        match (is_reflecting, &self.proposed) {
             (true, Some(_)) => Phase::PlanRevision,
             (true, None) => Phase::Reflection,
             (false, _) => Phase::Execution,
@@ -83,23 +81,21 @@ impl Run {
         }
     }
 
-    /// Why a move cannot follow from where its task is.
-    pub(super) fn forbids(&self, step: &Move) -> Option<OutOfPlace> {
-        let (task, happening) = if let Move::TaskReplaced { task, .. } = step {
-            (task, Happening::Replaced)
-        } else if let Move::TaskStarted { order } = step {
-            (&order.task, Happening::Started)
-        } else if let Move::TaskMoved { task, state, cause } = step {
-            (task, happening_of(*state, *cause))
-        } else {
-            return None;
+    /// Why a change cannot follow from the state that its task is in.
+    pub(super) fn forbids(&self, change: &Change) -> Option<UnexpectedEvent> {
+        let Change::Task(change) = change else { return None };
+        let (task, happening) = match change {
+            TaskChange::Replaced { task, .. } => (task, Happening::Replaced),
+            TaskChange::Started { order } => (&order.task, Happening::Started),
+            TaskChange::StateChanged { task, state, cause } => (task, happening_of(*state, *cause)),
+            TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => return None,
         };
         let node = self.task(task)?;
-        // Bringing two results together has begun when they are, before anybody works on what came of it.
-        let is_merge_under_way =
+        // A merge runs from when its sides are being merged, before anybody works on what came of it.
+        let is_merging =
             node.is_merge() && node.state == TaskState::Running && happening == Happening::Started;
-        let error = tasks::after(node.state, happening).err().filter(|_| !is_merge_under_way)?;
-        Some(OutOfPlace::State { task: Node::id(node).clone(), error })
+        let error = tasks::after(node.state, happening).err().filter(|_| !is_merging)?;
+        Some(UnexpectedEvent::State { task: TaskNode::id(node).clone(), error })
     }
 }
 

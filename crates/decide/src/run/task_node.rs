@@ -1,7 +1,7 @@
 //! A task of the running graph with everything that has become of it.
 
 use alloc::collections::BTreeSet;
-use alloc::sync::Arc;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::documents::Subtask;
@@ -10,22 +10,23 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
+use super::task_changes::NewTask;
 use crate::replanning::{GraphTask, ReplanningInfo};
 use crate::task_run::{Ground, Step, TaskRun};
 
 /// Where a task comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NodeKind {
-    /// It is all there is to do.
+pub enum TaskKind {
+    /// It is all there is to do: nothing was planned.
     Given,
     /// The plan.
     Planned,
-    /// A task that could not work.
+    /// A task that could not work, and was replaced.
     Replanned,
-    /// The judgement of the whole.
+    /// Something that was missing when the result was judged.
     Added,
-    /// Two results that must be brought together.
+    /// It merges two results.
     Merge {
         /// The task whose result is the one side.
         ours: TaskId,
@@ -36,16 +37,16 @@ pub enum NodeKind {
 
 /// A task of the running graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct TaskNode {
     /// The task as it was planned.
     pub task: Subtask,
     /// Where it comes from.
-    pub kind: NodeKind,
-    /// Where it stands.
+    pub kind: TaskKind,
+    /// Its state in the graph.
     pub state: TaskState,
     /// Why it is blocked.
     pub cause: Option<Cause>,
-    /// Where it stands in its lineage.
+    /// Its place in its lineage of replans.
     pub lineage: Option<ReplanningInfo>,
     /// The tasks in its place.
     pub replaced_by: Vec<TaskId>,
@@ -53,27 +54,54 @@ pub struct Node {
     pub goals: BTreeSet<u32>,
     /// What it begins on, where that is not what it depends on.
     pub ground: Option<Ground>,
-    /// What bringing two results together came to.
+    /// What merging two results gave.
     pub merged: Option<Merged>,
-    /// Its own life, once it began.
-    pub run: Option<Arc<TaskRun>>,
-    /// Where its own life stands.
-    pub step: Step,
+    /// Its own state machine, once it began.
+    pub run: Option<TaskRun>,
     /// The last attempt that was begun.
     pub last_attempt: Option<CommandId>,
-    /// Whether a look back at it was made, or was not called for.
+    /// Whether the reflection after it was made, or was not called for.
     pub reflected: bool,
 }
 
-impl Node {
+impl TaskNode {
+    pub(super) fn new(new: NewTask, goals: BTreeSet<u32>) -> Self {
+        Self {
+            task: new.task,
+            kind: new.kind,
+            state: TaskState::Ready,
+            cause: None,
+            lineage: new.lineage,
+            replaced_by: Vec::new(),
+            goals,
+            ground: new.ground,
+            merged: None,
+            run: None,
+            last_attempt: None,
+            reflected: false,
+        }
+    }
+
+    /// The only task of a run.
+    pub(super) fn given(run: TaskRun) -> Self {
+        let task = Subtask::new(run.order().task.clone(), String::new());
+        let new = NewTask { task, kind: TaskKind::Given, lineage: None, ground: None };
+        Self { state: TaskState::Running, run: Some(run), ..Self::new(new, BTreeSet::new()) }
+    }
+
     /// Its name.
     pub const fn id(&self) -> &TaskId {
         &self.task.id
     }
 
-    /// The commit it came to, once it is done.
+    /// What its own state machine is doing.
+    pub fn step(&self) -> Step {
+        self.run.as_ref().map_or(Step::New, TaskRun::step)
+    }
+
+    /// The commit that is its result, once it is done.
     pub fn result(&self) -> Option<Base> {
-        self.run.as_ref().filter(|_| self.state == TaskState::Done).and_then(|run| run.result())
+        self.run.as_ref().filter(|_| self.state == TaskState::Done).and_then(TaskRun::result)
     }
 
     /// Replans made in its lineage.
@@ -86,12 +114,29 @@ impl Node {
         self.lineage.as_ref().map_or(&self.task.id, |info| &info.original_task_id)
     }
 
-    /// Whether it brings two results together.
+    /// Whether it merges two results.
     pub const fn is_merge(&self) -> bool {
         match self.kind {
-            NodeKind::Merge { .. } => true,
-            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => false,
+            TaskKind::Merge { .. } => true,
+            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => false,
         }
+    }
+
+    /// Whether it is over, and worth a reflection.
+    pub(super) const fn has_ended(&self) -> bool {
+        let is_over = match self.state {
+            TaskState::Done | TaskState::Blocked => true,
+            TaskState::Ready
+            | TaskState::Running
+            | TaskState::NeedsContinuation
+            | TaskState::Cancelled
+            | TaskState::ReplacedByReplan => false,
+        };
+        let is_planned = match self.kind {
+            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => true,
+            TaskKind::Given | TaskKind::Merge { .. } => false,
+        };
+        is_over && is_planned
     }
 
     /// As scheduling and replanning see it. A task without a scope may change anything, so it runs alone.
