@@ -416,9 +416,11 @@ impl Deciding<'_> {
     /// Tells a task what happened, and takes its decision in.
     fn tell(&mut self, task: &TaskId, on: On) -> Result<(), OutOfPlace> {
         let Some(run) = self.run.task(task).and_then(|node| node.run.as_ref()) else { return Ok(()) };
-        let decision = run
-            .decide(&on.seen(self.event))
-            .map_err(|error| OutOfPlace::Task { task: task.clone(), error })?;
+        let seen = on.seen(self.event);
+        let mut tentative = TaskRun::clone(run);
+        tentative.record(&seen);
+        let decision =
+            tentative.decide(&seen).map_err(|error| OutOfPlace::Task { task: task.clone(), error })?;
         let decision = self.run.within_limits(task, decision);
         self.push(Move::Task { task: task.clone(), on, decision });
         Ok(())

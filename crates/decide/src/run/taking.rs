@@ -148,9 +148,10 @@ impl Run {
             if let Some(run) = node.run.as_mut().filter(|_| is_folded) {
                 let run = Arc::make_mut(run);
                 match on {
-                    On::TheEvent => run.apply(event, decision),
-                    On::Begun | On::StopAsked | On::Resumed => run.apply(&on.seen(event), decision),
+                    On::TheEvent => run.record(event),
+                    On::Begun | On::StopAsked | On::Resumed => run.record(&on.seen(event)),
                 }
+                run.apply(decision);
             }
             node.step = decision.step;
             if let Some(Command::RunAttempt(_)) = decision.command {
