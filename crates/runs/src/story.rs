@@ -289,7 +289,8 @@ impl TaskStory {
                 judged: judged.clone(),
             });
         }
-        self.task.apply(event, decision);
+        self.task.record(event);
+        self.task.apply(decision);
     }
 
     fn add_end(&mut self, command: CommandId, end: &CommandEnd, took_ms: u64) {

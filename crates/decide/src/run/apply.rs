@@ -5,14 +5,17 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
 
-use super::{Change, Decision, Deferred, InFlight, Owner, Run, RunChange, RunStatus, Turn};
+use super::{Change, Decision, Deferred, InFlight, Owner, Run, RunChange, RunStatus, TaskChange, Turn};
 
 impl Run {
     /// Folds an event and the changes that were recorded with it.
     pub fn apply(&mut self, turn: Turn, event: &Event, decision: &Decision) {
         self.record(turn, event);
         for (index, change) in (0u32..).zip(&decision.changes) {
-            self.apply_change(CommandId { seq: turn.seq, index }, event, change);
+            if let Change::Task(TaskChange::Decided { task, signal, .. }) = change {
+                self.record_task(task, *signal, event);
+            }
+            self.apply_change(CommandId { seq: turn.seq, index }, change);
         }
     }
 
@@ -40,7 +43,7 @@ impl Run {
     }
 
     /// Folds one change. `id` is the name of the command it begins, if it begins one.
-    pub(super) fn apply_change(&mut self, id: CommandId, event: &Event, change: &Change) {
+    pub(super) fn apply_change(&mut self, id: CommandId, change: &Change) {
         if let Some((_, command)) = change.command() {
             self.reserve(id, command);
         }
@@ -48,7 +51,7 @@ impl Run {
             Change::Run(change) => self.apply_run(id, change),
             Change::Planning(change) => self.apply_planning(change),
             Change::PlanReview(change) => self.apply_plan_review(change),
-            Change::Task(change) => self.apply_task(id, event, change),
+            Change::Task(change) => self.apply_task(id, change),
             Change::Merge(change) => self.apply_merge(change),
             Change::FinalReview(change) => self.apply_final_review(change),
             Change::Reflection(change) => self.apply_reflection(change),

@@ -102,7 +102,7 @@ impl TaskChange {
 
 impl Run {
     /// Folds a change. `id` is the name of the command it begins, if it begins one.
-    pub(super) fn apply_task(&mut self, id: CommandId, event: &Event, change: &TaskChange) {
+    pub(super) fn apply_task(&mut self, id: CommandId, change: &TaskChange) {
         match change {
             TaskChange::Added { tasks } => {
                 self.final_review.is_complete = None;
@@ -115,9 +115,7 @@ impl Run {
                     node.run = Some(run);
                 });
             }
-            TaskChange::Decided { task, signal, decision } => {
-                self.apply_task_decision(id, event, task, *signal, decision);
-            }
+            TaskChange::Decided { task, decision, .. } => self.apply_task_decision(id, task, decision),
             TaskChange::StateChanged { task, state, cause } => self.apply_state(task, *state, *cause),
             TaskChange::Replaced { task, children, .. } => {
                 self.forget_rejected(&Owner::Replan(task.clone()));
@@ -134,17 +132,19 @@ impl Run {
         }
     }
 
-    fn apply_task_decision(
-        &mut self,
-        id: CommandId,
-        event: &Event,
-        task: &TaskId,
-        signal: TaskSignal,
-        decision: &task_run::Decision,
-    ) {
+    /// Folds what a task reacts to, before what it decides.
+    pub(super) fn record_task(&mut self, task: &TaskId, signal: TaskSignal, event: &Event) {
         self.graph.update(task, |node| {
             if let Some(run) = &mut node.run {
-                run.apply(&signal.event(event), decision);
+                run.record(&signal.event(event));
+            }
+        });
+    }
+
+    fn apply_task_decision(&mut self, id: CommandId, task: &TaskId, decision: &task_run::Decision) {
+        self.graph.update(task, |node| {
+            if let Some(run) = &mut node.run {
+                run.apply(decision);
             }
             if let Some(Command::RunAttempt(_)) = decision.command {
                 node.last_attempt = Some(id);

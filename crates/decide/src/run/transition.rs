@@ -48,7 +48,7 @@ impl<'a> Transition<'a> {
             self.forbidden = self.run.forbids(&change);
         }
         let index = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
-        self.run.apply_change(CommandId { seq: self.turn.seq, index }, self.event, &change);
+        self.run.apply_change(CommandId { seq: self.turn.seq, index }, &change);
         self.changes.push(change);
     }
 
@@ -166,6 +166,7 @@ impl<'a> Transition<'a> {
 
     /// Has a task react to a signal, within what the run allows it.
     pub(super) fn tell(&mut self, task: &TaskId, signal: TaskSignal) -> Result<(), UnexpectedEvent> {
+        self.run.record_task(task, signal, self.event);
         let Some(run) = self.run.task(task).and_then(|node| node.run.as_ref()) else { return Ok(()) };
         let decision = run
             .decide(&signal.event(self.event))

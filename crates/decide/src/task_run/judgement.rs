@@ -105,7 +105,8 @@ impl TaskRun {
         self.judge(Work::Attempting, trial, unjudged)
     }
 
-    pub(super) fn remember_answer(&mut self, answer: &ModelAnswer) {
+    /// Folds what the judge said: a yes counts for the attempt on trial.
+    pub(super) fn record_answer(&mut self, answer: &ModelAnswer) {
         match &answer.reading {
             Reading::Document(Document::TaskJudgement(said)) => {
                 self.unreadable.clear();
@@ -137,7 +138,7 @@ impl TaskRun {
     }
 
     fn unreadable(&self, judge: &JudgeOrder, problem: Redacted) -> Decision {
-        let tries = u32::try_from(self.unreadable.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let tries = u32::try_from(self.unreadable.len()).unwrap_or(u32::MAX);
         match &self.under_way {
             Some(Command::Ask(ask)) if tries <= judge.max_format_retries => {
                 let retry = Some(Retry { tries, problem });
@@ -180,17 +181,16 @@ impl TaskRun {
     /// The judge agrees that the acceptance is met.
     fn agreed(&self, said: &JudgeAnswer) -> Decision {
         let Some(trial) = &self.trial else { return self.next_after_stage() };
-        let trial = Trial { yeses: trial.yeses + 1, ..trial.clone() };
-        let is_changed = trial.start_tree.as_ref() != Some(&trial.tree.0) && !self.is_undone(&trial);
+        let is_changed = trial.start_tree.as_ref() != Some(&trial.tree.0) && !self.is_undone(trial);
         match (is_changed, said.already_satisfied) {
-            (true, _) => self.with_suspects(Work::Judging, &trial),
+            (true, _) => self.with_suspects(Work::Judging, trial),
             (false, true) => {
                 let judged =
-                    self.judge(Work::Judging, &trial, Told::without_failures(Outcome::Complete)).judged;
+                    self.judge(Work::Judging, trial, Told::without_failures(Outcome::Complete)).judged;
                 Decision { judged, ..Decision::end(Cause::AlreadySatisfied) }
             }
             // To say that it is done does not do it.
-            (false, false) => self.judge(Work::Judging, &trial, Told::incomplete(Vec::new())),
+            (false, false) => self.judge(Work::Judging, trial, Told::incomplete(Vec::new())),
         }
     }
 
@@ -205,7 +205,7 @@ impl TaskRun {
     /// The next attempt, once it is known to be worth making.
     fn next_after_stage(&self) -> Decision {
         let counts = self.controller().counts();
-        let from = if counts.stage >= 2 { self.best.as_ref() } else { self.last.as_ref() };
+        let from = if counts.stage >= 2 { self.best() } else { self.last.as_ref() };
         match from.or(self.last.as_ref()) {
             Some(left) => self.attempt(counts.iterations + 1, left.commit.clone(), counts.stage),
             None => Decision::end(Cause::NotConverging),

@@ -36,7 +36,13 @@ impl TaskRun {
 
     /// What the checks showed of the attempt on trial, or of the last that was judged.
     pub fn latest_reports(&self) -> Vec<CheckReport> {
-        self.trial.as_ref().map_or_else(|| self.shown.clone(), Trial::reports)
+        self.reports().cloned().collect()
+    }
+
+    /// What the checks showed of the attempt on trial, or of the last that was judged, each once.
+    pub(super) fn reports(&self) -> impl Iterator<Item = &CheckReport> {
+        let judged = if self.trial.is_none() { self.shown.as_slice() } else { &[] };
+        self.trial.iter().flat_map(Trial::reports).chain(judged)
     }
 
     /// An attempt with what the agent is told.
@@ -48,11 +54,11 @@ impl TaskRun {
 
     /// What is left to do at a commit that an attempt begins with.
     pub(super) fn left_at(&self, commit: &CommitId) -> (Vec<ReportedFailure>, Vec<String>) {
-        let known = self.last.iter().chain(&self.best).find(|left| left.commit == *commit);
+        let known = self.last.iter().chain(&self.earlier_best).find(|left| left.commit == *commit);
         match known.or(self.last.as_ref()) {
             Some(left) => (left.failures.clone(), left.outside.clone()),
             None => {
-                let goals = self.goals(&self.ground);
+                let goals = self.goals();
                 let failing = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
                 (failing.flat_map(|goal| goal.failures.iter().cloned()).collect(), Vec::new())
             }
