@@ -7,24 +7,24 @@ use std::path::Path;
 use fixpoint_project::{FoundAgent, agent, agents};
 use fixpoint_vocabulary::settings::{AgentKind, AgentSettings, Settings};
 
+use crate::app_context::AppContext;
 use crate::evidence::refuse_secret;
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
 /// The agent's command line as a person would type it. What is typed goes before what a file says about its kind.
 pub(crate) fn choose(
     typed: &[String],
     settings: &mut Settings,
     repository: &Repository,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<Vec<String>, Failure> {
     for argument in typed {
         refuse_secret("the agent's command line", argument)?;
     }
     if !typed.is_empty() {
         settings.agent.kind = AgentKind::Auto;
-        let working_dir = surroundings.working_dir()?;
+        let working_dir = app.working_dir()?;
         let root = repository.root().canonicalize().unwrap_or_else(|_| repository.root().to_path_buf());
         let resolved = typed.iter().enumerate();
         return Ok(resolved.map(|(place, word)| resolved_word(place, word, &working_dir, &root)).collect());
@@ -33,10 +33,10 @@ pub(crate) fn choose(
         return Ok(configured);
     }
     let wanted = wanted(settings.agent.kind)?;
-    let found = agents(&|name| surroundings.program(name));
+    let found = agents(&|name| app.program(name));
     match found.iter().find(|agent| wanted.is_none_or(|name| agent.name == name)) {
         Some(agent) => {
-            surroundings.notices.say(&format!("the agent is {}: {}", agent.title, agent.command_line()));
+            app.notices.say(&format!("the agent is {}: {}", agent.title, agent.command_line()));
             Ok(words(agent))
         }
         None => Err(Failure::BadInput(

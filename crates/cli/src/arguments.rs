@@ -1,7 +1,7 @@
 //! What can be typed. What it means is decided by the commands.
 
-mod looping;
-mod running;
+mod loop_arguments;
+mod run_arguments;
 mod runs;
 
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use crate::commands::schema::SchemaName;
 use crate::commands::simulate::SimulateArguments;
 use crate::language::LangArgument;
 
-pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
-pub(crate) use running::{
+pub(crate) use loop_arguments::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
+pub(crate) use run_arguments::{
     CacheArguments, CacheCommand, CalibrateArguments, GoalArguments, PlanArguments, RunGoalArguments,
 };
 pub(crate) use runs::{

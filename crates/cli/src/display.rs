@@ -24,15 +24,15 @@ use fixpoint_vocabulary::{Lang, TaskId};
 use self::board::Board;
 use self::drawing::{Drawing, clock};
 pub(crate) use self::run_lines::score_words;
+use crate::app_context::{Paint, Screen};
 use crate::output::harmless;
-use crate::surroundings::{Paint, Screen};
 
 /// How often the time that passed is drawn anew.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Which lines stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
+pub(crate) enum Verbosity {
     /// All that happens.
     Everything,
     /// Only what a person would not expect: what is compared is told at the end.
@@ -64,11 +64,11 @@ impl Display {
     /// Shows nothing yet.
     pub(crate) fn new(
         (screen, lang): (Screen, Lang),
-        telling: Telling,
+        verbosity: Verbosity,
         title: &str,
         max_iterations: u32,
     ) -> Self {
-        let drawing = Arc::new(Mutex::new(Drawing::new(screen, telling, title, max_iterations)));
+        let drawing = Arc::new(Mutex::new(Drawing::new(screen, verbosity, title, max_iterations)));
         let ended = Arc::new(AtomicBool::new(false));
         let ticker = matches!(screen, Screen::Live(_)).then(|| {
             let (drawing, ended) = (Arc::clone(&drawing), Arc::clone(&ended));

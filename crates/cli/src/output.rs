@@ -100,11 +100,6 @@ impl Notices {
     }
 }
 
-/// The places a letter takes in a terminal: those of Japanese take two.
-pub(crate) fn letter_width(letter: char) -> usize {
-    if letter >= '\u{1100}' && !('\u{2000}'..='\u{2e7f}').contains(&letter) { 2 } else { 1 }
-}
-
 /// In which form a result is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {

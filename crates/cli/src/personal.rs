@@ -8,14 +8,10 @@ use fixpoint_models::{Key, Network, NetworkLimits};
 use fixpoint_vocabulary::settings::UserConfigApi;
 use serde_json::{Map, Value, json};
 
-use crate::surroundings::Surroundings;
+use crate::app_context::AppContext;
 
 /// What the service says of a person, as a layer of the configuration.
-pub(crate) fn settings_of(
-    person: &str,
-    service: &UserConfigApi,
-    surroundings: &Surroundings,
-) -> Result<Node, String> {
+pub(crate) fn settings_of(person: &str, service: &UserConfigApi, app: &AppContext) -> Result<Node, String> {
     let Some(url) = &service.url else { return Err("user_config_api.url is not set".to_string()) };
     let Some((platform, name)) = person.split_once('/') else {
         return Err(format!("`{person}` is no PLATFORM/NAME, such as github/alice"));
@@ -23,12 +19,12 @@ pub(crate) fn settings_of(
     let key = match &service.api_key_env {
         None => None,
         Some(variable) => {
-            let value = surroundings.variable(variable).map(|value| value.to_string_lossy().into_owned());
+            let value = app.variable(variable).map(|value| value.to_string_lossy().into_owned());
             let key = value.as_deref().and_then(Key::new);
             Some(key.ok_or_else(|| format!("user_config_api.api_key_env: {variable} holds no key"))?)
         }
     };
-    let environment: BTreeMap<String, String> = surroundings
+    let environment: BTreeMap<String, String> = app
         .environment()
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))

@@ -63,12 +63,12 @@ fn end_at_once() -> ! {
 }
 
 /// Listens until it is dropped.
-pub(crate) struct Listening {
+pub(crate) struct SignalListener {
     handle: Handle,
     asked: Arc<AtomicBool>,
 }
 
-impl Listening {
+impl SignalListener {
     /// Turns the first signal into a request to stop. Nothing that runs is left behind by the second: supervisors
     /// end what they supervise when this process is gone.
     pub(crate) fn begin(outbox: Outbox) -> std::io::Result<Self> {
@@ -95,7 +95,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for SignalListener {
     fn drop(&mut self) {
         RUN_LISTENS.store(false, Ordering::Release);
         self.handle.close();

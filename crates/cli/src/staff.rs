@@ -16,8 +16,8 @@ use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::settings::ModelSettings;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
+use crate::app_context::AppContext;
 use crate::environment;
-use crate::surroundings::Surroundings;
 
 /// Everybody who performs the errands of a run.
 pub(crate) struct Staff {
@@ -35,22 +35,20 @@ impl Performs for Staff {
 
 /// What models are made from, as this process finds it.
 pub(crate) fn model_surroundings(
-    surroundings: &Surroundings,
+    app: &AppContext,
     settings: &ModelSettings,
     processes: Arc<dyn Processes>,
     counts: Option<&Path>,
 ) -> ModelSurroundings {
-    let environment: BTreeMap<String, String> = surroundings
+    let environment: BTreeMap<String, String> = app
         .environment()
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
         .collect();
     let limits = NetworkLimits::within(Duration::from_secs(settings.timeout.into()));
     let network = Arc::new(Network::new(limits, &environment));
-    let programs = ProgramRunner {
-        processes,
-        environment: environment::of_agent(surroundings.environment(), &[], "claude"),
-    };
+    let programs =
+        ProgramRunner { processes, environment: environment::of_agent(app.environment(), &[], "claude") };
     ModelSurroundings {
         programs: Some(programs),
         script_counts: counts.map(Path::to_path_buf),

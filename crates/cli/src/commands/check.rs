@@ -15,13 +15,13 @@ use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use serde::Serialize;
 
 use super::outcome::exit_code;
+use crate::app_context::AppContext;
 use crate::arguments::CheckArguments;
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::{Around, Seat, WallClock};
-use crate::surroundings::Surroundings;
+use crate::session::{RunStorage, SessionContext, WallClock};
 
 /// The exit code where something is new.
 const SOMETHING_NEW: u8 = 3;
@@ -45,17 +45,13 @@ struct Compared {
     changed: bool,
 }
 
-pub(crate) fn run(
-    arguments: &CheckArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let loaded = surroundings.configuration(&arguments.evidence.set)?;
+pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let loaded = app.configuration(&arguments.evidence.set)?;
     let mut settings = settings_with(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
-    let repository = Repository::open(surroundings, &settings)?;
+    let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
-    let evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
+    let evidence = evidence(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
     let brief = Brief {
@@ -71,8 +67,8 @@ pub(crate) fn run(
     };
     let opening =
         Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
-    let recorded = compare(opening, &repository, surroundings)?;
-    tell(arguments, &recorded, surroundings, output)
+    let recorded = compare(opening, &repository, app)?;
+    tell(arguments, &recorded, app, output)
 }
 
 /// Every check is a guard here: it is compared, not demanded.
@@ -80,12 +76,12 @@ fn evidence(
     arguments: &CheckArguments,
     settings: &mut Settings,
     repository: &Repository,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<Evidence, Failure> {
     let typed = Evidence::typed(&[], &arguments.evidence, &repository.directory)?;
     let mut evidence = match typed.or_else(|| Evidence::configured(settings)) {
         Some(evidence) => evidence,
-        None => Evidence::found(repository, settings, surroundings.notices)?,
+        None => Evidence::found(repository, settings, app.notices)?,
     };
     evidence.implied_goals = ImpliedGoals::None;
     for placed in &mut evidence.checks {
@@ -95,35 +91,31 @@ fn evidence(
 }
 
 /// Judges the working tree as the one attempt of a task that nobody will resume.
-fn compare(
-    opening: Opening,
-    repository: &Repository,
-    surroundings: &Surroundings,
-) -> Result<Recorded, Failure> {
-    let around = Around { surroundings, repository, screen: surroundings.screen };
+fn compare(opening: Opening, repository: &Repository, app: &AppContext) -> Result<Recorded, Failure> {
+    let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("a journal in memory: {error}")))?;
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
-    let seat = Seat { run: None, blobs: Arc::clone(&blobs) };
+    let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
     let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
-    let driven = around.drive(&seat, recorded, |executor| {
+    let outcome = session.drive(&storage, recorded, |executor| {
         let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
         Engine::begin(desk, executor, opening)
     });
-    let forgotten = seat.forget(repository);
-    let driven = driven?;
-    forgotten.map(|()| driven.recorded)
+    let forgotten = storage.forget(repository);
+    let outcome = outcome?;
+    forgotten.map(|()| outcome.recorded)
 }
 
 fn tell(
     arguments: &CheckArguments,
     recorded: &Recorded,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let story = Story::of(recorded);
     let Some((task, last)) = story.iterations().last() else {
-        let told = explain(recorded, &story, surroundings.lang);
+        let told = explain(recorded, &story, app.lang);
         let cause = story.cause().unwrap_or(Cause::Stopped);
         if Form::from(arguments.json) == Form::Json {
             output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,

@@ -11,13 +11,13 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
 use crate::staff::{advisers, model_surroundings};
-use crate::surroundings::Surroundings;
 
 /// How something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -52,13 +52,9 @@ impl Finding {
     }
 }
 
-pub(crate) fn run(
-    arguments: &DoctorArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let mut findings = vec![git(surroundings)];
-    let loaded = surroundings.configuration(&SetArguments { sets: Vec::new() });
+pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let mut findings = vec![git(app)];
+    let loaded = app.configuration(&SetArguments { sets: Vec::new() });
     findings.push(match &loaded {
         Ok(loaded) => Finding::good("configuration", format!("{} checks", loaded.settings.checks.len())),
         Err(error) => {
@@ -66,10 +62,10 @@ pub(crate) fn run(
         }
     });
     let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
-    findings.extend(repository(surroundings, &settings));
-    findings.push(supervisor(surroundings));
-    findings.push(agents_found(surroundings));
-    findings.push(models_found(surroundings, &settings));
+    findings.extend(repository(app, &settings));
+    findings.push(supervisor(app));
+    findings.push(agents_found(app));
+    findings.push(models_found(app, &settings));
     findings.push(sandbox(settings.sandbox));
     let is_bad = findings.iter().any(|finding| finding.state == State::Bad);
     match Form::from(arguments.json) {
@@ -92,12 +88,12 @@ pub(crate) fn run(
 }
 
 /// The models that were found, and which would be asked. Keys are named by their variable, never shown.
-fn models_found(surroundings: &Surroundings, settings: &Settings) -> Finding {
+fn models_found(app: &AppContext, settings: &Settings) -> Finding {
     let processes = match SupervisedProcesses::by_this_program([SUPERVISE.into()]) {
         Ok(processes) => processes,
         Err(error) => return Finding::bad("models", error.to_string(), "reinstall fixpoint"),
     };
-    let around = model_surroundings(surroundings, &settings.models, Arc::new(processes), None);
+    let around = model_surroundings(app, &settings.models, Arc::new(processes), None);
     let detected = detect(&settings.models, &around, Thoroughness::Everything);
     let named = |finding: &fixpoint_models::Finding| match &finding.sight {
         Sight::Found { model } => Some(format!("{model} ({})", finding.by)),
@@ -120,15 +116,15 @@ fn models_found(surroundings: &Surroundings, settings: &Settings) -> Finding {
     }
 }
 
-fn git(surroundings: &Surroundings) -> Finding {
-    match surroundings.program("git") {
+fn git(app: &AppContext) -> Finding {
+    match app.program("git") {
         Some(path) => Finding::good("git", path.display().to_string()),
         None => Finding::bad("git", "not found on the PATH", "install git"),
     }
 }
 
-fn repository(surroundings: &Surroundings, settings: &Settings) -> Vec<Finding> {
-    let repository = match Repository::open(surroundings, settings) {
+fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
+    let repository = match Repository::open(app, settings) {
         Ok(repository) => repository,
         Err(error) => {
             let remedy = "change to a git repository, or `git init`";
@@ -162,7 +158,7 @@ fn repository(surroundings: &Surroundings, settings: &Settings) -> Vec<Finding> 
 }
 
 /// Runs a program under supervision, which is what every agent and check needs.
-fn supervisor(surroundings: &Surroundings) -> Finding {
+fn supervisor(app: &AppContext) -> Finding {
     let remedy = "run fixpoint from a place where programs may be executed";
     let tried = || -> Result<ExitCause, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -171,7 +167,7 @@ fn supervisor(surroundings: &Surroundings) -> Finding {
         let invocation = Invocation {
             program: Program::Shell("exit 0".into()),
             directory: directory.path().to_path_buf(),
-            environment: surroundings.environment().to_vec(),
+            environment: app.environment().to_vec(),
             stdin: Stdin::Closed,
             limits: Limits {
                 wall: Duration::from_secs(30),
@@ -191,8 +187,8 @@ fn supervisor(surroundings: &Surroundings) -> Finding {
     }
 }
 
-fn agents_found(surroundings: &Surroundings) -> Finding {
-    let found = agents(&|name| surroundings.program(name));
+fn agents_found(app: &AppContext) -> Finding {
+    let found = agents(&|name| app.program(name));
     if found.is_empty() {
         let remedy = "install one, or name any command: fixpoint loop … -- COMMAND";
         return Finding::warning("agents", "none that is known is on the PATH", remedy);

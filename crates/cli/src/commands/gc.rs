@@ -7,12 +7,12 @@ use fixpoint_runs::{RunDirectory, Status, Story};
 use fixpoint_vocabulary::Cause;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::GcArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::WallClock;
-use crate::surroundings::Surroundings;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -31,12 +31,8 @@ enum Stays {
     Unreadable(String),
 }
 
-pub(crate) fn run(
-    arguments: &GcArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let repository = Repository::look(surroundings)?;
+pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let repository = Repository::look(app)?;
     let age = DAY.saturating_mul(u32::try_from(arguments.days).unwrap_or(u32::MAX));
     let work = if arguments.force { Work::Expendable } else { Work::Precious };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());

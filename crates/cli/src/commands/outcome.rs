@@ -11,28 +11,29 @@ use fixpoint_workspaces::{Branch, Forwarded};
 
 use super::plan_text;
 use crate::failure::Failure;
-use crate::output::{Form, Output, letter_width};
-use crate::session::{Around, Driven};
+use crate::output::{Form, Output};
+use crate::session::{RunOutcome, SessionContext};
+use crate::text_layout::wrap;
 
 /// Delivers what is done, says how the run ended, and answers the exit code.
 pub(crate) fn tell(
     run: &RunDirectory,
-    driven: &Driven,
-    around: &Around<'_>,
+    outcome: &RunOutcome,
+    session: &SessionContext<'_>,
     form: Form,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(&driven.recorded);
-    let delivered = deliver(run, &story, &driven.recorded, around)?;
+    let story = Story::of(&outcome.recorded);
+    let delivered = deliver(run, &story, &outcome.recorded, session)?;
     let branch = delivered.branch.clone();
-    let lang = around.surroundings.lang;
+    let lang = session.app.lang;
     match form {
-        Form::Json => output.json(&Summary { branch, ..summary(run, &driven.recorded, None, lang) })?,
+        Form::Json => output.json(&Summary { branch, ..summary(run, &outcome.recorded, None, lang) })?,
         Form::Text => {
-            for line in screen(&run.id.0, &driven.recorded, &story, lang) {
+            for line in screen(&run.id.0, &outcome.recorded, &story, lang) {
                 output.line(&line)?;
             }
-            if is_plan_only(&driven.recorded) {
+            if is_plan_only(&outcome.recorded) {
                 plan_text::lines(&story.run).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
@@ -41,12 +42,12 @@ pub(crate) fn tell(
             for line in &delivered.lines {
                 output.line(line)?;
             }
-            if let Ending::Paused(_) = driven.ending {
+            if let Ending::Paused(_) = outcome.ending {
                 output.line(&format!("Resume: fixpoint resume {}", run.id))?;
             }
         }
     }
-    Ok(exit_code(driven.ending.cause()))
+    Ok(exit_code(outcome.ending.cause()))
 }
 
 /// Whether nothing but a plan was asked for.
@@ -121,7 +122,7 @@ pub(crate) fn deliver(
     run: &RunDirectory,
     story: &Story,
     recorded: &Recorded,
-    around: &Around<'_>,
+    session: &SessionContext<'_>,
 ) -> Result<Delivered, Failure> {
     let has_result = matches!(story.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
         && story.run.is_over();
@@ -131,7 +132,7 @@ pub(crate) fn deliver(
     if result == base.commit {
         return Ok(Delivered::default());
     }
-    let workspaces = &around.repository.workspaces;
+    let workspaces = &session.repository.workspaces;
     let delivery = recorded.opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
     if let Delivery::Patch(path) = &delivery {
         let patch = workspaces.diff(&base.commit, &result, DiffStyle::Patch)?;
@@ -151,7 +152,7 @@ pub(crate) fn deliver(
             };
             if let Some(why) = told {
                 let notice = format!("the branch {branch} {why} and is left alone; the result is {result}");
-                around.surroundings.notices.say(&notice);
+                session.app.notices.say(&notice);
             }
             branch
         }
@@ -185,61 +186,18 @@ fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
 pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) -> Vec<String> {
     let Explanation { what, evidence, next } = explain(recorded, story, lang);
     let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
-    let mut lines = wrapped(&format!("{run}{cause}: {what}"), "", "  ");
+    let mut lines = wrap(&format!("{run}{cause}: {what}"), WIDTH, "", "  ");
     for line in evidence.into_iter().chain(Cost::of(story).used(lang)).chain(story.times.words(lang)) {
-        lines.extend(wrapped(&line, "  · ", "    "));
+        lines.extend(wrap(&line, WIDTH, "  · ", "    "));
     }
     for line in next {
-        lines.extend(wrapped(&line, "→ ", "  "));
+        lines.extend(wrap(&line, WIDTH, "→ ", "  "));
     }
     bounded(lines)
 }
 
 const WIDTH: usize = 79;
 const HEIGHT: usize = 22;
-
-/// Text in lines that fit, the first with one indentation, the others with another. A letter of Japanese takes two
-/// places, and may be the last of its line.
-fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = first.to_string();
-    let mut is_empty = true;
-    for word in text.split_whitespace() {
-        let mut word = word.to_string();
-        if !is_empty && width(&line) + 1 + width(&word) > WIDTH {
-            lines.push(std::mem::replace(&mut line, others.to_string()));
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        // A word that is longer than a line is cut wherever the line ends.
-        while width(&line) + width(&word) > WIDTH {
-            let mut used = width(&line);
-            let fits: String = word
-                .chars()
-                .take_while(|letter| {
-                    used += letter_width(*letter);
-                    used <= WIDTH
-                })
-                .collect();
-            if fits.is_empty() {
-                break;
-            }
-            word = word.chars().skip(fits.chars().count()).collect();
-            line.push_str(&fits);
-            lines.push(std::mem::replace(&mut line, others.to_string()));
-        }
-        line.push_str(&word);
-        is_empty = word.is_empty();
-    }
-    lines.push(line);
-    lines
-}
-
-fn width(text: &str) -> usize {
-    text.chars().map(letter_width).sum()
-}
 
 /// At most one screen: what is too much is taken out of the middle, so that cause and next action stay.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
@@ -258,15 +216,6 @@ fn bounded(mut lines: Vec<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_fit_whatever_is_in_them() {
-        let long = format!("short {} 日本語の長い文がここに続きます{}", "x".repeat(300), "あ".repeat(100));
-        let lines = wrapped(&long, "  · ", "    ");
-        assert!(lines.iter().all(|line| width(line) <= WIDTH), "{lines:#?}");
-        let joined: String = lines.iter().map(|line| line.trim_start_matches([' ', '·'])).collect();
-        assert_eq!(joined.replace(' ', ""), long.replace(' ', ""));
-    }
 
     #[test]
     fn a_screen_keeps_the_cause_and_the_next_action() {

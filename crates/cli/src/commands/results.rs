@@ -9,11 +9,11 @@ use fixpoint_vocabulary::Cause;
 use fixpoint_workspaces::Applied;
 use serde_json::{Value, json};
 
+use crate::app_context::AppContext;
 use crate::arguments::{ApplyArguments, DiffArguments, LogsArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
 /// A run with its repository.
 struct Opened {
@@ -22,8 +22,8 @@ struct Opened {
     story: Story,
 }
 
-fn open(name: &str, surroundings: &Surroundings) -> Result<Opened, Failure> {
-    let repository = Repository::look(surroundings)?;
+fn open(name: &str, app: &AppContext) -> Result<Opened, Failure> {
+    let repository = Repository::look(app)?;
     let run = repository.find(name)?;
     let story = Story::of(&run.read()?.recorded);
     Ok(Opened { repository, run, story })
@@ -51,12 +51,8 @@ impl Opened {
     }
 }
 
-pub(crate) fn diff(
-    arguments: &DiffArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let opened = open(&arguments.run, surroundings)?;
+pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let opened = open(&arguments.run, app)?;
     let (base, result) = opened.ends(arguments.attempt)?;
     let workspaces = &opened.repository.workspaces;
     match Form::from(arguments.json) {
@@ -84,7 +80,7 @@ pub(crate) fn diff(
         }
         Form::Text => {
             if !opened.is_delivered() && arguments.attempt.is_none() {
-                surroundings.notices.say("this run is not done; what follows is its best attempt");
+                app.notices.say("this run is not done; what follows is its best attempt");
             }
             let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
             output.bytes(&workspaces.diff(&base, &result, style)?)
@@ -94,10 +90,10 @@ pub(crate) fn diff(
 
 pub(crate) fn apply(
     arguments: &ApplyArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let opened = open(&arguments.run, surroundings)?;
+    let opened = open(&arguments.run, app)?;
     let (base, result) = opened.ends(arguments.attempt)?;
     if !opened.is_delivered() && arguments.attempt.is_none() {
         let iterations: Vec<&Iteration> = opened.story.iterations().map(|(_, iteration)| iteration).collect();
@@ -142,12 +138,8 @@ struct Log {
     path: PathBuf,
 }
 
-pub(crate) fn logs(
-    arguments: &LogsArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let opened = open(&arguments.run, surroundings)?;
+pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let opened = open(&arguments.run, app)?;
     let recorded = opened.run.read()?.recorded;
     let names: Vec<String> = recorded
         .opening
@@ -165,7 +157,7 @@ pub(crate) fn logs(
     let all = all_logs(&opened, &names);
     let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
     if wanted.is_empty() {
-        surroundings.notices.say("nothing was printed, or its files are gone");
+        app.notices.say("nothing was printed, or its files are gone");
     }
     for log in wanted {
         match Form::from(arguments.json) {

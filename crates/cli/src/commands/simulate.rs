@@ -9,10 +9,10 @@ mod tasks;
 
 use clap::{Args, Subcommand};
 
+use crate::app_context::AppContext;
 use crate::arguments::SetArguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::surroundings::Surroundings;
 
 use self::crash::CrashArguments;
 use self::judging::JudgingArguments;
@@ -57,10 +57,10 @@ pub(crate) enum SimulateCommand {
 
 pub(crate) fn run(
     arguments: &SimulateArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let settings = || surroundings.configuration(&arguments.set).map(|loaded| loaded.settings);
+    let settings = || app.configuration(&arguments.set).map(|loaded| loaded.settings);
     if let (Some(typed), Some(_)) = (arguments.tasks.typed(), &arguments.command) {
         return Err(Failure::BadInput(format!("`{typed}` has no effect before a command: put it behind")));
     }

@@ -9,10 +9,10 @@ use fixpoint_decide::task_run::Seen;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
-use super::Telling;
+use super::Verbosity;
 use super::board::Board;
-use crate::output::letter_width;
-use crate::surroundings::{Paint, Screen};
+use crate::app_context::{Paint, Screen};
+use crate::text_layout::fit;
 
 /// How many past attempts the trail of failures shows.
 const TRAIL: usize = 12;
@@ -23,7 +23,7 @@ const USUAL_WIDTH: usize = 80;
 #[derive(Debug)]
 pub(super) struct Drawing {
     screen: Screen,
-    telling: Telling,
+    verbosity: Verbosity,
     title: String,
     max_iterations: u32,
     began: Instant,
@@ -66,11 +66,11 @@ impl Doing {
 }
 
 impl Drawing {
-    pub(super) fn new(screen: Screen, telling: Telling, title: &str, max_iterations: u32) -> Self {
+    pub(super) fn new(screen: Screen, verbosity: Verbosity, title: &str, max_iterations: u32) -> Self {
         let now = Instant::now();
         Self {
             screen,
-            telling,
+            verbosity,
             title: title.to_string(),
             max_iterations,
             began: now,
@@ -98,7 +98,7 @@ impl Drawing {
 
     /// A line that stays.
     pub(super) fn line(&mut self, line: &str) {
-        if self.telling == Telling::Everything {
+        if self.verbosity == Verbosity::Everything {
             self.notice(line);
         }
     }
@@ -198,7 +198,7 @@ impl Drawing {
         let lines = self.lines();
         let mut text = self.erased();
         for line in &lines {
-            text.push_str(&fitted(line, width.saturating_sub(1)));
+            text.push_str(fit(line, width.saturating_sub(1)));
             text.push('\n');
         }
         self.drawn = lines.len();
@@ -293,16 +293,6 @@ fn printable(line: &str) -> String {
     text
 }
 
-/// As much of a line as fits.
-fn fitted(line: &str, width: usize) -> String {
-    let mut used = 0;
-    let fits = |letter: &char| {
-        used += letter_width(*letter);
-        used <= width
-    };
-    line.chars().take_while(fits).collect()
-}
-
 /// If standard error is gone, nobody watches.
 fn write(text: &str) {
     let mut stderr = io::stderr().lock();
@@ -322,8 +312,6 @@ mod tests {
         assert_eq!(spent(Usage::default()), "");
         let used = Usage { input_tokens: 90_000, output_tokens: 1999, ..Usage::default() };
         assert_eq!(spent(Usage { cost: Some(MicroUsd(125_000)), ..used }), " · 91k tokens · $0.12");
-        assert_eq!(fitted("日本語", 4), "日本");
-        assert_eq!(fitted("abc → d", 5), "abc →");
         assert_eq!(printable("\u{1b}[31mred\u{1b}[0m\u{7}\u{8}!"), "red!");
     }
 }

@@ -8,6 +8,7 @@ mod moments;
 mod narration;
 mod sample;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,12 +21,13 @@ use self::expected::{Finished, Item};
 use self::narration::{Narration, lines};
 pub(super) use self::sample::Keeping;
 use self::sample::Sample;
+use crate::app_context::AppContext;
 use crate::arguments::{Arguments, Command, DiffArguments, RunGoalArguments};
-use crate::commands::{outcome, results, running};
+use crate::commands::{outcome, results, run_command};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
+use crate::text_layout::shell_word;
 
 /// The goal, as vague as goals are.
 const GOAL: &str = "Make the shop better";
@@ -39,13 +41,13 @@ const DIAGNOSIS_LINES: usize = 40;
 pub(super) fn run(
     form: Form,
     keeping: Keeping,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let began = Instant::now();
     let sample = Sample::new(keeping)?;
     let narration = Arc::new(Narration::in_lang(output.lang()));
-    let alone = surroundings.alone_in(&sample.shop(), sample.path()).staged(narration);
+    let alone = app.alone_in(&sample.shop(), sample.path()).with_demo_script(narration);
     let mut stage = Stage { form, keeping, output };
     stage.open()?;
     let code = stage.play(&alone)?;
@@ -67,7 +69,7 @@ pub(super) fn run(
     }
     if !is_as_scripted {
         let missing: Vec<&str> = items.iter().filter(|item| !item.happened).map(|item| item.name).collect();
-        surroundings.notices.say(&format!(
+        app.notices.say(&format!(
             "this did not go as scripted; the run ended with exit code {code}, expected {PARTLY}; missing: {}",
             if missing.is_empty() { "nothing".to_string() } else { missing.join(", ") }
         ));
@@ -126,18 +128,18 @@ impl Stage<'_> {
     }
 
     /// The run, as a person would have typed it.
-    fn play(&mut self, alone: &Surroundings) -> Result<u8, Failure> {
+    fn play(&mut self, alone: &AppContext) -> Result<u8, Failure> {
         let mut nobody = Output::to_nobody(self.output.lang());
         let output = match self.form {
             Form::Text => &mut *self.output,
             Form::Json => &mut nobody,
         };
-        let code = running::run(&typed()?, alone, output)?;
+        let code = run_command::run(&typed()?, alone, output)?;
         self.output.finish()?;
         Ok(code)
     }
 
-    fn close(&mut self, told: &Told<'_>, alone: &Surroundings, sample: &Sample) -> Result<(), Failure> {
+    fn close(&mut self, told: &Told<'_>, alone: &AppContext, sample: &Sample) -> Result<(), Failure> {
         self.delivered(told, alone)?;
         self.hopeless(told)?;
         self.list(told)?;
@@ -145,7 +147,7 @@ impl Stage<'_> {
         self.your_turn()
     }
 
-    fn delivered(&mut self, told: &Told<'_>, alone: &Surroundings) -> Result<(), Failure> {
+    fn delivered(&mut self, told: &Told<'_>, alone: &AppContext) -> Result<(), Failure> {
         self.title("What was delivered", "納品されたもの")?;
         let code = told.code;
         let Some(branch) = told.finished.branch() else {
@@ -210,6 +212,7 @@ impl Stage<'_> {
                 .say("The sample is removed, and its run with it.", "サンプルと実行の記録は削除されます。"),
             Keeping::Everything => {
                 self.title("Kept, to look around", "残してあります")?;
+                let quoted = |path: &Path| shell_word(&path.to_string_lossy());
                 self.line(&format!(
                     "  cd {} && export HOME={}",
                     quoted(&sample.shop()),
@@ -272,9 +275,4 @@ fn typed() -> Result<RunGoalArguments, Failure> {
     } else {
         Err(Failure::Internal("the demo does not type a run".into()))
     }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &std::path::Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

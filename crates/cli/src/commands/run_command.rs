@@ -17,17 +17,17 @@ use fixpoint_vocabulary::ask::{Asking, Role};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 
-use super::looping::refuse_sandbox;
+use super::loop_command::refuse_sandbox;
 use super::outcome::tell;
+use crate::app_context::AppContext;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::judges;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::{Around, SUPERVISE};
+use crate::session::{SUPERVISE, SessionContext};
 use crate::staff::{advisers, model_surroundings};
-use crate::surroundings::Surroundings;
 use crate::{agent, allowance, environment};
 
 /// No goal is longer than this.
@@ -38,34 +38,30 @@ const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
 
 pub(crate) fn run(
     arguments: &RunGoalArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let mut job = Job::read(&arguments.goal, surroundings)?;
+    let mut job = Job::read(&arguments.goal, app)?;
     job.settings.planning.enabled &= !arguments.no_plan;
     job.settings.max_workers = arguments.max_workers.unwrap_or(job.settings.max_workers);
     refuse_sandbox(&job.settings)?;
     let delivery = match (&arguments.into, &arguments.patch) {
         (Some(branch), _) => Delivery::Into(branch.clone()),
         (None, Some(path)) => {
-            let path = surroundings.working_dir()?.join(path);
+            let path = app.working_dir()?.join(path);
             Delivery::Patch(path.to_string_lossy().into_owned())
         }
         (None, None) => Delivery::Branch,
     };
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let words = Words { agent: Some(&arguments.agent), delivery, test_edits, extent: Extent::Whole };
-    job.begin(&arguments.goal, words, surroundings, output)
+    job.begin(&arguments.goal, words, app, output)
 }
 
-pub(crate) fn plan(
-    arguments: &PlanArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let job = Job::read(&arguments.goal, surroundings)?;
+pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let job = Job::read(&arguments.goal, app)?;
     if arguments.bounds {
-        return job.show_bounds(arguments, surroundings, output);
+        return job.show_bounds(arguments, app, output);
     }
     let words = Words {
         agent: None,
@@ -73,7 +69,7 @@ pub(crate) fn plan(
         test_edits: TestEdits::Checked,
         extent: Extent::PlanOnly,
     };
-    job.begin(&arguments.goal, words, surroundings, output)
+    job.begin(&arguments.goal, words, app, output)
 }
 
 /// What was asked for, before anything is looked at.
@@ -92,9 +88,9 @@ struct Words<'a> {
 }
 
 impl Job {
-    fn read(arguments: &GoalArguments, surroundings: &Surroundings) -> Result<Self, Failure> {
+    fn read(arguments: &GoalArguments, app: &AppContext) -> Result<Self, Failure> {
         let person = arguments.person.as_deref();
-        let loaded = surroundings.configuration_for(person, &arguments.evidence.set)?;
+        let loaded = app.configuration_for(person, &arguments.evidence.set)?;
         let explicit = explicit(&loaded);
         let mut settings = settings_with(loaded.settings, &arguments.evidence);
         if let Some(budget) = &arguments.budget {
@@ -111,17 +107,17 @@ impl Job {
         mut self,
         arguments: &GoalArguments,
         words: Words<'_>,
-        surroundings: &Surroundings,
+        app: &AppContext,
         output: &mut Output,
     ) -> Result<u8, Failure> {
-        let repository = Repository::open(surroundings, &self.settings)?;
+        let repository = Repository::open(app, &self.settings)?;
         repository.workspaces.require_base(arguments.base.as_deref())?;
-        let evidence = self.evidence(arguments, &repository, surroundings)?;
+        let evidence = self.evidence(arguments, &repository, app)?;
         let agent = match words.agent {
-            Some(typed) => agent::choose(typed, &mut self.settings, &repository, surroundings)?,
+            Some(typed) => agent::choose(typed, &mut self.settings, &repository, app)?,
             None => Vec::new(),
         };
-        let models = self.models(surroundings)?;
+        let models = self.models(app)?;
         if evidence.checks.is_empty() && models.is_empty() {
             return Err(Failure::Unavailable(
                 "nothing could show that it is done: there is no check and no model that judges; name a check with \
@@ -129,17 +125,17 @@ impl Job {
                     .into(),
             ));
         }
-        let order = self.order(&evidence, &models, &words, &repository, surroundings);
+        let order = self.order(&evidence, &models, &words, &repository, app);
         let bounds = match models.get(&Role::Planner) {
             Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
             None => self.bounds_of_checks_alone(),
         };
-        surroundings.notices.say(&bounds_line(&bounds));
+        app.notices.say(&bounds_line(&bounds));
         let brief = Brief {
             version: env!("CARGO_PKG_VERSION").to_string(),
             repository: repository.root().to_string_lossy().into_owned(),
             directory: repository.directory.clone(),
-            goal: environment::redactor(surroundings.environment(), &self.settings.models).redact(&self.goal),
+            goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
             agent,
             checks: evidence.checks,
             base: match &arguments.base {
@@ -149,10 +145,10 @@ impl Job {
             settings: self.settings,
             delivery: words.delivery,
         };
-        let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
-        let (run, driven) = around.begin(order, brief)?;
-        judges::remember(&repository, &driven.recorded, surroundings.notices);
-        tell(&run, &driven, &around, arguments.json.into(), output)
+        let session = SessionContext { app, repository: &repository, screen: app.screen };
+        let (run, outcome) = session.begin(order, brief)?;
+        judges::remember(&repository, &outcome.recorded, app.notices);
+        tell(&run, &outcome, &session, arguments.json.into(), output)
     }
 
     /// The checks: as typed, as configured, as found. A project may have none: then the judge alone decides.
@@ -160,18 +156,18 @@ impl Job {
         &mut self,
         arguments: &GoalArguments,
         repository: &Repository,
-        surroundings: &Surroundings,
+        app: &AppContext,
     ) -> Result<Evidence, Failure> {
         let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
         if let Some(evidence) = typed.or_else(|| Evidence::configured(&self.settings)) {
             return Ok(evidence);
         }
-        match Evidence::found(repository, &mut self.settings, surroundings.notices) {
+        match Evidence::found(repository, &mut self.settings, app.notices) {
             Ok(found) => Ok(found),
             Err(Failure::BadInput(_)) => {
                 let words =
                     "no check was named and none was found: only a model can judge, and must agree twice";
-                surroundings.notices.say(words);
+                app.notices.say(words);
                 Ok(Evidence::none())
             }
             Err(failure) => Err(failure),
@@ -179,11 +175,11 @@ impl Job {
     }
 
     /// The models; their names are frozen, so that a run that is taken up again asks the same ones.
-    fn models(&mut self, surroundings: &Surroundings) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
+    fn models(&mut self, app: &AppContext) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
-        let around = model_surroundings(surroundings, &self.settings.models, Arc::new(processes), None);
+        let around = model_surroundings(app, &self.settings.models, Arc::new(processes), None);
         match advisers(&self.settings.models, &around) {
             Ok((models, named)) => {
                 self.settings.models = named;
@@ -191,7 +187,7 @@ impl Job {
             }
             Err(error) if self.settings.planning.enabled => Err(Failure::Unavailable(error.to_string())),
             Err(error) => {
-                surroundings.notices.say(&format!("no model judges: {error}"));
+                app.notices.say(&format!("no model judges: {error}"));
                 Ok(BTreeMap::new())
             }
         }
@@ -203,7 +199,7 @@ impl Job {
         models: &BTreeMap<Role, Arc<dyn Model>>,
         words: &Words<'_>,
         repository: &Repository,
-        surroundings: &Surroundings,
+        app: &AppContext,
     ) -> RunOrder {
         let settings = &self.settings;
         let levels = levels::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
@@ -216,7 +212,7 @@ impl Job {
             calls: levels.calls,
             manner: levels.manner,
             reflection_interval: levels.reflection_interval,
-            asking: if surroundings.can_ask() { Asking::Possible } else { Asking::NobodyThere },
+            asking: if app.can_ask() { Asking::Possible } else { Asking::NobodyThere },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
             extent: words.extent,
             sigma: judge.and_then(|judge| judges::sigma(repository, judge.name())),
@@ -247,20 +243,20 @@ impl Job {
     fn show_bounds(
         mut self,
         arguments: &PlanArguments,
-        surroundings: &Surroundings,
+        app: &AppContext,
         output: &mut Output,
     ) -> Result<u8, Failure> {
         // Without a model there is no price, and everything else can still be said.
-        let models = self.models(surroundings).unwrap_or_default();
+        let models = self.models(app).unwrap_or_default();
         let tasks = arguments.tasks.unwrap_or(self.settings.planning.max_subtasks);
         let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
-        fixpoint_vocabulary::Speak::speak(&mut bounds, surroundings.lang);
+        fixpoint_vocabulary::Speak::speak(&mut bounds, app.lang);
         match Form::from(arguments.goal.json) {
             Form::Json => output.json(&bounds)?,
             Form::Text => {
                 output.line(&bounds_line(&bounds))?;
                 for term in &bounds.terms {
-                    let meaning = term.meaning.in_lang(surroundings.lang);
+                    let meaning = term.meaning.in_lang(app.lang);
                     output.line(&format!(
                         "  {:16} {:>7} calls {:>6} attempts  {meaning}",
                         term.name, term.model_calls, term.agent_attempts

@@ -14,11 +14,11 @@ use crate::failure::Failure;
 use crate::language;
 use crate::output::Notices;
 use crate::personal;
-use crate::staging::Staging;
+use crate::scripted_person::DemoScript;
 
 /// What the process finds around it.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct AppContext {
     environment: Vec<(OsString, OsString)>,
     working_dir: Result<PathBuf, String>,
     /// In which language people are spoken to.
@@ -30,7 +30,7 @@ pub(crate) struct Surroundings {
     /// Whether a person sits at the terminal and may be asked.
     presence: Presence,
     /// What a demonstration adds, where this is one.
-    staging: Option<Arc<dyn Staging>>,
+    script: Option<Arc<dyn DemoScript>>,
 }
 
 /// Whether a person may be asked.
@@ -60,7 +60,7 @@ pub(crate) enum Paint {
     Plain,
 }
 
-impl Surroundings {
+impl AppContext {
     pub(crate) fn of_this_process(arguments: &Arguments) -> Self {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         Self {
@@ -69,7 +69,7 @@ impl Surroundings {
             notices: if arguments.quiet { Notices::Unsaid } else { Notices::Said },
             screen: screen(arguments, &environment),
             presence: presence(arguments),
-            staging: None,
+            script: None,
             environment,
         }
     }
@@ -90,7 +90,7 @@ impl Surroundings {
             notices: self.notices,
             screen: self.screen,
             presence: Presence::Nobody,
-            staging: None,
+            script: None,
         }
     }
 
@@ -99,25 +99,25 @@ impl Surroundings {
         Self {
             environment: self.environment.clone(),
             working_dir: self.working_dir.clone(),
-            staging: self.staging.clone(),
+            script: self.script.clone(),
             notices: Notices::Unsaid,
             ..*self
         }
     }
 
     /// The same, for a demonstration.
-    pub(crate) fn staged(self, staging: Arc<dyn Staging>) -> Self {
-        Self { staging: Some(staging), ..self }
+    pub(crate) fn with_demo_script(self, script: Arc<dyn DemoScript>) -> Self {
+        Self { script: Some(script), ..self }
     }
 
     /// What a demonstration adds, where this is one.
-    pub(crate) fn staging(&self) -> Option<&Arc<dyn Staging>> {
-        self.staging.as_ref()
+    pub(crate) fn demo_script(&self) -> Option<&Arc<dyn DemoScript>> {
+        self.script.as_ref()
     }
 
     /// Whether somebody may be asked: a person at the terminal, or one whose answers are scripted.
     pub(crate) fn can_ask(&self) -> bool {
-        self.presence == Presence::There || self.staging.is_some()
+        self.presence == Presence::There || self.script.is_some()
     }
 
     /// The environment of this process.

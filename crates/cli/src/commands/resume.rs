@@ -13,13 +13,13 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{ResumeArguments, StopArguments};
 use crate::commands::outcome::tell;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::Around;
-use crate::surroundings::Surroundings;
+use crate::session::SessionContext;
 use crate::{allowance, environment};
 
 /// How long a run may take to end in good order before we say that it is still at it.
@@ -29,25 +29,23 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 pub(crate) fn resume(
     arguments: &ResumeArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let run = Repository::look(surroundings)?.find(&arguments.run)?;
+    let run = Repository::look(app)?.find(&arguments.run)?;
     // As many workspaces as the run began with. Where its journal must be repaired first, the usual number does.
     let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
-    let repository = Repository::open(surroundings, &settings)?;
+    let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
-    let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
+    let session = SessionContext { app, repository: &repository, screen: app.screen };
     // Before anything is done in a workspace, what a dead process left in one is kept.
     let lock = run.lock()?;
     let rescue = repository.workspaces.rescue()?;
     drop(lock);
     for kept in &rescue.kept {
-        surroundings
-            .notices
-            .say(&format!("kept what an interrupted agent left: refs/fixpoint/{}", kept.reference));
+        app.notices.say(&format!("kept what an interrupted agent left: refs/fixpoint/{}", kept.reference));
     }
     for lost in &rescue.lost {
         let notice = format!(
@@ -55,17 +53,17 @@ pub(crate) fn resume(
             lost.why,
             lost.directory.display()
         );
-        surroundings.notices.say(&notice);
+        app.notices.say(&notice);
     }
-    let redactor = environment::redactor(surroundings.environment(), &settings.models);
+    let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
     let back = Return {
         more,
         unblocked: unblocked(&run, &arguments.tasks)?,
         said: arguments.said.iter().map(remark).collect(),
     };
-    let driven = around.resume(&run, mode, back)?;
-    tell(&run, &driven, &around, arguments.json.into(), output)
+    let outcome = session.resume(&run, mode, back)?;
+    tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 
 /// The tasks that may try again, which must be there and blocked.
@@ -87,12 +85,8 @@ fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failur
     names.iter().map(wanted).collect()
 }
 
-pub(crate) fn stop(
-    arguments: &StopArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let repository = Repository::look(surroundings)?;
+pub(crate) fn stop(arguments: &StopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let repository = Repository::look(app)?;
     let run = repository.find(&arguments.run)?;
     let stopped = match run.holder() {
         None => Stopped::NotRunning,

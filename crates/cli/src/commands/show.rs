@@ -12,11 +12,12 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::outcome::{decision_words, screen, summary};
+use crate::app_context::AppContext;
 use crate::arguments::{HistoryArguments, ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
+use crate::text_layout::shell_line;
 
 struct Seen {
     run: RunDirectory,
@@ -25,8 +26,8 @@ struct Seen {
     holder: Option<u32>,
 }
 
-fn look(name: &str, surroundings: &Surroundings) -> Result<Seen, Failure> {
-    let run = Repository::look(surroundings)?.find(name)?;
+fn look(name: &str, app: &AppContext) -> Result<Seen, Failure> {
+    let run = Repository::look(app)?.find(name)?;
     let opened = run.read()?;
     let story = Story::of(&opened.recorded);
     Ok(Seen { run, story, recorded: opened.recorded, holder: opened.holder })
@@ -42,16 +43,10 @@ impl Seen {
     }
 }
 
-pub(crate) fn list(
-    arguments: &ListArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let runs = Repository::look(surroundings)?.home.list()?;
+pub(crate) fn list(arguments: &ListArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let runs = Repository::look(app)?.home.list()?;
     if runs.is_empty() && Form::from(arguments.json) == Form::Text {
-        surroundings
-            .notices
-            .say("this repository has no runs yet; `fixpoint loop --help` says how to begin one");
+        app.notices.say("this repository has no runs yet; `fixpoint loop --help` says how to begin one");
     }
     for run in runs.into_iter().take(arguments.number) {
         // One that cannot be read must not hide the others.
@@ -61,7 +56,7 @@ pub(crate) fn list(
                 Form::Text => format!("{}  cannot be read: {error}", run.id),
             },
             Ok(opened) => {
-                let summary = summary(&run, &opened.recorded, opened.holder, surroundings.lang);
+                let summary = summary(&run, &opened.recorded, opened.holder, app.lang);
                 let goal = opened.recorded.opening.brief.as_ref().map(|brief| brief.goal.to_string());
                 let goal: String =
                     goal.unwrap_or_default().lines().next().unwrap_or_default().chars().take(40).collect();
@@ -106,13 +101,9 @@ fn when(milliseconds: u64) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-pub(crate) fn status(
-    arguments: &RunArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let seen = look(&arguments.run, surroundings)?;
-    let summary = seen.summary(surroundings.lang);
+pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let seen = look(&arguments.run, app)?;
+    let summary = seen.summary(app.lang);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
             "run": summary.run,
@@ -133,28 +124,24 @@ pub(crate) fn status(
                 summary.cost.seconds,
                 summary.cost.interruptions
             ))?;
-            let what = fixpoint_runs::explain(&seen.recorded, &seen.story, surroundings.lang).what;
+            let what = fixpoint_runs::explain(&seen.recorded, &seen.story, app.lang).what;
             output.line(&what)
         }
     }
 }
 
-pub(crate) fn show(
-    arguments: &RunArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let seen = look(&arguments.run, surroundings)?;
-    let summary = seen.summary(surroundings.lang);
+pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let seen = look(&arguments.run, app)?;
+    let summary = seen.summary(app.lang);
     if Form::from(arguments.json) == Form::Json {
         return output.json(&summary);
     }
-    for line in screen(&summary.run, &seen.recorded, &seen.story, surroundings.lang) {
+    for line in screen(&summary.run, &seen.recorded, &seen.story, app.lang) {
         output.line(&line)?;
     }
     output.line("")?;
     if let Some(brief) = &seen.recorded.opening.brief {
-        output.line(&format!("agent      {}", brief.agent.join(" ")))?;
+        output.line(&format!("agent      {}", shell_line(&brief.agent)))?;
         for placed in &brief.checks {
             output.line(&format!(
                 "{:10} {}",
@@ -175,7 +162,7 @@ pub(crate) fn show(
         }
     }
     for task in seen.story.tasks.iter().filter(|task| Status::of_task(task.task.step()) == Status::Failed) {
-        let diagnosis = Diagnosis::of(&seen.recorded, task, surroundings.lang);
+        let diagnosis = Diagnosis::of(&seen.recorded, task, app.lang);
         output.line("")?;
         output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
     }
@@ -184,13 +171,13 @@ pub(crate) fn show(
 
 pub(crate) fn explain(
     arguments: &RunArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let seen = look(&arguments.run, surroundings)?;
+    let seen = look(&arguments.run, app)?;
     match Form::from(arguments.json) {
         Form::Json => {
-            let told = fixpoint_runs::explain(&seen.recorded, &seen.story, surroundings.lang);
+            let told = fixpoint_runs::explain(&seen.recorded, &seen.story, app.lang);
             output.json(&json!({
                 "run": seen.run.id.0,
                 "status": seen.status(),
@@ -200,7 +187,7 @@ pub(crate) fn explain(
                 "next": told.next,
             }))
         }
-        Form::Text => screen(&seen.run.id.0, &seen.recorded, &seen.story, surroundings.lang)
+        Form::Text => screen(&seen.run.id.0, &seen.recorded, &seen.story, app.lang)
             .iter()
             .try_for_each(|line| output.line(line)),
     }
@@ -222,16 +209,16 @@ const HISTORY_TYPES: [&str; 10] = [
 
 pub(crate) fn history(
     arguments: &HistoryArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let seen = look(&arguments.run, surroundings)?;
+    let seen = look(&arguments.run, app)?;
     if let Some(kind) = &arguments.kind {
         if !HISTORY_TYPES.contains(&kind.as_str()) {
             let known = HISTORY_TYPES.join(", ");
             return Err(Failure::BadInput(format!("--type `{kind}`: there are {known}")));
         }
-        let mut lines = planning_history(&seen.recorded, surroundings.lang);
+        let mut lines = planning_history(&seen.recorded, app.lang);
         lines.retain(|line| kind == "all" || line.kind == kind);
         return lines.iter().try_for_each(|line| output.json(line));
     }
@@ -242,7 +229,7 @@ pub(crate) fn history(
             }))?,
             Form::Text => {
                 let at = when(record.at);
-                let next = decision_words(&record.decision, surroundings.lang);
+                let next = decision_words(&record.decision, app.lang);
                 output.line(&format!("{number:>4} {at}  {:40} → {next}", event_words(&record.event)))?;
             }
         }

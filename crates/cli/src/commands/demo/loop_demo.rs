@@ -6,11 +6,11 @@ use std::path::Path;
 use clap::Parser;
 use fixpoint_vocabulary::Text;
 
+use crate::app_context::AppContext;
 use crate::arguments::{Arguments, Command, LoopArguments};
-use crate::commands::looping;
+use crate::commands::loop_command;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
-use crate::surroundings::Surroundings;
 
 /// The sample repository, and the agents beside it.
 const FILES: [(&str, &str); 4] = [
@@ -33,8 +33,8 @@ struct Scene {
     afterwards: Text,
 }
 
-pub(crate) fn run(form: Form, surroundings: &Surroundings, output: &mut Output) -> Result<(), Failure> {
-    let mut stage = Stage { form, surroundings, output };
+pub(crate) fn run(form: Form, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let mut stage = Stage { form, app, output };
     stage.say(&Text::new(
         "Two loops on a small sample repository. The agents are scripted: shell scripts that play a part. Everything \
          else is real: git, processes, checks, the journal, the verdicts. Nothing of yours is touched.",
@@ -85,7 +85,7 @@ fn scenes() -> [Scene; 2] {
 /// Where the scenes are told, unless only their results are wanted.
 struct Stage<'a> {
     form: Form,
-    surroundings: &'a Surroundings,
+    app: &'a AppContext,
     output: &'a mut Output,
 }
 
@@ -111,8 +111,8 @@ impl Stage<'_> {
             scene.agent
         ))?;
         self.output.finish()?;
-        let surroundings = self.surroundings.alone_in(&place.join("till"), place);
-        looping::run(&typed(scene, place, self.form)?, &surroundings, self.output)?;
+        let app = self.app.alone_in(&place.join("till"), place);
+        loop_command::run(&typed(scene, place, self.form)?, &app, self.output)?;
         self.show_diagnosis(place)?;
         self.line("")?;
         self.say(&scene.afterwards)

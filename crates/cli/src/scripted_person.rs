@@ -13,7 +13,7 @@ use crate::display::Speaker;
 use crate::output::harmless;
 
 /// What a demonstration adds to a run.
-pub(crate) trait Staging: std::fmt::Debug + Send + Sync {
+pub(crate) trait DemoScript: std::fmt::Debug + Send + Sync {
     /// What the scripted person answers to the question of this number, from 0.
     fn answer(&self, number: usize) -> Option<&str>;
 
@@ -26,22 +26,22 @@ pub(crate) trait Staging: std::fmt::Debug + Send + Sync {
 
 /// A person whose answers are scripted, and who is shown as that.
 #[derive(Debug)]
-pub(crate) struct Played {
+pub(crate) struct ScriptedPerson {
     pub(crate) speaker: Speaker,
     pub(crate) redactor: Redactor,
-    pub(crate) staging: Arc<dyn Staging>,
+    pub(crate) script: Arc<dyn DemoScript>,
 }
 
-impl Person for Played {
+impl Person for ScriptedPerson {
     fn ask(&self, ask: &PersonAsk, _: &Cancel) -> PersonAnswer {
         match ask.kind {
             // No script agrees to anything.
             PersonAskKind::Approval => PersonAnswer::Nobody,
             PersonAskKind::Clarification => {
                 self.speaker.say(&harmless(ask.about.as_str()));
-                let by = self.redactor.redact(self.staging.person());
+                let by = self.redactor.redact(self.script.person());
                 let answered = ask.questions.iter().enumerate().filter_map(|(number, question)| {
-                    let answer = self.staging.answer(number)?;
+                    let answer = self.script.answer(number)?;
                     self.speaker.say(&format!("? {}", harmless(question.as_str())));
                     self.speaker.say(&format!("  {by}: {answer}"));
                     let text = self.redactor.redact(&format!("{question} — {answer}"));

@@ -8,38 +8,34 @@ use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
+use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
 use crate::commands::outcome::tell;
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::repository::Repository;
-use crate::session::Around;
-use crate::surroundings::Surroundings;
+use crate::session::SessionContext;
 use crate::{agent, allowance, environment};
 
 /// No task is longer than this.
 const LONGEST_PROMPT: u64 = 4 << 20;
 
-pub(crate) fn run(
-    arguments: &LoopArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let loaded = surroundings.configuration(&arguments.evidence.set)?;
+pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let loaded = app.configuration(&arguments.evidence.set)?;
     let mut settings = settings(arguments, loaded.settings)?;
     refuse_sandbox(&settings)?;
-    let repository = Repository::open(surroundings, &settings)?;
+    let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
     let prompt = prompt(arguments)?;
-    let mut evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
+    let mut evidence = evidence(arguments, &mut settings, &repository, app)?;
     if evidence.implied_goals != ImpliedGoals::None {
-        surroundings.notices.say("no goal was named: what fails now is the goal");
+        app.notices.say("no goal was named: what fails now is the goal");
         if prompt.trim().is_empty() {
             evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
-    let agent = agent::choose(&arguments.agent, &mut settings, &repository, surroundings)?;
+    let agent = agent::choose(&arguments.agent, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
     let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };
@@ -47,7 +43,7 @@ pub(crate) fn run(
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
-        goal: environment::redactor(surroundings.environment(), &settings.models).redact(&prompt),
+        goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
         checks: evidence.checks,
         base: match &arguments.base {
@@ -57,9 +53,9 @@ pub(crate) fn run(
         settings,
         delivery: Delivery::Branch,
     };
-    let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
-    let (run, driven) = around.begin(order, brief)?;
-    tell(&run, &driven, &around, arguments.json.into(), output)
+    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let (run, outcome) = session.begin(order, brief)?;
+    tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 
 /// What cannot be had must not be promised by silence.
@@ -111,11 +107,11 @@ fn evidence(
     arguments: &LoopArguments,
     settings: &mut Settings,
     repository: &Repository,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<Evidence, Failure> {
     let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
     match typed.or_else(|| Evidence::configured(settings)) {
         Some(evidence) => Ok(evidence),
-        None => Evidence::found(repository, settings, surroundings.notices),
+        None => Evidence::found(repository, settings, app.notices),
     }
 }
