@@ -102,7 +102,7 @@ impl LocalWorkspaces {
         let head = self.inner.repository.head()?;
         let users = self.inner.users_view(scratch.path(), head.as_ref())?;
         let now = self.inner.snapshot_with(&users, head)?;
-        let merged = self.inner.merge_trees(Some(base), &now.commit, result)?;
+        let merged = self.inner.merge_since(base, &now.commit, result)?;
         if !merged.conflicts.is_empty() {
             return Ok(Applied::Conflict(merged.conflicts));
         }
