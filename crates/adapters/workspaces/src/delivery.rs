@@ -100,9 +100,9 @@ impl LocalWorkspaces {
     pub fn apply(&self, base: &CommitId, result: &CommitId) -> Result<Applied, WorkspaceError> {
         let scratch = self.inner.scratch()?;
         let head = self.inner.repository.head()?;
-        let view = self.inner.users_view(scratch.path(), head.as_ref())?;
-        let now = self.inner.snapshot_with(&view, head)?;
-        let merged = self.inner.merge_trees(Some(base), &now.commit, result)?;
+        let users = self.inner.users_view(scratch.path(), head.as_ref())?;
+        let now = self.inner.snapshot_with(&users, head)?;
+        let merged = self.inner.merge_since(base, &now.commit, result)?;
         if !merged.conflicts.is_empty() {
             return Ok(Applied::Conflict(merged.conflicts));
         }
@@ -117,7 +117,7 @@ impl LocalWorkspaces {
             return Ok(Applied::Conflict(barred));
         }
         let two = [&now.commit.0, &merged.0];
-        view.git("read-tree").args(["-m", "-u"]).args(two).run()?;
+        users.view.git("read-tree").args(["-m", "-u"]).args(two).run()?;
         Ok(Applied::Written(entries.into_iter().map(|entry| entry.path).collect()))
     }
 }

@@ -30,6 +30,7 @@ mod files;
 mod git;
 mod housekeeping;
 mod ignored;
+mod index;
 mod local;
 mod marks;
 mod merging;

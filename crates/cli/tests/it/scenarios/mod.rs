@@ -10,6 +10,7 @@ mod pausing;
 mod progress;
 mod refusals;
 mod running;
+mod same_second;
 mod scope;
 mod shown;
 pub(crate) mod unchanged;
