@@ -143,19 +143,19 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         self
     }
 
-    /// Goes on until the run is over or waits for a person. `watch` sees every record once it is on the disk, with
-    /// the run as it is after the batch.
+    /// Goes on until the run is over or waits for a person. `watch` sees every batch of records once it is on the
+    /// disk, with the run as it is after them.
     pub fn run(
         &mut self,
         inbox: &Inbox,
-        watch: &mut dyn FnMut(&Record, &Run),
+        watch: &mut dyn FnMut(&[Record], &Run),
     ) -> Result<EngineExit, EngineError> {
         while let Some(first) = self.next_event(inbox)? {
             let before: Vec<CommandId> = self.run.in_flight().map(|(id, ..)| id).collect();
             let seq = self.writer.next.0;
             let records = self.step_all(first, inbox)?;
             self.writer.write_records(&records)?;
-            records.iter().for_each(|record| watch(record, &self.run));
+            watch(&records, &self.run);
             self.cancel_abandoned(&before, &records);
             self.start_commands(seq, &records);
         }

@@ -16,7 +16,8 @@ use fixpoint_ports::{Cancel, Ended, ExitCause, Invocation, Limits, Slot, ToolOut
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::settings::AgentKind;
 use fixpoint_vocabulary::usage::MicroUsd;
-use fixpoint_vocabulary::work::{AttemptOrder, CommandId};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{CommandId};
 
 use crate::Duty;
 use crate::duty::{Obstacle, directory_in};

@@ -10,7 +10,8 @@ use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::brief::{Brief, PlacedCheck};
 use fixpoint_vocabulary::settings::CheckKind;
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{Conflict, ReportedFailure};
 
 /// Failures that are told in full; of the others only the names.
 const IN_FULL: usize = 20;

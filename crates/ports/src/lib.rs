@@ -14,7 +14,7 @@ mod processes;
 mod workspaces;
 
 pub use blobs::{BlobError, Blobs};
-pub use fixpoint_vocabulary::work::{BlobId, CommitId, TreeId};
+pub use fixpoint_vocabulary::work::{BlobId, BranchUpdate, CommitId, TreeId};
 
 pub use cancel::{Cancel, Urgency};
 pub use clock::Clock;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fixpoint_vocabulary::work::{CommitId, TreeId};
+use fixpoint_vocabulary::work::{BranchUpdate, CommitId, TreeId};
 
 use crate::cancel::Cancel;
 
@@ -328,4 +328,9 @@ pub trait Workspaces: Send + Sync {
         theirs: &CommitId,
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError>;
+    /// Makes a branch at a commit, or moves it forward to it. Doing it again changes nothing.
+    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
+    /// Moves a branch of the user's forward to a commit. A branch that is checked out is left alone: its files would
+    /// no longer be those of its commit.
+    fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
 }

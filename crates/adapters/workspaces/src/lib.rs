@@ -45,6 +45,6 @@ mod slot;
 mod snapshot;
 mod space;
 
-pub use delivery::{Applied, Branch, Forwarded};
+pub use delivery::Applied;
 pub use local::{LocalWorkspaces, Options, Placement};
 pub use references::Kept;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use fixpoint_ports::{
+    BranchUpdate,
     Cancel, Change, CommitId, Copied, DiffStyle, MergedTree, Rescue, Slot, SlotRequest, Snapshot, TakenTree,
     WorkspaceError, Workspaces,
 };
@@ -215,6 +216,14 @@ impl Workspaces for LocalWorkspaces {
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError> {
         self.inner.merge(ours, theirs, reference)
+    }
+
+    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
+        self.make_or_forward(branch, commit)
+    }
+
+    fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
+        self.forward(branch, commit)
     }
 }
 

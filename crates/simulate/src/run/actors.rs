@@ -150,7 +150,7 @@ pub(crate) enum Store {
 
 /// Who takes part.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cast {
+pub(crate) struct Actors {
     pub(crate) scheme: Scheme,
     pub(crate) honesty: Honesty,
     pub(crate) planner: Planner,
@@ -188,7 +188,7 @@ pub(crate) enum Checks {
     Wait,
 }
 
-impl Cast {
+impl Actors {
     /// The cast of a seed, everything by chance.
     pub(crate) fn of(seed: u64, honesty: Honesty) -> Self {
         let machine = &PARAMETERS.machine;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fixpoint_decide::run::Run;
-use fixpoint_engine::{Desk, Ending, Engine, Record, Recorded, Return, replay};
+use fixpoint_engine::{EngineDeps, EngineExit, Engine, Record, RecordedRun, ResumeRequest, replay};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, StoredJournal};
 use fixpoint_ports::{Clock, mailbox};
 use fixpoint_vocabulary::usage::{Allowance, MicroUsd};
@@ -16,10 +16,9 @@ use fixpoint_vocabulary::work::Event;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::circumstances::Circumstances;
-use super::hall::{Door, Hall, Performed};
+use super::fake_executor::{Conduct, FakeExecutor, Performed, SharedExecutor};
 use super::stage::Stage;
 use crate::machine::Interrupted;
-use crate::performer::Manners;
 
 /// How often a person has a run go on that waits.
 const GOES_ON: u32 = 30;
@@ -39,58 +38,58 @@ impl Clock for Still {
 
 /// What a whole run came to.
 #[derive(Debug)]
-pub(crate) struct Played {
-    pub(crate) ending: Ending,
+pub(crate) struct SimulatedRun {
+    pub(crate) ending: EngineExit,
     pub(crate) run: Run,
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests look at it"))]
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedRun,
     pub(crate) performed: Performed,
     /// Every cause it paused with on the way.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests look at it"))]
     pub(crate) pauses: Vec<Cause>,
 }
 
-/// Sees every record once it is on the disk, with where the run stands then.
-pub(crate) type Watch<'a> = &'a mut dyn FnMut(&Record, &Run);
+/// Sees records once they are on the disk, with the run as it is after them.
+pub(crate) type Watch<'a> = &'a mut dyn FnMut(&[Record], &Run);
 
 /// What survives when the power goes.
 #[derive(Debug, Default)]
-pub(crate) struct Theatre {
+pub(crate) struct RunSimulator {
     pub(crate) disk: FaultyDisk,
     pub(crate) blobs: Arc<MemoryBlobs>,
     pub(crate) performed: Rc<RefCell<Performed>>,
 }
 
-impl Theatre {
+impl RunSimulator {
     /// Begins a run or takes it up, and goes on until it is over or nobody has it go on.
     pub(crate) fn play(
         &self,
         circumstances: &Circumstances,
-        manners: Manners,
+        conduct: impl Into<Conduct>,
         watch: Watch<'_>,
-    ) -> Result<Played, Interrupted> {
+    ) -> Result<SimulatedRun, Interrupted> {
+        let conduct = conduct.into();
         let mut pauses = Vec::new();
-        let mut back = Return::default();
+        let mut back = ResumeRequest::default();
         let mut stop = circumstances.stops_after;
         loop {
             let (outbox, inbox) = mailbox();
             let stage = Stage { cast: circumstances.cast.clone() };
-            let mut hall = Hall::new(stage, manners, outbox.clone());
-            hall.performed = *self.performed.borrow();
-            let hall = Rc::new(RefCell::new(hall));
-            let (mut engine, mut seq) = self.open(&hall, circumstances, back)?;
-            let performed = Rc::clone(&self.performed);
-            let ending = engine.run(&inbox, &mut |record, run| {
-                seq += 1;
-                hall.borrow_mut().recorded(seq, record, run);
-                *performed.borrow_mut() = hall.borrow().performed;
-                watch(record, run);
+            let mut executor = FakeExecutor::new(stage, conduct.clone(), outbox.clone(), self.disk.clone());
+            executor.performed = self.performed.borrow().clone();
+            let executor = Rc::new(RefCell::new(executor));
+            let (mut engine, mut seq) = self.open(&executor, circumstances, back)?;
+            let ending = engine.run(&inbox, &mut |records, run| {
+                executor.borrow_mut().recorded(seq + 1, records, run);
+                seq += records.len() as u64;
+                *self.performed.borrow_mut() = executor.borrow().performed.clone();
+                watch(records, run);
                 if stop.is_some_and(|after| seq as usize > after) {
                     stop = None;
                     outbox.send(Event::StopAsked);
                 }
             });
-            *self.performed.borrow_mut() = hall.borrow().performed;
+            *self.performed.borrow_mut() = executor.borrow().performed.clone();
             let ending = ending?;
             match next(ending, engine.state(), circumstances, &pauses) {
                 Some(next) => back = next,
@@ -102,61 +101,61 @@ impl Theatre {
 
     fn open(
         &self,
-        hall: &Rc<RefCell<Hall>>,
+        executor: &Rc<RefCell<FakeExecutor>>,
         circumstances: &Circumstances,
-        back: Return,
-    ) -> Result<(Engine<MemoryJournal, Door>, u64), Interrupted> {
+        back: ResumeRequest,
+    ) -> Result<(Engine<MemoryJournal, SharedExecutor>, u64), Interrupted> {
         let (journal, payloads) = match StoredJournal::resume(self.disk.clone(), OpenMode::Continue) {
             Ok(opened) => (opened.journal, opened.records),
             Err(OpenError::Missing(_)) => (StoredJournal::begin(self.disk.clone())?, Vec::new()),
             Err(error) => return Err(error.into()),
         };
-        let desk = Desk { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(Still) };
-        let door = Door(Rc::clone(hall));
+        let deps = EngineDeps { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(Still) };
+        let shared = SharedExecutor(Rc::clone(executor));
         if payloads.is_empty() {
-            return Ok((Engine::begin(desk, door, circumstances.opening())?, 0));
+            return Ok((Engine::begin(deps, shared, circumstances.header())?, 0));
         }
         let payloads = payloads.iter().map(|record| record.payload.as_slice());
-        let recorded = Recorded::read(payloads, &*self.blobs)?;
-        hall.borrow_mut().recall(&recorded, &recorded.run());
+        let recorded = RecordedRun::read(payloads, &*self.blobs)?;
+        executor.borrow_mut().recall(&recorded, &recorded.run());
         let seq = recorded.records.len() as u64;
-        Ok((Engine::resume(desk, door, &recorded, back), seq))
+        Ok((Engine::resume(deps, shared, &recorded, back), seq))
     }
 
     /// The records on the disk.
-    pub(crate) fn read(&self) -> Result<Recorded, Interrupted> {
+    pub(crate) fn read(&self) -> Result<RecordedRun, Interrupted> {
         let records = StoredJournal::examine(self.disk.clone())?.records;
-        Ok(Recorded::read(records.iter().map(|record| record.payload.as_slice()), &*self.blobs)?)
+        Ok(RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &*self.blobs)?)
     }
 
-    fn finished(&self, ending: Ending, run: Run, pauses: Vec<Cause>) -> Result<Played, Interrupted> {
+    fn finished(&self, ending: EngineExit, run: Run, pauses: Vec<Cause>) -> Result<SimulatedRun, Interrupted> {
         let recorded = self.read()?;
-        let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
+        let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
         // Every journal that is ever simulated is decided again.
         match replay(&recorded, order, brief).difference {
             Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
             None => {
-                let performed = *self.performed.borrow();
-                Ok(Played { ending, run, recorded, performed, pauses })
+                let performed = self.performed.borrow().clone();
+                Ok(SimulatedRun { ending, run, recorded, performed, pauses })
             }
         }
     }
 }
 
 /// What the person at the desk does about a run that came to rest; `None` to leave it.
-fn next(ending: Ending, run: &Run, circumstances: &Circumstances, pauses: &[Cause]) -> Option<Return> {
+fn next(ending: EngineExit, run: &Run, circumstances: &Circumstances, pauses: &[Cause]) -> Option<ResumeRequest> {
     if pauses.len() >= GOES_ON as usize {
         return None;
     }
     match ending {
-        Ending::Paused(Cause::Budget) => Some(Return { more: more(), ..Return::default() }),
-        Ending::Paused(_) => Some(Return::default()),
-        Ending::Ended(_) => {
+        EngineExit::Paused(Cause::Budget) => Some(ResumeRequest { more: more(), ..ResumeRequest::default() }),
+        EngineExit::Paused(_) => Some(ResumeRequest::default()),
+        EngineExit::Ended(_) => {
             let blocked = run.tasks().find(|node| node.state == TaskState::Blocked);
             let unblocked: Vec<TaskId> = blocked.map(|node| node.id().clone()).into_iter().collect();
             let is_first = !pauses.contains(&ending.cause());
             (circumstances.unblocks && is_first && !unblocked.is_empty())
-                .then(|| Return { unblocked, ..Return::default() })
+                .then(|| ResumeRequest { unblocked, ..ResumeRequest::default() })
         }
     }
 }
