@@ -100,8 +100,11 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     /// Takes up a run that is on record. What was under way is lost and is told so; what was paused goes on, with
     /// more to spend if more was granted. A run that is over stays over, unless a blocked task may try again.
     pub fn resume(desk: Desk<J>, executor: X, recorded: &Recorded, back: Return) -> Self {
-        let run = recorded.run();
-        let next = Seq(recorded.records.len() as u64 + 1);
+        Self::resume_folded(desk, executor, recorded.run(), recorded.next(), back)
+    }
+
+    /// The same for a run that was folded from its records already; `next` is the number of the next record.
+    pub fn resume_folded(desk: Desk<J>, executor: X, run: Run, next: Seq, back: Return) -> Self {
         let lost = |command| Event::Ended { command, end: CommandEnd::Lost, took_ms: 0 };
         let mut first: VecDeque<Event> = run.under_way().map(|(id, ..)| lost(id)).collect();
         let is_empty = back == Return::default();
@@ -156,6 +159,11 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         &self.run
     }
 
+    /// Gives the run back. Whoever performs its commands is dropped, and with it what is under way.
+    pub fn into_state(self) -> Run {
+        self.run
+    }
+
     /// A result of a command that is no longer under way has had its end already.
     fn is_current(&self, event: &Event) -> bool {
         match event {
@@ -184,6 +192,11 @@ impl<J: Journal, X: Executor> Engine<J, X> {
 }
 
 impl Recorded {
+    /// The number of the next record.
+    pub fn next(&self) -> Seq {
+        Seq(self.records.len() as u64 + 1)
+    }
+
     /// Where the run stands by its record.
     pub fn run(&self) -> Run {
         let mut run = Run::new(self.opening.order.clone(), self.opening.brief.clone());
