@@ -17,7 +17,7 @@ use fixpoint_decide::run::{Move, TaskSource};
 use fixpoint_decide::task_run::{Decision, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
-use fixpoint_runs::{Iteration, Story, TaskStory};
+use fixpoint_runs::{Iteration, RunView, TaskView};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Lang, TaskId};
 
@@ -87,45 +87,44 @@ impl Display {
         Arc::new(Watching { drawing: Arc::clone(&self.drawing), task: None })
     }
 
-    /// Shows what was just recorded; `story` includes it.
-    pub(crate) fn record(&self, record: &Record, story: &Story) {
+    /// Shows what was just recorded; `view` is the run after it.
+    pub(crate) fn record(&self, record: &Record, view: RunView<'_>) {
         let mut drawing = lock(&self.drawing);
-        let is_planned = matches!(story.run.order().tasks, TaskSource::Planned(_));
+        let is_planned = matches!(view.run.order().tasks, TaskSource::Planned(_));
         if is_planned {
-            self.record_of_plan(&mut drawing, record, story);
+            self.record_of_plan(&mut drawing, record, view);
             return;
         }
         for (id, decision) in record.decision.of_tasks() {
-            if let Some(task) = story.tasks.iter().find(|task| task.id == *id) {
+            if let Some(task) = view.task(id) {
                 show_task(&mut drawing, task, decision);
             }
         }
     }
 
     /// A record of a run of several tasks: lines that name the task, and the board below.
-    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, story: &Story) {
+    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, view: RunView<'_>) {
         for step in &record.decision.moves {
             if let Move::Task { task, decision, .. } = step {
-                let told = story.tasks.iter().find(|told| told.id == *task);
-                let iteration = told.and_then(|told| told.iterations.last());
+                let iteration = view.history.task(task).and_then(|task| task.iterations.last());
                 if let (Some(iteration), Some(_)) = (iteration, &decision.judged) {
                     let line = iteration_line(iteration, drawing.paint());
                     drawing.line(&format!("[{task}] {line}"));
                     failure_lines(iteration).iter().for_each(|line| drawing.line(line));
                 }
             }
-            run_lines::lines_of(step, story, self.lang).iter().for_each(|line| drawing.line(line));
+            run_lines::lines_of(step, view, self.lang).iter().for_each(|line| drawing.line(line));
         }
         for (_, owner, command) in record.decision.commands() {
             if let Some(doing) = run_lines::doing(&owner, command) {
                 drawing.doing(&doing);
             }
         }
-        let mut under_way = story.run.under_way();
+        let mut under_way = view.run.under_way();
         if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command).is_some()) {
             drawing.rest();
         }
-        drawing.set_board(Board::of(&self.title, story, self.lang));
+        drawing.set_board(Board::of(&self.title, view, self.lang));
     }
 
     /// Says what is asked of a model.
@@ -210,8 +209,8 @@ impl Watcher for Watching {
 }
 
 /// Shows what a task decided.
-fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision) {
-    if let (Some(judged), Some(iteration)) = (&decision.judged, story.iterations.last()) {
+fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision) {
+    if let (Some(judged), Some(iteration)) = (&decision.judged, task.history.iterations.last()) {
         drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
         let line = iteration_line(iteration, drawing.paint());
         drawing.line(&line);
@@ -224,8 +223,8 @@ fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision) {
             Step::Working { .. } | Step::New | Step::Paused { .. } | Step::Ended { .. } => "checking",
         }),
         Some(Command::RunAttempt(order)) => {
-            if order.number == 1 && story.iterations.is_empty() {
-                let line = baseline_line(story);
+            if order.number == 1 && task.history.iterations.is_empty() {
+                let line = baseline_line(task);
                 drawing.line(&line);
             }
             drawing.attempt(order.number, order.stage);
@@ -237,9 +236,9 @@ fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision) {
     }
 }
 
-fn baseline_line(story: &TaskStory) -> String {
-    let (known, flaky) = story.known_at_base();
-    let passed: u64 = story.task.ground().checks.values().map(|check| check.counted).sum();
+fn baseline_line(task: TaskView<'_>) -> String {
+    let (known, flaky) = task.known_at_base();
+    let passed: u64 = task.task.ground().checks.values().map(|check| check.counted).sum();
     format!("at the base: {} failing, {} flaky, {passed} passing", known.len(), flaky.len())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fixpoint_consult::Person;
 use fixpoint_engine::Record;
 use fixpoint_ports::Cancel;
-use fixpoint_runs::Story;
+use fixpoint_runs::RunView;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind, Remark};
 
@@ -20,8 +20,8 @@ pub(crate) trait DemoScript: std::fmt::Debug + Send + Sync {
     /// What the scripted person is called.
     fn person(&self) -> &str;
 
-    /// What is said when something was recorded, in lines; `story` includes it.
-    fn comment(&self, record: &Record, story: &Story) -> Vec<String>;
+    /// What is said when something was recorded, in lines; `view` is the run after it.
+    fn comment(&self, record: &Record, view: RunView<'_>) -> Vec<String>;
 }
 
 /// A person whose answers are scripted, and who is shown as that.

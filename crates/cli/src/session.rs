@@ -8,13 +8,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixpoint_agents::{Agent, Command as AnyCommand};
 use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
-use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
+use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
 use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
 use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
+use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Brief;
 
@@ -54,10 +54,20 @@ pub(crate) struct SessionContext<'a> {
     pub(crate) screen: Screen,
 }
 
-/// What a run came to.
+/// A run that was driven to its end, or until somebody has to do something.
 pub(crate) struct RunOutcome {
-    pub(crate) recorded: Recorded,
+    pub(crate) opening: Opening,
+    pub(crate) folded: FoldedRun,
     pub(crate) ending: Ending,
+}
+
+/// What is known of a run before it is driven.
+pub(crate) struct RunStart {
+    pub(crate) opening: Opening,
+    /// What earlier processes recorded.
+    pub(crate) history: Option<RunHistory>,
+    /// Writes the files about it, where it has any.
+    pub(crate) artifacts: Option<ArtifactWriter>,
 }
 
 impl SessionContext<'_> {
@@ -69,10 +79,11 @@ impl SessionContext<'_> {
         let _lock = run.lock()?;
         let journal = FileJournal::create(&run.path).map_err(|source| RunError::unopened(&run.id, source))?;
         let opening = Opening { format: FORMAT, at: now, order, brief: Some(brief) };
-        let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
+        let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
+        let start = RunStart { opening: opening.clone(), history: None, artifacts };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(&run), blobs: Arc::clone(&blobs) };
-        let outcome = self.drive(&storage, recorded, |executor| {
+        let outcome = self.drive(&storage, start, |executor| {
             let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
             Engine::begin(desk, executor, opening)
         })?;
@@ -96,28 +107,34 @@ impl SessionContext<'_> {
         let recorded = run.recorded(payloads)?;
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(run), blobs: Arc::clone(&blobs) };
-        // The process may have died between a record and what is written about it.
-        if recorded.records.iter().any(is_told)
-            && let Err(error) = write_artifacts(run, &recorded, self.app.lang)
-        {
+        let mut artifacts = ArtifactWriter::new(run, self.app.lang);
+        let FoldedRun { run, history } =
+            FoldedRun::watched(&recorded, |record, view| artifacts.note(record, view));
+        if let Err(error) = artifacts.catch_up(RunView { run: &run, history: &history }) {
             self.app.notices.say(&format!("the artifacts could not be written: {error}"));
         }
-        self.drive(&storage, recorded.clone(), |executor| {
+        let next = recorded.next();
+        let Recorded { opening, records } = recorded;
+        // Nobody needs the records any more, and there may be many.
+        drop((records, opened.records));
+        let start = RunStart { opening, history: Some(history), artifacts: Some(artifacts) };
+        self.drive(&storage, start, |executor| {
             let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
-            Ok(Engine::resume(desk, executor, &recorded, back))
+            Ok(Engine::resume_folded(desk, executor, run, next, back))
         })
     }
 
-    /// Drives an engine to its end. `recorded` is what is on record so far.
+    /// Drives an engine to its end.
     pub(crate) fn drive<J: Journal>(
         &self,
         storage: &RunStorage<'_>,
-        mut recorded: Recorded,
+        start: RunStart,
         make: impl FnOnce(LocalExecutor) -> Result<Engine<J, LocalExecutor>, EngineError>,
     ) -> Result<RunOutcome, Failure> {
+        let RunStart { opening, history, mut artifacts } = start;
         let name = storage.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
-        let brief = recorded.opening.brief.as_ref();
+        let brief = opening.brief.as_ref();
         let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
         let verbosity = if storage.run.is_some() { Verbosity::Everything } else { Verbosity::Notices };
         let look = (self.screen, self.app.lang);
@@ -125,35 +142,39 @@ impl SessionContext<'_> {
         let (outbox, inbox) = mailbox();
         let signals = SignalListener::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let staff = self.staff(storage, &recorded, &display)?;
+        let staff = self.staff(storage, &opening, &display)?;
         let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
-        let mut story = Story::of(&recorded);
-        let mut watch = |record: &Record, _: &fixpoint_decide::run::Run| {
-            story.add(record);
-            recorded.records.push(record.clone());
-            display.record(record, &story);
-            let comments = self.app.demo_script().map(|script| script.comment(record, &story));
+        let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), opening.at));
+        let mut watch = |record: &Record, run: &Run| {
+            let changed = history.add(record, run);
+            let view = RunView { run, history: &history };
+            display.record(record, view);
+            let comments = self.app.demo_script().map(|script| script.comment(record, view));
             comments.iter().flatten().for_each(|line| display.comment(line));
-            self.keep_artifacts(storage, record, &recorded, &display);
+            // Artifacts can be made again from the journal, so that they cannot be written ends nothing.
+            let written = artifacts.as_mut().map(|artifacts| artifacts.record(record, view, &changed));
+            if let Some(Err(error)) = written {
+                display.line(&format!("the artifacts could not be written: {error}"));
+            }
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
         if signals.is_asked() {
             display.line("waiting for what was started to end");
         }
         // An engine that could not go on has called nothing off; this does, and waits.
-        drop(engine);
-        Ok(RunOutcome { ending: ending?, recorded })
+        let run = engine.into_state();
+        Ok(RunOutcome { opening, folded: FoldedRun { run, history }, ending: ending? })
     }
 
     /// Everybody who performs the errands of this run.
     fn staff(
         &self,
         storage: &RunStorage<'_>,
-        recorded: &Recorded,
+        opening: &Opening,
         display: &Display,
     ) -> Result<Staff, Failure> {
-        let duty = self.duty(storage, recorded, display)?;
-        let TaskSource::Planned(order) = &recorded.opening.order.tasks else {
+        let duty = self.duty(storage, opening, display)?;
+        let TaskSource::Planned(order) = &opening.order.tasks else {
             return Ok(Staff { duty, consultant: None });
         };
         let around = model_surroundings(
@@ -196,13 +217,8 @@ impl SessionContext<'_> {
         }
     }
 
-    fn duty(
-        &self,
-        storage: &RunStorage<'_>,
-        recorded: &Recorded,
-        display: &Display,
-    ) -> Result<Duty, Failure> {
-        let Some(brief) = recorded.opening.brief.clone() else {
+    fn duty(&self, storage: &RunStorage<'_>, opening: &Opening, display: &Display) -> Result<Duty, Failure> {
+        let Some(brief) = opening.brief.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
         let environment = self.app.environment();
@@ -228,26 +244,6 @@ impl SessionContext<'_> {
             brief,
         })
     }
-
-    /// Artifacts can be made again from the journal, so that they cannot be written ends nothing.
-    fn keep_artifacts(
-        &self,
-        storage: &RunStorage<'_>,
-        record: &Record,
-        recorded: &Recorded,
-        display: &Display,
-    ) {
-        let Some(run) = storage.run.filter(|_| is_told(record)) else { return };
-        if let Err(error) = write_artifacts(run, recorded, self.app.lang) {
-            display.line(&format!("the artifacts could not be written: {error}"));
-        }
-    }
-}
-
-/// Whether artifacts tell of a record.
-fn is_told(record: &Record) -> bool {
-    let is_judged = record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some());
-    is_judged || record.decision.commands().next().is_none()
 }
 
 /// Where a run keeps its things.

@@ -103,11 +103,10 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         Ok(Self::new(writer, deps.clock, executor, run, VecDeque::from([Event::Begun])))
     }
 
-    /// Resumes a recorded run. What was in flight is lost and is told so; what was paused goes on, with more to spend
-    /// if more was granted. A run that is over stays over, unless a blocked task may try again.
-    pub fn resume(deps: EngineDeps<J>, executor: X, recorded: &RecordedRun, request: ResumeRequest) -> Self {
-        let run = recorded.run();
-        let next = Seq(recorded.records.len() as u64 + 1);
+    /// Resumes a run that was folded from its records; `next` is the number of the next record. What was in flight is
+    /// lost and is told so; what was paused goes on, with more to spend if more was granted. A run that is over stays
+    /// over, unless a blocked task may try again.
+    pub fn resume(deps: EngineDeps<J>, executor: X, run: Run, next: Seq, request: ResumeRequest) -> Self {
         let lost = |command| Event::Ended { command, end: CommandEnd::Lost, took_ms: 0 };
         let mut first: VecDeque<Event> = run.in_flight().map(|(id, ..)| lost(id)).collect();
         let is_empty = request == ResumeRequest::default();
@@ -169,6 +168,11 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     /// The state of the run.
     pub const fn state(&self) -> &Run {
         &self.run
+    }
+
+    /// Gives the run back. The executor is dropped, and with it what is in flight.
+    pub fn into_state(self) -> Run {
+        self.run
     }
 
     /// The next event; `None` where the run is over or paused and nothing is left to be told.
@@ -243,6 +247,11 @@ impl<J: Journal, X: Executor> Engine<J, X> {
 }
 
 impl RecordedRun {
+    /// The number of the next record.
+    pub fn next(&self) -> Seq {
+        Seq(self.records.len() as u64 + 1)
+    }
+
     /// The state of the run by its record.
     pub fn run(&self) -> Run {
         let mut run = Run::new(self.header.order.clone(), self.header.brief.clone());

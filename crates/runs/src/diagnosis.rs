@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_engine::Recorded;
+use fixpoint_decide::run::Run;
 use fixpoint_vocabulary::{Cause, Lang};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::explanation::explain_task;
-use crate::story::TaskStory;
+use crate::history::TaskHistory;
+use crate::view::TaskView;
 
 /// A failure that would not go away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,16 +69,16 @@ pub struct Diagnosis {
 
 impl Diagnosis {
     /// The diagnosis of a run that ended or waits.
-    pub fn of(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Self {
-        let explanation = explain_task(recorded, story, lang);
-        let last = story.iterations.last();
+    pub fn of(run: &Run, task: TaskView<'_>, lang: Lang) -> Self {
+        let explanation = explain_task(run, task, lang);
+        let iterations = &task.history.iterations;
+        let last = iterations.last();
         Self {
-            cause: story.cause().unwrap_or(Cause::Stopped),
+            cause: task.cause().unwrap_or(Cause::Stopped),
             what: explanation.what,
-            fingerprints: persistent(story),
+            fingerprints: persistent(task.history),
             scope_violations: last.map(|last| last.judged.outside.clone()).unwrap_or_default(),
-            tried: story
-                .iterations
+            tried: iterations
                 .iter()
                 .map(|iteration| Tried {
                     n: iteration.number,
@@ -95,9 +96,9 @@ impl Diagnosis {
 }
 
 /// Failures of the attempts, with how often they were seen; those of the last attempt first.
-pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
+pub(crate) fn persistent(task: &TaskHistory) -> Vec<Persistent> {
     let mut all: BTreeMap<&str, Persistent> = BTreeMap::new();
-    for iteration in &story.iterations {
+    for iteration in &task.iterations {
         for failure in &iteration.judged.failures {
             let entry = all.entry(&failure.fingerprint).or_insert_with(|| Persistent {
                 fingerprint: failure.fingerprint.clone(),

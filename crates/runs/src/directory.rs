@@ -108,6 +108,10 @@ pub enum RunError {
 }
 
 impl RunError {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), source }
+    }
+
     /// That the journal of a run could not be opened.
     pub fn unopened(run: &RunId, source: OpenError) -> Self {
         let run = run.clone();
@@ -210,15 +214,6 @@ pub struct RunDirectory {
     pub path: PathBuf,
 }
 
-/// A run as it is on the disk.
-#[derive(Debug)]
-pub struct OpenedRun {
-    /// Everything its journal holds.
-    pub recorded: Recorded,
-    /// Who works on it now.
-    pub holder: Option<u32>,
-}
-
 impl RunDirectory {
     /// Output of agents and checks.
     pub fn outputs(&self) -> PathBuf {
@@ -260,13 +255,12 @@ impl RunDirectory {
         }
     }
 
-    /// Reads it without changing it, also while it goes on.
-    pub fn read(&self) -> Result<OpenedRun, RunError> {
+    /// Reads its records without changing them, also while it goes on.
+    pub fn read(&self) -> Result<Recorded, RunError> {
         let inspection =
             FileJournal::inspect(&self.path).map_err(|source| RunError::unopened(&self.id, source))?;
         let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
-        let recorded = self.recorded(payloads)?;
-        Ok(OpenedRun { recorded, holder: self.holder() })
+        self.recorded(payloads)
     }
 
     /// What records say.

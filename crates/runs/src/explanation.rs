@@ -3,13 +3,14 @@
 mod agent;
 
 use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::run::Run;
 use fixpoint_decide::task_run::{Step, Work};
-use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use crate::diagnosis::{Persistent, persistent};
-use crate::story::TaskStory;
+use crate::history::Iteration;
+use crate::view::TaskView;
 
 /// Failures that are shown.
 const MOST_FAILURES: usize = 3;
@@ -30,47 +31,47 @@ pub struct Explanation {
 }
 
 /// Explains how one task stands.
-pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Explanation {
+pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explanation {
     let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
-    let teller = Teller { recorded, story, lang };
-    let what = match story.cause() {
-        Some(cause) => teller.what(cause),
-        None => match story.task.step() {
-            Step::Working { work } => teller.working(work),
+    let explainer = TaskExplainer { run, task, lang };
+    let what = match task.cause() {
+        Some(cause) => explainer.what(cause),
+        None => match task.task.step() {
+            Step::Working { work } => explainer.working(work),
             Step::New | Step::Paused { .. } | Step::Ended { .. } => {
                 speak("It has not begun.", "まだ始まっていません。")
             }
         },
     };
     let mut evidence = Vec::new();
-    evidence.extend(teller.obstacle());
-    evidence.extend(teller.refusal());
-    evidence.extend(teller.unusable_checks());
-    evidence.extend(teller.trail());
-    evidence.extend(teller.failures());
-    evidence.extend(teller.not_replanned());
-    evidence.extend(teller.tolerated());
-    Explanation { what, evidence, next: teller.next() }
+    evidence.extend(explainer.obstacle());
+    evidence.extend(explainer.refusal());
+    evidence.extend(explainer.unusable_checks());
+    evidence.extend(explainer.trail());
+    evidence.extend(explainer.failures());
+    evidence.extend(explainer.not_replanned());
+    evidence.extend(explainer.tolerated());
+    Explanation { what, evidence, next: explainer.next() }
 }
 
 /// What to look at where a task's last attempt ended as if all were well and had changed nothing.
-pub(crate) fn idle_hint(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Option<String> {
-    Teller { recorded, story, lang }.idle_hint()
+pub(crate) fn idle_hint(run: &Run, task: TaskView<'_>, lang: Lang) -> Option<String> {
+    TaskExplainer { run, task, lang }.idle_hint()
 }
 
-struct Teller<'a> {
-    recorded: &'a Recorded,
-    story: &'a TaskStory,
+struct TaskExplainer<'a> {
+    run: &'a Run,
+    task: TaskView<'a>,
     lang: Lang,
 }
 
-impl Teller<'_> {
+impl TaskExplainer<'_> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
     }
 
     fn what(&self, cause: Cause) -> String {
-        let attempts = self.story.iterations.len();
+        let attempts = self.task.history.iterations.len();
         match cause {
             Cause::Done => self.say(
                 format!("Done after {}: {}.", counted(attempts, "attempt"), self.proof_words()),
@@ -134,9 +135,8 @@ impl Teller<'_> {
 
     /// In which way the attempts got nowhere.
     fn circles(&self) -> (&'static str, &'static str) {
-        let is_idle =
-            |iteration: &crate::story::Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
-        if self.story.iterations.iter().all(is_idle) {
+        let is_idle = |iteration: &Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
+        if self.task.history.iterations.iter().all(is_idle) {
             ("changed nothing", "何も変更しませんでした")
         } else {
             ("go in circles", "同じところを回っています")
@@ -144,7 +144,7 @@ impl Teller<'_> {
     }
 
     fn working(&self, work: Work) -> String {
-        let attempt = self.story.iterations.len() + 1;
+        let attempt = self.task.history.iterations.len() + 1;
         match work {
             Work::TakingBase => self.say("The base is being taken.", "基点を取得中です。"),
             Work::Baseline => self.say("The checks run at the base.", "基点でチェックを実行中です。"),
@@ -170,7 +170,7 @@ impl Teller<'_> {
 
     fn proof_words(&self) -> String {
         use fixpoint_decide::goals::Proof;
-        match self.story.task.proof() {
+        match self.task.task.proof() {
             Proof::Goals => self.say(
                 "what failed before was seen passing, and nothing new fails",
                 "失敗していたテストの成功を確認、新たな失敗なし",
@@ -188,13 +188,13 @@ impl Teller<'_> {
     }
 
     fn obstacle(&self) -> Option<String> {
-        let is_relevant = matches!(self.story.cause(), Some(Cause::Infrastructure));
-        self.story.obstacle.as_ref().filter(|_| is_relevant).map(|said| short(said))
+        let is_relevant = matches!(self.task.cause(), Some(Cause::Infrastructure));
+        self.task.history.last_error.as_ref().filter(|_| is_relevant).map(|said| short(said))
     }
 
     /// What the planner said when it was asked for smaller tasks.
     fn not_replanned(&self) -> Option<String> {
-        let said = short(self.story.not_replanned.as_ref()?);
+        let said = short(self.task.history.replan_refusal.as_ref()?);
         Some(self.say(
             format!("No smaller tasks took its place: {said}"),
             format!("より小さなタスクに置き換えられませんでした: {said}"),
@@ -202,18 +202,17 @@ impl Teller<'_> {
     }
 
     fn check_name(&self, number: u32) -> String {
-        let brief = self.recorded.opening.brief.as_ref();
-        let placed = brief.and_then(|brief| brief.checks.get(number as usize));
+        let placed = self.run.checks().get(number as usize);
         placed.map_or_else(|| number.to_string(), |placed| placed.check.command.clone())
     }
 
     /// Which checks made the baseline useless, and how.
     fn unusable_checks(&self) -> Vec<String> {
-        if self.story.cause() != Some(Cause::BaselineUnusable) {
+        if self.task.cause() != Some(Cause::BaselineUnusable) {
             return Vec::new();
         }
-        let reports = self.story.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.story.task.order().guards;
+        let reports = self.task.history.baseline.first().into_iter().flat_map(|made| &made.reports);
+        let guards = &self.task.task.order().guards;
         let is_useless = |report: &&CheckReport| match report.end {
             CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
             CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
@@ -253,11 +252,11 @@ impl Teller<'_> {
 
     /// What each attempt came to, on a line.
     fn trail(&self) -> Option<String> {
-        let iterations = &self.story.iterations;
+        let iterations = &self.task.history.iterations;
         if iterations.is_empty() {
             return None;
         }
-        let word = |iteration: &crate::story::Iteration| {
+        let word = |iteration: &Iteration| {
             let judged = &iteration.judged;
             let stage = if judged.stage > 1 { format!(" (stage {})", judged.stage) } else { String::new() };
             format!("{} {}{stage}", iteration.number, judged.verdict.progress.name())
@@ -272,8 +271,8 @@ impl Teller<'_> {
     }
 
     fn failures(&self) -> Vec<String> {
-        let Some(last) = self.story.iterations.last() else { return Vec::new() };
-        let all = persistent(self.story);
+        let Some(last) = self.task.history.iterations.last() else { return Vec::new() };
+        let all = persistent(self.task.history);
         let current: Vec<&Persistent> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
         let mut lines: Vec<String> =
             current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure)).collect();
@@ -281,7 +280,7 @@ impl Teller<'_> {
             let more = current.len() - MOST_FAILURES;
             lines.push(self.say(format!("… and {more} more failures"), format!("… 他{more}件の失敗")));
         }
-        if !last.judged.outside.is_empty() && self.story.cause() != Some(Cause::Done) {
+        if !last.judged.outside.is_empty() && self.task.cause() != Some(Cause::Done) {
             let paths: Vec<&str> = last.judged.outside.iter().take(5).map(String::as_str).collect();
             let paths = paths.join(", ");
             lines.push(
@@ -305,7 +304,7 @@ impl Teller<'_> {
     }
 
     fn tolerated(&self) -> Option<String> {
-        let seen = &self.story.iterations.last()?.judged.seen;
+        let seen = &self.task.history.iterations.last()?.judged.seen;
         let list = |names: &std::collections::BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
@@ -327,7 +326,7 @@ impl Teller<'_> {
 
     /// Whether something passes only with tests that were changed.
     fn is_weakened(&self) -> bool {
-        let last = self.story.iterations.last();
+        let last = self.task.history.iterations.last();
         last.is_some_and(|last| {
             last.judged.failures.iter().any(|failure| failure.fingerprint.starts_with("weakened:"))
         })
@@ -335,14 +334,14 @@ impl Teller<'_> {
 
     /// Whether every attempt changed nothing and ended with an error.
     fn agent_failed(&self) -> bool {
-        self.story.iterations.iter().all(|iteration| {
+        self.task.history.iterations.iter().all(|iteration| {
             let code = iteration.attempt.as_ref().and_then(|made| made.result.exit_code);
             iteration.judged.verdict.progress == ProgressKind::NoChange && code != Some(0)
         })
     }
 
     fn next(&self) -> Vec<String> {
-        let Some(cause) = self.story.cause() else { return Vec::new() };
+        let Some(cause) = self.task.cause() else { return Vec::new() };
         match cause {
             Cause::Done => vec![self.say(
                 "`fixpoint diff` shows the result, `fixpoint apply` brings it into the working tree.",

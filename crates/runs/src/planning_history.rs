@@ -1,9 +1,9 @@
 //! The history of a run as one JSON object a line: plans, judgements, refinements, replans, reflections, revisions,
 //! actions, completion; each with its type and time.
 //!
-//! Told out of the journal and written beside it, so that it can be read without Fixpoint. Not kept in memory.
+//! Computed record by record from the journal and written beside it, so that other programs can read it.
 
-use fixpoint_decide::run::{Move, Standing};
+use fixpoint_decide::run::{Move, Run, Standing};
 use fixpoint_decide::task_run::Decision;
 use fixpoint_engine::{Record, Recorded};
 use fixpoint_vocabulary::TaskState;
@@ -17,42 +17,39 @@ use serde_json::{Value, json};
 
 use crate::diagnosis::cause_name;
 use crate::run_explanation::explain;
-use crate::story::Story;
+use crate::view::{FoldedRun, RunView};
 
 /// One line of the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HistoryLine {
-    /// What kind of thing happened.
+pub struct PlanningHistoryLine {
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// When, in RFC 3339 and UTC.
+    /// In RFC 3339 and UTC.
     pub timestamp: String,
     /// The number of the record.
     pub seq: u64,
-    /// What happened.
     #[serde(flatten)]
     pub payload: Value,
 }
 
-/// The whole history, in order.
-pub fn planning_history(recorded: &Recorded, lang: Lang) -> Vec<HistoryLine> {
+/// The whole history of a recorded run, in order.
+pub fn planning_history(recorded: &Recorded, lang: Lang) -> Vec<PlanningHistoryLine> {
     let mut lines = Vec::new();
-    let mut story = Story::of(&Recorded { opening: recorded.opening.clone(), records: Vec::new() });
-    for (seq, record) in (1u64..).zip(&recorded.records) {
-        story.add(record);
-        let line = |(kind, payload): (&'static str, Value)| HistoryLine {
-            kind,
-            timestamp: timestamp(record.at),
-            seq,
-            payload,
-        };
-        let steps = record.decision.moves.iter();
-        lines.extend(steps.filter_map(|step| told(step, &story, lang)).map(line));
-        if let Some(end) = completion(record, recorded, &story, lang) {
-            lines.push(line(("completion", end)));
-        }
-    }
+    FoldedRun::watched(recorded, |record, view| lines.extend(planning_lines(record, view, lang)));
     lines
+}
+
+/// The lines of the last record; `view` is the run after it.
+pub(crate) fn planning_lines(record: &Record, view: RunView<'_>, lang: Lang) -> Vec<PlanningHistoryLine> {
+    let line = |(kind, payload): (&'static str, Value)| PlanningHistoryLine {
+        kind,
+        timestamp: timestamp(record.at),
+        seq: view.history.seq(),
+        payload,
+    };
+    let steps = record.decision.moves.iter().filter_map(|step| told(step, view.run, lang));
+    let end = completion(record, view, lang).map(|end| ("completion", end));
+    steps.chain(end).map(line).collect()
 }
 
 /// A moment in RFC 3339 and UTC.
@@ -61,14 +58,13 @@ fn timestamp(milliseconds: u64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn told(step: &Move, story: &Story, lang: Lang) -> Option<(&'static str, Value)> {
+fn told(step: &Move, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
     if let Move::Planned { tasks, actions, .. } = step {
         let document = PlanningDocument {
             phase: PlanningPhase::Planning,
-            goal_understanding: story.run.planning().understanding.clone(),
+            goal_understanding: run.planning().understanding.clone(),
             task_decomposition: Some(TaskDecomposition {
-                reasoning: story
-                    .run
+                reasoning: run
                     .planning()
                     .decomposition
                     .as_ref()
@@ -80,7 +76,7 @@ fn told(step: &Move, story: &Story, lang: Lang) -> Option<(&'static str, Value)>
             error: None,
             comment: String::new(),
         };
-        return Some(("plan", json!({ "revision": story.run.review().revisions.len(), "plan": document })));
+        return Some(("plan", json!({ "revision": run.review().revisions.len(), "plan": document })));
     }
     if let Move::PlanScored { revision, judgement } = step {
         return Some(("judgement", json!({ "plan": revision + 1, "judgement": judgement })));
@@ -126,13 +122,13 @@ fn action(decision: &Decision, lang: Lang) -> Option<Value> {
     }))
 }
 
-fn completion(record: &Record, recorded: &Recorded, story: &Story, lang: Lang) -> Option<Value> {
+fn completion(record: &Record, view: RunView<'_>, lang: Lang) -> Option<Value> {
     let is_last =
         record.decision.moves.iter().any(|step| matches!(step, Move::End { .. } | Move::Pause { .. }));
-    let cause = story.cause().filter(|_| is_last)?;
-    let explanation = explain(recorded, story, lang);
+    let cause = view.cause().filter(|_| is_last)?;
+    let explanation = explain(view, lang);
     let count = |state: TaskState| {
-        let nodes = story.run.tasks().filter(|node| node.state == state && !node.is_merge());
+        let nodes = view.run.tasks().filter(|node| node.state == state && !node.is_merge());
         u32::try_from(nodes.count()).unwrap_or(u32::MAX)
     };
     let needs_person = cause.exit_code() == Some(5);
@@ -150,7 +146,7 @@ fn completion(record: &Record, recorded: &Recorded, story: &Story, lang: Lang) -
             current_state: None,
             recommendations: explanation.next,
         },
-        done: matches!(story.run.standing(), Standing::Ended { .. }),
+        done: matches!(view.run.standing(), Standing::Ended { .. }),
         comment: String::new(),
     };
     serde_json::to_value(document).ok()

@@ -1,12 +1,11 @@
 //! How a whole run stands, in words: of one task its own, of a plan what became of its tasks.
 
 use fixpoint_decide::run::{Node, NodeKind, Standing, TaskSource};
-use fixpoint_engine::Recorded;
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
 use crate::diagnosis::cause_name;
 use crate::explanation::{Explanation, counted, explain_task, idle_hint};
-use crate::story::{Story, TaskStory};
+use crate::view::{RunView, TaskView};
 
 /// Tasks that are named.
 const MOST_TASKS: usize = 12;
@@ -15,26 +14,25 @@ const FEW_TASKS: usize = 4;
 const MOST_OF_ONE: usize = 4;
 
 /// Explains how a run stands.
-pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
-    match (&story.run.order().tasks, story.first()) {
-        (TaskSource::Given(_), Some(task)) => explain_task(recorded, task, lang),
-        (TaskSource::Given(_) | TaskSource::Planned(_), _) => Teller { recorded, story, lang }.explain(),
+pub fn explain(view: RunView<'_>, lang: Lang) -> Explanation {
+    match (&view.run.order().tasks, view.first()) {
+        (TaskSource::Given(_), Some(task)) => explain_task(view.run, task, lang),
+        (TaskSource::Given(_) | TaskSource::Planned(_), _) => RunExplainer { view, lang }.explain(),
     }
 }
 
-struct Teller<'a> {
-    recorded: &'a Recorded,
-    story: &'a Story,
+struct RunExplainer<'a> {
+    view: RunView<'a>,
     lang: Lang,
 }
 
-impl Teller<'_> {
+impl<'a> RunExplainer<'a> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
     }
 
     fn explain(&self) -> Explanation {
-        let what = match self.story.cause() {
+        let what = match self.view.cause() {
             Some(cause) => self.what(cause),
             None => self.working(),
         };
@@ -48,7 +46,7 @@ impl Teller<'_> {
     /// The tasks that stand for something, without those that were replaced and those that only bring together.
     fn worked(&self) -> impl Iterator<Item = &Node> {
         let stands = |node: &&Node| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
-        self.story.run.tasks().filter(stands)
+        self.view.run.tasks().filter(stands)
     }
 
     fn what(&self, cause: Cause) -> String {
@@ -126,8 +124,8 @@ impl Teller<'_> {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.story.obstacle.iter().cloned().collect();
-        lines.extend(self.story.unusable.iter().map(|problem| {
+        let mut lines: Vec<String> = self.view.history.last_error.iter().cloned().collect();
+        lines.extend(self.view.history.unusable_answer.iter().map(|problem| {
             self.say(
                 format!("the last answer could not be used: {problem}"),
                 format!("最後の回答は使えませんでした: {problem}"),
@@ -135,18 +133,18 @@ impl Teller<'_> {
         }));
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
-        lines.extend(self.story.run.review().findings.iter().cloned());
-        let in_vain = self.story.run.waiting_in_vain();
-        for node in self.story.run.tasks().take(MOST_TASKS) {
+        lines.extend(self.view.run.review().findings.iter().cloned());
+        let in_vain = self.view.run.waiting_in_vain();
+        for node in self.view.run.tasks().take(MOST_TASKS) {
             let is_in_vain = in_vain.contains(node.id());
             lines.push(self.task_line(node, is_in_vain));
         }
         if let Some(task) = self.stuck() {
-            let told = explain_task(self.recorded, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
+            let told = explain_task(self.view.run, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
             lines.extend(told);
         }
         lines.extend(
-            self.story
+            self.view
                 .run
                 .missing_aspects()
                 .iter()
@@ -157,11 +155,11 @@ impl Teller<'_> {
 
     /// What is not certain about the goal: what was asked, what was assumed, and what cannot be done of it.
     fn goal_lines(&self) -> Vec<String> {
-        let planning = self.story.run.planning();
+        let planning = self.view.run.planning();
         let line =
             |en: &str, ja: &str, item: &String| self.say(format!("{en}: {item}"), format!("{ja}: {item}"));
         let mut lines: Vec<String> =
-            self.story.questions.iter().map(|item| line("asked", "質問", item)).collect();
+            self.view.history.questions.iter().map(|item| line("asked", "質問", item)).collect();
         let understanding =
             planning.understanding.iter().flat_map(|understanding| &understanding.assumptions);
         lines.extend(understanding.map(|item| line("assumed", "仮定", item)));
@@ -173,7 +171,7 @@ impl Teller<'_> {
     }
 
     fn plan_line(&self) -> Option<String> {
-        let review = self.story.run.review();
+        let review = self.view.run.review();
         let plan = review.plan()?;
         let last = review.decisions.last()?;
         let score = plan
@@ -199,7 +197,7 @@ impl Teller<'_> {
                 let names: Vec<&str> = node.replaced_by.iter().map(|id| id.as_str()).collect();
                 format!("replaced by {}", names.join(", "))
             }
-            (TaskState::Done, ..) if self.story.run.left_out().any(|id| id == node.id()) => {
+            (TaskState::Done, ..) if self.view.run.left_out().any(|id| id == node.id()) => {
                 "done, left out of the result".to_string()
             }
             (state, ..) => state_name(state).to_string(),
@@ -215,11 +213,11 @@ impl Teller<'_> {
     }
 
     /// The task that stands in the way of a small run.
-    fn stuck(&self) -> Option<&TaskStory> {
-        let mut blocked = self.story.run.tasks().filter(|node| node.state == TaskState::Blocked);
+    fn stuck(&self) -> Option<TaskView<'a>> {
+        let mut blocked = self.view.run.tasks().filter(|node| node.state == TaskState::Blocked);
         let (node, others) = (blocked.next()?, blocked.next());
-        let is_told = others.is_none() && self.story.run.tasks().count() <= FEW_TASKS;
-        self.story.tasks.iter().find(|task| task.id == *node.id()).filter(|_| is_told)
+        let is_told = others.is_none() && self.view.run.tasks().count() <= FEW_TASKS;
+        self.view.task(node.id()).filter(|_| is_told)
     }
 
     fn look(&self) -> String {
@@ -230,8 +228,8 @@ impl Teller<'_> {
     }
 
     fn next(&self) -> Vec<String> {
-        let Some(cause) = self.story.cause() else { return Vec::new() };
-        let blocked = self.story.run.tasks().find(|node| node.state == TaskState::Blocked);
+        let Some(cause) = self.view.cause() else { return Vec::new() };
+        let blocked = self.view.run.tasks().find(|node| node.state == TaskState::Blocked);
         match (cause, blocked) {
             (Cause::AlreadySatisfied, _) => {
                 vec![self.say("There is nothing left to do.", "これ以上することはありません。")]
@@ -249,7 +247,7 @@ impl Teller<'_> {
                 "say it in the goal, or run it where questions can be answered",
                 "目標に書き加えるか、質問に答えられる環境で実行してください",
             )],
-            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.story.run.standing() {
+            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.view.run.standing() {
                 Standing::Ended { .. } => vec![self.say(
                     "name another model in `models.planner` or `models.judge`, give answers more room with \
                      `models.max_output_tokens`, or take the goal as one task with `--no-plan`; then begin a new run",
@@ -271,7 +269,7 @@ impl Teller<'_> {
                     format!("{path} を読み、`fixpoint resume RUN --task {}` で再試行", node.id()),
                 );
                 let look = (cause == Cause::Partial).then(|| self.look());
-                let hint = self.stuck().and_then(|task| idle_hint(self.recorded, task, self.lang));
+                let hint = self.stuck().and_then(|task| idle_hint(self.view.run, task, self.lang));
                 look.into_iter().chain(hint).chain([again]).collect()
             }
             (_, None) => vec![self.say("`fixpoint resume RUN` goes on", "`fixpoint resume RUN` で続行")],

@@ -6,7 +6,7 @@ use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Standing;
 use fixpoint_decide::task_run::Step;
-use fixpoint_engine::Recorded;
+use fixpoint_engine::Opening;
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
@@ -15,10 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
-use crate::directory::RunId;
+use crate::directory::RunDirectory;
+use crate::history::{Iteration, TaskHistory};
 use crate::phase_time::PhaseTime;
 use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
-use crate::story::{Iteration, Story, TaskStory};
+use crate::view::{RunView, TaskView};
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -153,7 +154,7 @@ pub struct IterationLine {
 }
 
 impl IterationLine {
-    fn of(task: &TaskStory, iteration: &Iteration, lang: Lang) -> Self {
+    fn of(task: &TaskHistory, iteration: &Iteration, lang: Lang) -> Self {
         let judged = &iteration.judged;
         let attempt = iteration.attempt.as_ref();
         let end = |end: AgentEnd| match end {
@@ -236,8 +237,8 @@ impl Used {
 
 impl Cost {
     /// What a run cost so far.
-    pub fn of(story: &Story) -> Self {
-        let ledger = story.run.ledger();
+    pub fn of(view: RunView<'_>) -> Self {
+        let ledger = view.run.ledger();
         let used = ledger.models + ledger.agents;
         let (agents, models) = (Used::of(ledger.agents), Used::of(ledger.models));
         // That the one part is free says nothing about the whole while nobody knows the price of the other.
@@ -246,8 +247,8 @@ impl Cost {
             agents,
             models,
             attempts: ledger.spent().attempts,
-            interruptions: story.interruptions,
-            check_runs: story.check_runs,
+            interruptions: view.history.interruptions,
+            check_runs: view.history.check_runs,
             seconds: ledger.seconds(),
             tokens: used.tokens(),
             usd: used.cost.filter(is_known).map(MicroUsd::usd),
@@ -340,55 +341,56 @@ pub struct Summary {
 }
 
 /// Whether a run left a branch: something is done, in part or as a whole, and nothing else was asked for.
-fn has_branch(recorded: &Recorded, story: &Story) -> bool {
-    let is_delivered = match story.run.standing() {
+fn has_branch(opening: &Opening, view: RunView<'_>) -> bool {
+    let is_delivered = match view.run.standing() {
         Standing::Ended { cause } => {
             matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable)
         }
         Standing::New | Standing::Working | Standing::Paused { .. } => false,
     };
-    let is_patch = recorded.opening.brief.as_ref().is_some_and(|brief| match brief.delivery {
+    let is_patch = opening.brief.as_ref().is_some_and(|brief| match brief.delivery {
         Delivery::Patch(_) => true,
         Delivery::Branch | Delivery::Into(_) => false,
     });
-    let result = story.result();
-    let is_changed = result.is_some() && result.as_ref() != story.base().map(|base| &base.commit);
+    let result = view.result();
+    let is_changed = result.is_some() && result.as_ref() != view.base().map(|base| &base.commit);
     is_delivered && is_changed && !is_patch
 }
 
 impl Summary {
-    /// Sums a run up.
-    pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
-        let story = Story::of(recorded);
-        let (known_at_base, flaky_at_base) = story.first().map(TaskStory::known_at_base).unwrap_or_default();
-        let status = Status::of(story.run.standing(), holder);
+    /// `holder` is the process that works on the run.
+    pub fn of(
+        directory: &RunDirectory,
+        opening: &Opening,
+        view: RunView<'_>,
+        holder: Option<u32>,
+        lang: Lang,
+    ) -> Self {
+        let (known_at_base, flaky_at_base) = view.first().map(TaskView::known_at_base).unwrap_or_default();
+        let status = Status::of(view.run.standing(), holder);
+        let iterations = view.iterations().map(|(task, iteration)| IterationLine::of(task, iteration, lang));
+        let diagnosed = view.stopped().filter(|_| status == Status::Failed);
         Self {
-            run: run.to_string(),
+            run: directory.id.to_string(),
             status,
-            cause: story.cause(),
+            cause: view.cause(),
             pid: holder,
-            began_ms: story.began,
-            latest_ms: story.latest,
-            proof: story.proof(),
-            base: story.base().map(|base| base.commit.to_string()),
-            result: story.result().map(|commit| commit.to_string()),
-            branch: has_branch(recorded, &story).then(|| format!("fixpoint/{run}")),
+            began_ms: view.history.began,
+            latest_ms: view.history.latest,
+            proof: view.proof(),
+            base: view.base().map(|base| base.commit.to_string()),
+            result: view.result().map(|commit| commit.to_string()),
+            branch: has_branch(opening, view).then(|| format!("fixpoint/{}", directory.id)),
             known_at_base,
             flaky_at_base,
-            iterations: story
-                .iterations()
-                .map(|(task, iteration)| IterationLine::of(task, iteration, lang))
-                .collect(),
-            plan: plan_line(&story, lang),
-            tasks: task_lines(&story),
-            obstacle: story.obstacle.clone(),
-            diagnosis: story
-                .stopped()
-                .filter(|_| status == Status::Failed)
-                .map(|task| Diagnosis::of(recorded, task, lang)),
-            cost: Cost::of(&story),
-            phases: story.times.lines(),
-            directory: directory.to_string(),
+            iterations: iterations.collect(),
+            plan: plan_line(view.run, lang),
+            tasks: task_lines(view),
+            obstacle: view.history.last_error.clone(),
+            diagnosis: diagnosed.map(|task| Diagnosis::of(view.run, task, lang)),
+            cost: Cost::of(view),
+            phases: view.history.times.lines(),
+            directory: directory.path.to_string_lossy().into_owned(),
         }
     }
 }

@@ -165,7 +165,7 @@ impl Machine {
         let recorded = RecordedRun::read(payloads, &*self.blobs)?;
         self.book.borrow_mut().recall(&recorded);
         let seq = recorded.records.len() as u64;
-        Ok((Engine::resume(deps, performer, &recorded, ResumeRequest::default()), seq))
+        Ok((Engine::resume(deps, performer, recorded.run(), recorded.next(), ResumeRequest::default()), seq))
     }
 
     fn finished(&self, ending: EngineExit, results: Vec<String>) -> Result<Finished, Interrupted> {

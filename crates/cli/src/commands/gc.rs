@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixpoint_ports::Clock;
-use fixpoint_runs::{RunDirectory, Status, Story};
+use fixpoint_runs::{RunDirectory, Status};
 use fixpoint_vocabulary::Cause;
 use serde_json::json;
 
@@ -96,22 +96,22 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
     if run.holder().is_some() {
         return Some(Stays::UnderWay);
     }
-    let recorded = match run.read() {
-        Ok(opened) => opened.recorded,
+    let loaded = match run.load() {
+        Ok(loaded) => loaded,
         Err(_) if run.untouched_for() < age => return Some(Stays::Young),
         Err(_) if work == Work::Expendable => return None,
         Err(error) => return Some(Stays::Unreadable(error.to_string())),
     };
-    let story = Story::of(&recorded);
-    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(story.latest));
+    let view = loaded.view();
+    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(view.history.latest));
     if since < age {
         return Some(Stays::Young);
     }
-    let is_delivered = match Status::of(story.run.standing(), None) {
+    let is_delivered = match Status::of(view.run.standing(), None) {
         // A process that died just then has made no branch; `fixpoint resume` does.
-        Status::Done => run.is_delivered() || story.cause() == Some(Cause::AlreadySatisfied),
+        Status::Done => run.is_delivered() || view.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            story.iterations().next().is_none() && story.cause() != Some(Cause::Stopped)
+            view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
         }
     };
     (!is_delivered && work == Work::Precious).then_some(Stays::Undelivered)

@@ -1,10 +1,10 @@
 //! What is said when a run has ended: on one screen, or as one object.
 
-use fixpoint_decide::run::{Decision, Extent, TaskSource};
+use fixpoint_decide::run::{Decision, Extent, Run, TaskSource};
 use fixpoint_decide::task_run::{Step, Work};
-use fixpoint_engine::{Ending, Recorded};
+use fixpoint_engine::{Ending, Opening};
 use fixpoint_ports::{DiffStyle, Workspaces};
-use fixpoint_runs::{Cost, Explanation, RunDirectory, Story, Summary, cause_name, explain};
+use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::{Cause, Lang};
 use fixpoint_workspaces::{Branch, Forwarded};
@@ -23,18 +23,20 @@ pub(crate) fn tell(
     form: Form,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(&outcome.recorded);
-    let delivered = deliver(run, &story, &outcome.recorded, session)?;
+    let view = outcome.folded.view();
+    let delivered = deliver(run, view, &outcome.opening, session)?;
     let branch = delivered.branch.clone();
     let lang = session.app.lang;
     match form {
-        Form::Json => output.json(&Summary { branch, ..summary(run, &outcome.recorded, None, lang) })?,
+        Form::Json => {
+            output.json(&Summary { branch, ..Summary::of(run, &outcome.opening, view, None, lang) })?
+        }
         Form::Text => {
-            for line in screen(&run.id.0, &outcome.recorded, &story, lang) {
+            for line in screen(&run.id.0, view, lang) {
                 output.line(&line)?;
             }
-            if is_plan_only(&outcome.recorded) {
-                plan_text::lines(&story.run).iter().try_for_each(|line| output.line(line))?;
+            if is_plan_only(view.run) {
+                plan_text::lines(view.run).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
                 output.line(&format!("Branch: {branch}"))?;
@@ -51,8 +53,8 @@ pub(crate) fn tell(
 }
 
 /// Whether nothing but a plan was asked for.
-fn is_plan_only(recorded: &Recorded) -> bool {
-    match &recorded.opening.order.tasks {
+fn is_plan_only(run: &Run) -> bool {
+    match &run.order().tasks {
         TaskSource::Planned(order) => order.extent == Extent::PlanOnly,
         TaskSource::Given(_) => false,
     }
@@ -103,11 +105,6 @@ pub(crate) fn decision_words(decision: &Decision, lang: Lang) -> String {
     if words.is_empty() { format!("{} steps", decision.moves.len()) } else { words.join("; ") }
 }
 
-/// Everything about a run, for programs.
-pub(crate) fn summary(run: &RunDirectory, recorded: &Recorded, holder: Option<u32>, lang: Lang) -> Summary {
-    Summary::of(&run.id, recorded, holder, &run.path.to_string_lossy(), lang)
-}
-
 /// What was handed over.
 #[derive(Debug, Default)]
 pub(crate) struct Delivered {
@@ -120,20 +117,20 @@ pub(crate) struct Delivered {
 /// Hands over what is done, in part or as a whole. What is there already was handed over before a crash.
 pub(crate) fn deliver(
     run: &RunDirectory,
-    story: &Story,
-    recorded: &Recorded,
+    view: RunView<'_>,
+    opening: &Opening,
     session: &SessionContext<'_>,
 ) -> Result<Delivered, Failure> {
-    let has_result = matches!(story.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
-        && story.run.is_over();
-    let (Some(result), Some(base), true) = (story.result(), story.base(), has_result) else {
+    let has_result = matches!(view.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
+        && view.run.is_over();
+    let (Some(result), Some(base), true) = (view.result(), view.base(), has_result) else {
         return Ok(Delivered::default());
     };
     if result == base.commit {
         return Ok(Delivered::default());
     }
     let workspaces = &session.repository.workspaces;
-    let delivery = recorded.opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
+    let delivery = opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
     if let Delivery::Patch(path) = &delivery {
         let patch = workspaces.diff(&base.commit, &result, DiffStyle::Patch)?;
         std::fs::write(path, patch).map_err(|source| Failure::Unwritable { path: path.into(), source })?;
@@ -160,7 +157,7 @@ pub(crate) fn deliver(
     run.note_delivery()?;
     let lines = match &delivery {
         // What is not all done is not moved into somebody's branch.
-        Delivery::Into(into) if story.cause() == Some(Cause::Done) => {
+        Delivery::Into(into) if view.cause() == Some(Cause::Done) => {
             vec![forwarded(into, &branch, workspaces.fast_forward(into, &result)?)]
         }
         Delivery::Into(into) => vec![format!("{into} is left where it is: not everything is done")],
@@ -183,11 +180,11 @@ fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
 }
 
 /// How a run stands, on one screen.
-pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, lang: Lang) -> Vec<String> {
-    let Explanation { what, evidence, next } = explain(recorded, story, lang);
-    let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
+pub(crate) fn screen(run: &str, view: RunView<'_>, lang: Lang) -> Vec<String> {
+    let Explanation { what, evidence, next } = explain(view, lang);
+    let cause = view.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrap(&format!("{run}{cause}: {what}"), WIDTH, "", "  ");
-    for line in evidence.into_iter().chain(Cost::of(story).used(lang)).chain(story.times.words(lang)) {
+    for line in evidence.into_iter().chain(Cost::of(view).used(lang)).chain(view.history.times.words(lang)) {
         lines.extend(wrap(&line, WIDTH, "  · ", "    "));
     }
     for line in next {

@@ -34,7 +34,7 @@ pub(crate) fn resume(
 ) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     // As many workspaces as the run began with. Where its journal must be repaired first, the usual number does.
-    let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
+    let brief = run.read().ok().and_then(|recorded| recorded.opening.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
@@ -71,7 +71,7 @@ fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failur
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let state = run.read()?.recorded.run();
+    let state = run.read()?.run();
     let blocked: Vec<&TaskId> =
         state.tasks().filter(|node| node.state == TaskState::Blocked).map(|node| node.id()).collect();
     let wanted = |name: &String| {
@@ -92,7 +92,7 @@ pub(crate) fn stop(arguments: &StopArguments, app: &AppContext, output: &mut Out
         None => Stopped::NotRunning,
         Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
     };
-    let status = Status::of(run.read()?.recorded.run().standing(), run.holder());
+    let status = Status::of(run.read()?.run().standing(), run.holder());
     let words = match stopped {
         Stopped::NotRunning => format!("{} is not under way ({})", run.id, status.name()),
         Stopped::Ended => {

@@ -1,17 +1,15 @@
 //! `fixpoint list`, `status`, `show`, `history` and `explain`.
 
-use fixpoint_engine::Recorded;
 use fixpoint_runs::{
-    Diagnosis, RunDirectory, Status, Story, Summary, cause_name, diagnosis_markdown, planning_history,
+    Diagnosis, LoadedRun, Status, Summary, TaskView, cause_name, diagnosis_markdown, planning_history,
 };
-use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::outcome::{decision_words, screen, summary};
+use super::outcome::{decision_words, screen};
 use crate::app_context::AppContext;
 use crate::arguments::{HistoryArguments, ListArguments, RunArguments};
 use crate::failure::Failure;
@@ -19,28 +17,8 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::text_layout::shell_line;
 
-struct Seen {
-    run: RunDirectory,
-    recorded: Recorded,
-    story: Story,
-    holder: Option<u32>,
-}
-
-fn look(name: &str, app: &AppContext) -> Result<Seen, Failure> {
-    let run = Repository::look(app)?.find(name)?;
-    let opened = run.read()?;
-    let story = Story::of(&opened.recorded);
-    Ok(Seen { run, story, recorded: opened.recorded, holder: opened.holder })
-}
-
-impl Seen {
-    fn status(&self) -> Status {
-        Status::of(self.story.run.standing(), self.holder)
-    }
-
-    fn summary(&self, lang: Lang) -> Summary {
-        summary(&self.run, &self.recorded, self.holder, lang)
-    }
+fn load(name: &str, app: &AppContext) -> Result<LoadedRun, Failure> {
+    Ok(Repository::look(app)?.find(name)?.load()?)
 }
 
 pub(crate) fn list(arguments: &ListArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
@@ -50,14 +28,14 @@ pub(crate) fn list(arguments: &ListArguments, app: &AppContext, output: &mut Out
     }
     for run in runs.into_iter().take(arguments.number) {
         // One that cannot be read must not hide the others.
-        let line = match run.read() {
+        let line = match run.load() {
             Err(error) => match Form::from(arguments.json) {
                 Form::Json => json!({ "run": run.id.0, "error": error.to_string() }).to_string(),
                 Form::Text => format!("{}  cannot be read: {error}", run.id),
             },
-            Ok(opened) => {
-                let summary = summary(&run, &opened.recorded, opened.holder, app.lang);
-                let goal = opened.recorded.opening.brief.as_ref().map(|brief| brief.goal.to_string());
+            Ok(loaded) => {
+                let summary = loaded.summary(app.lang);
+                let goal = loaded.opening.brief.as_ref().map(|brief| brief.goal.to_string());
                 let goal: String =
                     goal.unwrap_or_default().lines().next().unwrap_or_default().chars().take(40).collect();
                 match Form::from(arguments.json) {
@@ -102,8 +80,8 @@ fn when(milliseconds: u64) -> String {
 }
 
 pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let seen = look(&arguments.run, app)?;
-    let summary = seen.summary(app.lang);
+    let loaded = load(&arguments.run, app)?;
+    let summary = loaded.summary(app.lang);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
             "run": summary.run,
@@ -111,12 +89,12 @@ pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Ou
             "cause": summary.cause,
             "pid": summary.pid,
             "attempts": summary.iterations.len(),
-            "stage": seen.story.iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
+            "stage": loaded.view().iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
             "cost": summary.cost,
         })),
         Form::Text => {
             let pid = summary.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
-            output.line(&format!("{} {}{pid}", summary.run, seen.status().name()))?;
+            output.line(&format!("{} {}{pid}", summary.run, loaded.status().name()))?;
             output.line(&format!(
                 "{} attempts, {} check runs, {} s of work, {} interruptions",
                 summary.cost.attempts,
@@ -124,23 +102,23 @@ pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Ou
                 summary.cost.seconds,
                 summary.cost.interruptions
             ))?;
-            let what = fixpoint_runs::explain(&seen.recorded, &seen.story, app.lang).what;
+            let what = fixpoint_runs::explain(loaded.view(), app.lang).what;
             output.line(&what)
         }
     }
 }
 
 pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let seen = look(&arguments.run, app)?;
-    let summary = seen.summary(app.lang);
+    let loaded = load(&arguments.run, app)?;
+    let summary = loaded.summary(app.lang);
     if Form::from(arguments.json) == Form::Json {
         return output.json(&summary);
     }
-    for line in screen(&summary.run, &seen.recorded, &seen.story, app.lang) {
+    for line in screen(&summary.run, loaded.view(), app.lang) {
         output.line(&line)?;
     }
     output.line("")?;
-    if let Some(brief) = &seen.recorded.opening.brief {
+    if let Some(brief) = &loaded.opening.brief {
         output.line(&format!("agent      {}", shell_line(&brief.agent)))?;
         for placed in &brief.checks {
             output.line(&format!(
@@ -161,8 +139,9 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
             output.line(&format!("{name:10} {value}"))?;
         }
     }
-    for task in seen.story.tasks.iter().filter(|task| Status::of_task(task.task.step()) == Status::Failed) {
-        let diagnosis = Diagnosis::of(&seen.recorded, task, app.lang);
+    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.step()) == Status::Failed;
+    for task in loaded.view().tasks().filter(is_failed) {
+        let diagnosis = Diagnosis::of(loaded.view().run, task, app.lang);
         output.line("")?;
         output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
     }
@@ -174,20 +153,20 @@ pub(crate) fn explain(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let seen = look(&arguments.run, app)?;
+    let loaded = load(&arguments.run, app)?;
     match Form::from(arguments.json) {
         Form::Json => {
-            let told = fixpoint_runs::explain(&seen.recorded, &seen.story, app.lang);
+            let told = fixpoint_runs::explain(loaded.view(), app.lang);
             output.json(&json!({
-                "run": seen.run.id.0,
-                "status": seen.status(),
-                "cause": seen.story.cause(),
+                "run": loaded.directory.id.0,
+                "status": loaded.status(),
+                "cause": loaded.view().cause(),
                 "what": told.what,
                 "evidence": told.evidence,
                 "next": told.next,
             }))
         }
-        Form::Text => screen(&seen.run.id.0, &seen.recorded, &seen.story, app.lang)
+        Form::Text => screen(&loaded.directory.id.0, loaded.view(), app.lang)
             .iter()
             .try_for_each(|line| output.line(line)),
     }
@@ -212,17 +191,17 @@ pub(crate) fn history(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let seen = look(&arguments.run, app)?;
+    let recorded = Repository::look(app)?.find(&arguments.run)?.read()?;
     if let Some(kind) = &arguments.kind {
         if !HISTORY_TYPES.contains(&kind.as_str()) {
             let known = HISTORY_TYPES.join(", ");
             return Err(Failure::BadInput(format!("--type `{kind}`: there are {known}")));
         }
-        let mut lines = planning_history(&seen.recorded, app.lang);
+        let mut lines = planning_history(&recorded, app.lang);
         lines.retain(|line| kind == "all" || line.kind == kind);
         return lines.iter().try_for_each(|line| output.json(line));
     }
-    for (number, record) in (1u64..).zip(&seen.recorded.records) {
+    for (number, record) in (1u64..).zip(&recorded.records) {
         match Form::from(arguments.json) {
             Form::Json => output.json(&json!({
                 "seq": number, "at_ms": record.at, "event": record.event, "decision": record.decision

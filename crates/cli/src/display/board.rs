@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fixpoint_decide::run::{Node, NodeKind, Owner, Run};
-use fixpoint_runs::{Story, cause_name, counted, state_name};
+use fixpoint_runs::{RunHistory, RunView, cause_name, counted, state_name};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Lang, TaskId, TaskState};
 
@@ -34,12 +34,12 @@ pub(super) struct Board {
 
 impl Board {
     /// Where a run stands that is told so far.
-    pub(super) fn of(title: &str, story: &Story, lang: Lang) -> Self {
-        let run = &story.run;
+    pub(super) fn of(title: &str, view: RunView<'_>, lang: Lang) -> Self {
+        let run = view.run;
         let in_vain = run.waiting_in_vain();
         let drawn = drawn_of(run);
         let mut rows = vec![Row { text: format!("   {}", spending(run)), task: None }];
-        rows.extend(drawn.iter().map(|node| row(node, story, in_vain.contains(node.id()))));
+        rows.extend(drawn.iter().map(|node| row(node, view, in_vain.contains(node.id()))));
         if let Some(more) = run.tasks().count().checked_sub(drawn.len()).filter(|more| *more > 0) {
             rows.push(Row { text: format!("   and {} more", counted(more, "task")), task: None });
         }
@@ -106,7 +106,7 @@ fn against(spent: u64, allowed: Option<u64>, what: &str) -> String {
     allowed.map_or_else(|| format!("{spent} {what}"), |allowed| format!("{spent} of {allowed} {what}"))
 }
 
-fn row(node: &Node, story: &Story, is_in_vain: bool) -> Row {
+fn row(node: &Node, view: RunView<'_>, is_in_vain: bool) -> Row {
     let mark = match (node.state, is_in_vain) {
         (_, true) | (TaskState::Blocked | TaskState::Cancelled, false) => "✗",
         (TaskState::Done, false) => "✓",
@@ -124,8 +124,8 @@ fn row(node: &Node, story: &Story, is_in_vain: bool) -> Row {
         NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
     };
     let mut parts = vec![format!(" {mark} {}{kind}", harmless(node.id().as_str())), state];
-    parts.extend(attempt_words(node, &story.run));
-    parts.extend(trail_words(node.id(), story));
+    parts.extend(attempt_words(node, view.run));
+    parts.extend(trail_words(node.id(), view.history));
     let task = (node.state == TaskState::Running).then(|| node.id().clone());
     Row { text: parts.join(" · "), task }
 }
@@ -143,9 +143,9 @@ fn attempt_words(node: &Node, run: &Run) -> Option<String> {
 }
 
 /// How many failures each attempt left, so that one sees where they are going.
-fn trail_words(task: &TaskId, story: &Story) -> Option<String> {
-    let told = story.tasks.iter().find(|told| told.id == *task)?;
-    let left: Vec<usize> = told.iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
+fn trail_words(task: &TaskId, history: &RunHistory) -> Option<String> {
+    let iterations = &history.task(task)?.iterations;
+    let left: Vec<usize> = iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
     (!left.is_empty()).then(|| trail(&left))
 }
 

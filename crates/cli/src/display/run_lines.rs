@@ -2,7 +2,7 @@
 
 use fixpoint_decide::noise;
 use fixpoint_decide::run::{Mended, Move, Owner, Revision, Run};
-use fixpoint_runs::{Story, cause_name, counted, state_name};
+use fixpoint_runs::{RunHistory, RunView, cause_name, counted, state_name};
 use fixpoint_vocabulary::ask::{About, Role};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
@@ -13,22 +13,20 @@ use crate::output::harmless;
 /// Letters of a foreign sentence.
 const LONGEST: usize = 160;
 
-/// The lines that stay when a step was taken. `story` includes it.
-pub(super) fn lines_of(step: &Move, story: &Story, lang: Lang) -> Vec<String> {
-    let mut lines = plan_lines(step, story, lang).or_else(|| task_lines(step)).unwrap_or_default();
-    lines.extend(not_replanned_line(step, story));
+/// The lines that stay when a step was taken. `view` is the run after it.
+pub(super) fn lines_of(step: &Move, view: RunView<'_>, lang: Lang) -> Vec<String> {
+    let mut lines = plan_lines(step, view.run, lang).or_else(|| task_lines(step)).unwrap_or_default();
+    lines.extend(not_replanned_line(step, view.history));
     lines
 }
 
 /// Why no smaller tasks take the place of one that is blocked.
-fn not_replanned_line(step: &Move, story: &Story) -> Option<String> {
+fn not_replanned_line(step: &Move, history: &RunHistory) -> Option<String> {
     let Move::TaskMoved { task, state: TaskState::Blocked, .. } = step else { return None };
-    let told = story.tasks.iter().find(|told| told.id == *task)?;
-    told.not_replanned.as_ref().map(|said| format!("  the planner: {}", short(said)))
+    history.task(task)?.replan_refusal.as_ref().map(|said| format!("  the planner: {}", short(said)))
 }
 
-fn plan_lines(step: &Move, story: &Story, lang: Lang) -> Option<Vec<String>> {
-    let run = &story.run;
+fn plan_lines(step: &Move, run: &Run, lang: Lang) -> Option<Vec<String>> {
     if let Move::Understood { understanding } = step {
         let mut lines = vec![format!("goal: {}", short(&understanding.main_objective))];
         lines.extend(understanding.assumptions.iter().map(|text| format!("  assumed: {}", short(text))));

@@ -5,13 +5,13 @@
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult};
 
-use super::{Teller, short};
-use crate::story::Iteration;
+use super::{TaskExplainer, short};
+use crate::history::Iteration;
 
-impl Teller<'_> {
+impl TaskExplainer<'_> {
     /// Whether the attempt that would be made now was refused by the agent's provider.
     fn refused(&self) -> Option<&AttemptResult> {
-        let open = self.story.open_attempt().map(|made| &made.result);
+        let open = self.task.history.open_attempt().map(|made| &made.result);
         open.filter(|result| result.end == AgentEnd::Unavailable)
     }
 
@@ -58,7 +58,7 @@ impl Teller<'_> {
 
     /// What to look at where the last attempt ended as if all were well and had changed nothing.
     pub(super) fn idle_hint(&self) -> Option<String> {
-        let last = self.story.iterations.last()?;
+        let last = self.task.history.iterations.last()?;
         let code = last.attempt.as_ref().and_then(|made| made.result.exit_code);
         let is_idle = last.judged.verdict.progress == ProgressKind::NoChange && code == Some(0);
         is_idle.then(|| {

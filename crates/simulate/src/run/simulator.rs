@@ -117,9 +117,10 @@ impl RunSimulator {
         }
         let payloads = payloads.iter().map(|record| record.payload.as_slice());
         let recorded = RecordedRun::read(payloads, &*self.blobs)?;
-        executor.borrow_mut().recall(&recorded, &recorded.run());
+        let run = recorded.run();
+        executor.borrow_mut().recall(&recorded, &run);
         let seq = recorded.records.len() as u64;
-        Ok((Engine::resume(deps, shared, &recorded, back), seq))
+        Ok((Engine::resume(deps, shared, run, recorded.next(), back), seq))
     }
 
     /// The records on the disk.

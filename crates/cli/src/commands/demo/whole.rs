@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use fixpoint_runs::Story;
 use fixpoint_vocabulary::Text;
 use serde_json::{Value, json};
 
@@ -23,7 +22,7 @@ pub(super) use self::sample::Keeping;
 use self::sample::Sample;
 use crate::app_context::AppContext;
 use crate::arguments::{Arguments, Command, DiffArguments, RunGoalArguments};
-use crate::commands::{outcome, results, run_command};
+use crate::commands::{results, run_command};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
@@ -57,9 +56,7 @@ pub(super) fn run(
     }
     let repository = Repository::look(&alone)?;
     let run = repository.find("latest")?;
-    let recorded = run.read()?.recorded;
-    let story = Story::of(&recorded);
-    let finished = Finished { repository, run, recorded, story };
+    let finished = Finished::new(repository, run)?;
     let items = finished.items();
     let is_as_scripted = code == PARTLY && items.iter().all(|item| item.happened);
     let told = Told { finished: &finished, items: &items, code, took: began.elapsed() };
@@ -189,7 +186,7 @@ impl Stage<'_> {
             let mark = if item.happened { "✓" } else { "✗" };
             self.line(&format!(" {mark} fixpoint {:8} {}", item.shown_by, item.what.in_lang(lang)))?;
         }
-        let ledger = told.finished.story.run.ledger();
+        let ledger = told.finished.folded.run.ledger();
         let (spent, used) = (ledger.spent(), ledger.models + ledger.agents);
         let (calls, attempts, tokens) = (spent.model_calls, spent.attempts, used.tokens());
         let seconds = told.took.as_secs_f64();
@@ -246,7 +243,7 @@ impl Stage<'_> {
     fn sum_up(&mut self, told: &Told<'_>, sample: &Sample) -> Result<(), Failure> {
         let lang = self.output.lang();
         let finished = told.finished;
-        let mut summary = outcome::summary(&finished.run, &finished.recorded, None, lang);
+        let mut summary = finished.summary(lang);
         summary.branch = finished.branch();
         let item = |item: &Item| json!({ "name": item.name, "what": item.what.in_lang(lang), "happened": item.happened });
         let items: Vec<Value> = told.items.iter().map(item).collect();

@@ -235,7 +235,7 @@ pub(super) fn recorded(states: &Path) -> Option<Recorded> {
     let homes = std::fs::read_dir(states).ok()?.flatten();
     let mut homes = homes.map(|state| Home::new(states, &state.file_name().to_string_lossy()));
     let run = homes.find_map(|home| home.find("latest").ok())?;
-    Some(run.read().ok()?.recorded)
+    run.read().ok()
 }
 
 /// Every answer on record with its question.

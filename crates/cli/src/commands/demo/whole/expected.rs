@@ -7,11 +7,12 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::{Code, Decision};
 use fixpoint_decide::run::Move;
 use fixpoint_engine::Recorded;
-use fixpoint_runs::{Iteration, RunDirectory, Story};
-use fixpoint_vocabulary::{Cause, TaskId, TaskState, Text};
+use fixpoint_runs::{FoldedRun, Iteration, RunDirectory, Summary};
+use fixpoint_vocabulary::{Cause, Lang, TaskId, TaskState, Text};
 use fixpoint_workspaces::Branch;
 
 use super::narration::attempts_under_way;
+use crate::failure::Failure;
 use crate::repository::Repository;
 
 /// The test that nobody is asked to repair.
@@ -21,8 +22,10 @@ const LEFT_ALONE: &str = "hours of a holiday";
 pub(super) struct Finished {
     pub(super) repository: Repository,
     pub(super) run: RunDirectory,
-    pub(super) recorded: Recorded,
-    pub(super) story: Story,
+    recorded: Recorded,
+    pub(super) folded: FoldedRun,
+    /// The most agents that worked at the same time.
+    most_at_once: usize,
 }
 
 /// One thing that the demo promises to show.
@@ -38,6 +41,19 @@ pub(super) struct Item {
 }
 
 impl Finished {
+    pub(super) fn new(repository: Repository, run: RunDirectory) -> Result<Self, Failure> {
+        let recorded = run.read()?;
+        let mut most_at_once = 0;
+        let folded = FoldedRun::watched(&recorded, |_, view| {
+            most_at_once = most_at_once.max(attempts_under_way(view.run));
+        });
+        Ok(Self { repository, run, recorded, folded, most_at_once })
+    }
+
+    pub(super) fn summary(&self, lang: Lang) -> Summary {
+        Summary::of(&self.run, &self.recorded.opening, self.folded.view(), None, lang)
+    }
+
     /// What must have happened.
     pub(super) fn items(&self) -> Vec<Item> {
         let item = |name, shown_by, happened, en: &'static str, ja: &'static str| Item {
@@ -116,22 +132,18 @@ impl Finished {
     }
 
     fn is_refined(&self) -> bool {
-        let decisions = &self.story.run.review().decisions;
+        let decisions = &self.folded.run.review().decisions;
         let is_refined = decisions.iter().any(|answer| answer.decision == Decision::Replan);
         is_refined && decisions.last().is_some_and(|answer| answer.reason.code == Code::StagnatedInNoise)
     }
 
     fn is_parallel(&self) -> bool {
-        let mut story = Story::of(&Recorded { records: Vec::new(), ..self.recorded.clone() });
-        self.recorded.records.iter().any(|record| {
-            story.add(record);
-            attempts_under_way(&story) > 1
-        })
+        self.most_at_once > 1
     }
 
     /// Attempts that were all that was asked for.
     fn complete(&self) -> impl Iterator<Item = &Iteration> {
-        let iterations = self.story.iterations().map(|(_, iteration)| iteration);
+        let iterations = self.folded.view().iterations().map(|(_, iteration)| iteration);
         iterations.filter(|iteration| iteration.judged.verdict.progress == ProgressKind::Complete)
     }
 
@@ -158,7 +170,7 @@ impl Finished {
     /// The task that could not be done.
     pub(super) fn hopeless(&self) -> Option<&TaskId> {
         let is_stopped = |state, cause| state == TaskState::Blocked && cause == Some(Cause::NotConverging);
-        self.story.run.tasks().find(|node| is_stopped(node.state, node.cause)).map(|node| node.id())
+        self.folded.run.tasks().find(|node| is_stopped(node.state, node.cause)).map(|node| node.id())
     }
 
     /// Where its diagnosis is.
@@ -172,7 +184,7 @@ impl Finished {
 
     /// The branch with the result, where it was made.
     pub(super) fn branch(&self) -> Option<String> {
-        let result = self.story.result()?;
+        let result = self.folded.view().result()?;
         match self.repository.workspaces.deliver_branch(&self.run.id.0, &result).ok()? {
             Branch::Exists(branch, at) => (at == result).then_some(branch),
             // It is only there because it was looked for.
@@ -181,6 +193,6 @@ impl Finished {
     }
 
     fn is_delivered(&self) -> bool {
-        self.story.cause() == Some(Cause::Partial) && self.branch().is_some()
+        self.folded.view().cause() == Some(Cause::Partial) && self.branch().is_some()
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::Code;
-use fixpoint_decide::run::{Move, NodeKind};
+use fixpoint_decide::run::{Move, NodeKind, Run};
 use fixpoint_decide::task_run::Judged;
 use fixpoint_engine::Record;
-use fixpoint_runs::Story;
+use fixpoint_runs::RunView;
 use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
@@ -54,10 +54,10 @@ impl DemoScript for Narration {
         }
     }
 
-    fn comment(&self, record: &Record, story: &Story) -> Vec<String> {
+    fn comment(&self, record: &Record, view: RunView<'_>) -> Vec<String> {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<Moment> =
-            moments(record, story).into_iter().filter(|moment| said.insert(*moment)).collect();
+            moments(record, view.run).into_iter().filter(|moment| said.insert(*moment)).collect();
         new.into_iter().flat_map(|moment| lines(&moment.words(), self.lang)).collect()
     }
 }
@@ -68,34 +68,34 @@ pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
 }
 
 /// What a record is about, in the order in which it is told.
-fn moments(record: &Record, story: &Story) -> Vec<Moment> {
+fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     let mut found = Vec::new();
     if matches!(record.event, Event::Begun) {
         found.push(Moment::WorstCase);
     }
     for step in &record.decision.moves {
-        found.extend(moment_of_plan(step, story));
-        found.extend(moment_of_task(step, story));
+        found.extend(moment_of_plan(step, run));
+        found.extend(moment_of_task(step, run));
     }
     let judged = record.decision.of_tasks().filter_map(|(_, decision)| decision.judged.as_ref());
     found.extend(judged.flat_map(moments_of_attempt));
     if record.decision.commands().any(|(_, _, command)| matches!(command, Command::AskPerson(_))) {
         found.push(Moment::Unclear);
     }
-    if attempts_under_way(story) > 1 {
+    if attempts_under_way(run) > 1 {
         found.push(Moment::AtOnce);
     }
     found
 }
 
 /// Agents that are at work.
-pub(super) fn attempts_under_way(story: &Story) -> usize {
-    story.run.under_way().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
+pub(super) fn attempts_under_way(run: &Run) -> usize {
+    run.under_way().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
 }
 
-fn moment_of_plan(step: &Move, story: &Story) -> Option<Moment> {
+fn moment_of_plan(step: &Move, run: &Run) -> Option<Moment> {
     if let Move::Planned { .. } = step {
-        return (story.run.review().revisions.len() == 1).then_some(Moment::Planned);
+        return (run.review().revisions.len() == 1).then_some(Moment::Planned);
     }
     let Move::PlanDecided { answer } = step else { return None };
     let of_code = [
@@ -106,9 +106,9 @@ fn moment_of_plan(step: &Move, story: &Story) -> Option<Moment> {
     of_code.into_iter().find(|(code, _)| *code == answer.reason.code).map(|(_, moment)| moment)
 }
 
-fn moment_of_task(step: &Move, story: &Story) -> Option<Moment> {
+fn moment_of_task(step: &Move, run: &Run) -> Option<Moment> {
     if let Move::TaskMoved { task, state, cause } = step {
-        let node = story.run.task(task)?;
+        let node = run.task(task)?;
         let is_for_nothing = node.run.as_ref().is_some_and(|run| run.attempts() == 0);
         let is_kept = *state == TaskState::Done && node.kind == NodeKind::Replanned && is_for_nothing;
         let is_blocked = *state == TaskState::Blocked && *cause == Some(Cause::NotConverging);
