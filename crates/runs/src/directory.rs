@@ -42,13 +42,13 @@ impl RunId {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is none of that name: `fixpoint list` shows what there is.
-    #[error("no run is called `{0}`; `fixpoint list` shows those of this repository")]
+    #[error("no run named `{0}`; `fixpoint list` lists the runs of this repository")]
     NoSuchRun(String),
     /// There is none at all.
-    #[error("this repository has no runs yet; `fixpoint loop --help` says how to begin one")]
+    #[error("this repository has no runs yet; see `fixpoint loop --help`")]
     NoRuns,
     /// Several begin so: name more of it.
-    #[error("`{name}` may be any of {}", .candidates.join(", "))]
+    #[error("`{name}` is ambiguous; it could be {}", .candidates.join(", "))]
     Unclear {
         /// What was named.
         name: String,
@@ -57,7 +57,7 @@ pub enum RunError {
     },
     /// Its journal is not what was written.
     #[error(
-        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps a copy of the bytes, and goes on"
+        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps the cut bytes in a file, and continues"
     )]
     Damaged {
         /// The run.

@@ -36,7 +36,7 @@ pub(crate) fn tell(
                 output.line(&line)?;
             }
             if is_plan_only(view.run) {
-                plan_text::lines(view.run).iter().try_for_each(|line| output.line(line))?;
+                plan_text::lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
                 output.line(&format!("Branch: {branch}"))?;

@@ -143,7 +143,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     for task in loaded.view().tasks().filter(is_failed) {
         let diagnosis = Diagnosis::of(loaded.view().run, task, app.lang);
         output.line("")?;
-        output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
+        output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
     }
     Ok(())
 }

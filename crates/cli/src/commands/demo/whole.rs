@@ -126,7 +126,7 @@ impl Stage<'_> {
 
     /// The run, as a person would have typed it.
     fn play(&mut self, alone: &AppContext) -> Result<u8, Failure> {
-        let mut nobody = Output::to_nobody(self.output.lang());
+        let mut nobody = Output::discarding(self.output.lang());
         let output = match self.form {
             Form::Text => &mut *self.output,
             Form::Json => &mut nobody,
