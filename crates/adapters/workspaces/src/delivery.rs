@@ -72,7 +72,7 @@ impl LocalWorkspaces {
         let repository = &self.inner.repository;
         let name = format!("refs/heads/{branch}");
         if repository.git("check-ref-format").arg(&name).end()?.code != Some(0) {
-            return Err(WorkspaceError::BadName(branch.to_string()));
+            return Err(WorkspaceError::InvalidName(branch.to_string()));
         }
         let worktrees = repository.git("worktree").args(["list", "--porcelain", "-z"]).run()?;
         let mark = format!("branch {name}").into_bytes();
