@@ -82,17 +82,16 @@ impl Failure {
 
 fn of_workspace(error: &WorkspaceError) -> u8 {
     match error {
-        WorkspaceError::NotARepository(_)
-        | WorkspaceError::Empty
+        WorkspaceError::UnusableRepository { .. }
         | WorkspaceError::NoSuchCommit(_)
-        | WorkspaceError::BadName(_)
+        | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. } => 2,
-        WorkspaceError::NoSpace(_)
-        | WorkspaceError::Busy(_)
-        | WorkspaceError::NoGit(_)
+        WorkspaceError::UnusableGit { .. }
+        | WorkspaceError::NoSpace(_)
+        | WorkspaceError::AllInUse(_)
         | WorkspaceError::Io { .. } => 7,
         WorkspaceError::Cancelled => 130,
-        WorkspaceError::Unreadable { .. } | WorkspaceError::Git { .. } => 1,
+        WorkspaceError::Git { .. } => 1,
     }
 }
 

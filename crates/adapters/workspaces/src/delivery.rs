@@ -43,7 +43,7 @@ impl LocalWorkspaces {
         let repository = &self.inner.repository;
         let name = format!("refs/heads/{branch}");
         if repository.git("check-ref-format").arg(&name).end()?.code != Some(0) {
-            return Err(WorkspaceError::BadName(branch.to_string()));
+            return Err(WorkspaceError::InvalidName(branch.to_string()));
         }
         let Some(old) = self.branch_commit(branch)? else { return Ok(BranchUpdate::Missing) };
         if old == *commit {

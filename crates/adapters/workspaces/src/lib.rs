@@ -46,5 +46,6 @@ mod snapshot;
 mod space;
 
 pub use delivery::Applied;
+pub use git::git_version;
 pub use local::{LocalWorkspaces, Options, Placement};
 pub use references::Kept;

@@ -16,7 +16,7 @@ use fixpoint_ports::{
 };
 
 use crate::files::{make_directory, write};
-use crate::git::{Git, Settings, require_git};
+use crate::git::{Git, Settings, git_version};
 use crate::pool;
 use crate::private::{Head, Store, quoted_line, write_git_dir};
 use crate::repository::Repository;
@@ -89,9 +89,9 @@ impl LocalWorkspaces {
     pub fn open(start: &Path, slots_root: &Path, options: Options) -> Result<Self, WorkspaceError> {
         let repository = std::thread::scope(|scope| {
             // Which git this is is asked beside everything else that is asked of it: each question is a process.
-            let asked = scope.spawn(require_git);
+            let asked = scope.spawn(git_version);
             let found = Repository::find(start);
-            asked.join().unwrap_or_else(|_| require_git())?;
+            asked.join().unwrap_or_else(|_| git_version())?;
             found
         })?;
         let pool = pool_directory(slots_root, &repository)?;

@@ -67,16 +67,14 @@ impl LocalSlot {
             WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => {
                 remedy(self).and_then(|()| self.switch())
             }
-            WorkspaceError::NotARepository(_)
-            | WorkspaceError::Empty
+            WorkspaceError::UnusableGit { .. }
+            | WorkspaceError::UnusableRepository { .. }
             | WorkspaceError::NoSuchCommit(_)
-            | WorkspaceError::NoSpace(_)
-            | WorkspaceError::Busy(_)
-            | WorkspaceError::Cancelled
-            | WorkspaceError::BadName(_)
+            | WorkspaceError::InvalidName(_)
             | WorkspaceError::TooLarge { .. }
-            | WorkspaceError::Unreadable { .. }
-            | WorkspaceError::NoGit(_) => Err(error),
+            | WorkspaceError::NoSpace(_)
+            | WorkspaceError::AllInUse(_)
+            | WorkspaceError::Cancelled => Err(error),
         }
     }
 

@@ -47,7 +47,7 @@ impl Inner {
                 Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
             }
             Some(CheckedOut { commit, .. }) => self.working_tree(tree, Some(&commit)),
-            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(WorkspaceError::Empty),
+            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(empty()),
             None => self.working_tree(tree, None),
         }
     }
@@ -124,7 +124,7 @@ impl Inner {
         let head = self.repository.git("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).end()?;
         let listed = ["-z", "--cached", "--others", "--exclude-standard"];
         if head.code != Some(0) && self.repository.git("ls-files").args(listed).run()?.is_empty() {
-            return Err(WorkspaceError::Empty);
+            return Err(empty());
         }
         Ok(())
     }
@@ -142,5 +142,12 @@ impl Inner {
             return Err(WorkspaceError::NoSuchCommit(revision.to_string()));
         }
         Ok(CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned()))
+    }
+}
+
+fn empty() -> WorkspaceError {
+    WorkspaceError::UnusableRepository {
+        problem: "the repository has no commits and no files".to_string(),
+        remedy: "add a file first".to_string(),
     }
 }

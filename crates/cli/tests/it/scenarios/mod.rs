@@ -14,3 +14,4 @@ mod same_second;
 mod scope;
 mod shown;
 pub(crate) mod unchanged;
+mod unusable_git;
