@@ -135,8 +135,7 @@ fn week(goals: &[Goal], keeping: Keeping, repository: Repository) -> Outcome<Wee
     commit(&root, &["init", "-q"], 0)?;
     let settings = place.path().join(".config/fixpoint");
     fs::create_dir_all(&settings)?;
-    let roles =
-        ["planner", "judge", "worker", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
+    let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
     let endpoints = format!("  endpoints:\n    here: {{ url: \"{}/v1\" }}\n", server.url());
     fs::write(settings.join("config.yaml"), format!("models:\n{roles}{endpoints}"))?;
     let (mut known, mut found) = (BTreeSet::new(), Vec::new());

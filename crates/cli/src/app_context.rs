@@ -203,7 +203,7 @@ impl AppContext {
             user_dir: user_directory(&self.environment),
             working_dir,
             environment: self.environment.clone(),
-            remote,
+            user_config_api: remote,
             sets: set.sets.clone(),
         };
         Ok(load(&sources)?)

@@ -69,7 +69,7 @@ pub(crate) fn advisers(
             Role::Planner => &mut named.planner,
             Role::Judge => &mut named.judge,
             Role::Reflector => &mut named.reflector,
-            Role::Worker => &mut named.worker,
+            Role::Worker => continue,
         };
         let model = resolver.model(name, role)?;
         if name == "auto" {

@@ -35,9 +35,7 @@ pub fn agent_of(brief: &Brief) -> &'static dyn Agent {
         AgentKind::Claude => named("claude"),
         AgentKind::Codex => named("codex"),
         AgentKind::Command => named("command"),
-        AgentKind::Auto | AgentKind::Acp | AgentKind::Opencode | AgentKind::Gemini | AgentKind::Builtin => {
-            None
-        }
+        AgentKind::Auto | AgentKind::Opencode | AgentKind::Gemini => None,
     };
     let program = brief.agent.first().map(String::as_str).unwrap_or_default();
     said.unwrap_or_else(|| of_program(program))

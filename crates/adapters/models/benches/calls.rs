@@ -80,7 +80,6 @@ fn settings(scheme: &str, port: u16) -> ModelSettings {
     ModelSettings {
         planner: name.clone(),
         judge: name.clone(),
-        worker: name.clone(),
         reflector: name,
         endpoints: BTreeMap::from([("bench".to_string(), endpoint)]),
         ..ModelSettings::default()

@@ -134,7 +134,7 @@ fn note(finding: &Finding, choice: &mut Option<Choice>) {
 fn advice(choice: Option<&Choice>, settings: &ModelSettings) -> String {
     match choice {
         Some(choice) => format!(
-            "`auto` means {}. To use another model, set `models.planner`, `models.judge`, `models.worker` and \
+            "`auto` means {}. To use another model, set `models.planner`, `models.judge` and \
              `models.reflector`.",
             choice.answering
         ),

@@ -61,7 +61,7 @@ impl Roles {
         Ok(Self {
             planner: resolver.model(&settings.planner, Role::Planner)?,
             judge: resolver.model(&settings.judge, Role::Judge)?,
-            worker: resolver.model(&settings.worker, Role::Worker)?,
+            worker: resolver.model(&settings.planner, Role::Worker)?,
             reflector: resolver.model(&settings.reflector, Role::Reflector)?,
         })
     }

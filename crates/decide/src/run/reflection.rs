@@ -84,7 +84,7 @@ impl Run {
             last: LastAction {
                 status: if is_done { ActionStatus::Success } else { ActionStatus::Failure },
                 matches_expectation: true,
-                changes_something: true,
+                changes_something: node.run.as_ref().is_some_and(|run| run.changes_files()),
             },
             config: ReflectionSettings {
                 trigger_interval: order.reflection_interval,

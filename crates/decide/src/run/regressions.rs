@@ -78,6 +78,31 @@ fn a_pause_after_a_look_back_loses_nothing() {
     assert_eq!((status, pauses > 0), (DONE, true));
 }
 
+/// Catches `planning.reflection.after: important` that changes nothing.
+#[test]
+fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
+    use fixpoint_vocabulary::settings::ReflectAfter;
+    let reviews = |after: ReflectAfter| {
+        let plan = vec![subtask("a", &[]), subtask("b", &["a"])];
+        let mut world = World::new(plan, |settings, order| {
+            settings.planning.reflection.after = after;
+            order.reflection_interval = 1;
+        });
+        world.go(&mut |_, command| {
+            // Everything passes from the beginning, so that nothing has to be changed.
+            let Command::RunChecks(run) = command else { return None };
+            let reports = run.calls.iter().map(|call| report(call.check, true)).collect();
+            Some(CommandEnd::Completed(CommandResult::Checks { reports }))
+        });
+        let is_review = |(_, command): &&(Owner, Command)| {
+            matches!(command, Command::Ask(Ask { about: About::Reflect { .. }, .. }))
+        };
+        world.begun.iter().filter(is_review).count()
+    };
+    assert_eq!(reviews(ReflectAfter::All), 1);
+    assert_eq!(reviews(ReflectAfter::Important), 0);
+}
+
 /// Catches a run that was working when it crashed and refuses what a person brings when it is taken up.
 #[test]
 fn more_can_be_brought_to_a_run_that_is_working() {

@@ -34,13 +34,7 @@ fn surroundings(environment: &[(&str, &str)]) -> Surroundings {
 
 fn all(name: &str) -> ModelSettings {
     let name = name.to_string();
-    ModelSettings {
-        planner: name.clone(),
-        judge: name.clone(),
-        worker: name.clone(),
-        reflector: name,
-        ..ModelSettings::default()
-    }
+    ModelSettings { planner: name.clone(), judge: name.clone(), reflector: name, ..ModelSettings::default() }
 }
 
 #[test]
@@ -70,7 +64,6 @@ fn roles_may_have_different_models_and_share_the_same() {
     let settings = ModelSettings {
         planner: "anthropic/claude-opus-5-5".into(),
         judge: "openai/gpt-5.4".into(),
-        worker: "auto".into(),
         reflector: "openai/gpt-5.4".into(),
         ..ModelSettings::default()
     };
@@ -79,7 +72,7 @@ fn roles_may_have_different_models_and_share_the_same() {
     assert_eq!(
         format!("{roles:?}"),
         "Roles { planner: \"anthropic/claude-opus-5-5\", judge: \"openai/gpt-5.4\", \
-        worker: \"anthropic/claude-sonnet-5\", reflector: \"openai/gpt-5.4\" }"
+        worker: \"anthropic/claude-opus-5-5\", reflector: \"openai/gpt-5.4\" }"
     );
     assert!(std::sync::Arc::ptr_eq(&roles.judge, &roles.reflector));
 }

@@ -78,8 +78,7 @@ impl Stage {
 
     /// The user's own configuration names the server, so that the repository stays as it is.
     fn configure(&self, way: Way) {
-        let models =
-            ["planner", "judge", "worker", "reflector"].map(|role| format!("  {role}: loop/scripted\n"));
+        let models = ["planner", "judge", "reflector"].map(|role| format!("  {role}: loop/scripted\n"));
         let endpoint = format!(
             "  endpoints:\n    loop: {{ url: \"{}/v1\", protocol: {}, stream: {}, api_key_env: {KEY_VARIABLE} }}\n",
             self.server.url(),

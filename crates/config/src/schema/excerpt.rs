@@ -1,8 +1,6 @@
-//! What was found where something else was expected, in a few words on one line.
+//! How values appear in messages: in a few words on one line, and never a credential.
 //!
-//! Owns how values appear in messages. Refuses to show a credential, whole or in part.
-//!
-//! Invariant: the words hold no line break and at most a bounded number of characters of the value.
+//! Invariant: the result has no line break and a bounded number of characters of the value.
 
 use crate::tree::{Content, Node};
 use fixpoint_vocabulary::secret;
@@ -10,7 +8,7 @@ use fixpoint_vocabulary::secret;
 /// Characters of a value that are shown, at most.
 const SHOWN: usize = 60;
 
-/// A text in double quotes, escaped and cut.
+/// A text in double quotes, escaped and shortened.
 pub(crate) fn excerpt(text: &str) -> String {
     if secret::is_in(text) {
         return "(hidden: it looks like a credential)".to_owned();
@@ -33,7 +31,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 /// A value with its type: `text "x"`, `number 2.5`, `a list`.
-pub(super) fn typed(node: &Node) -> String {
+pub(super) fn with_type(node: &Node) -> String {
     match &node.content {
         Content::Null => "null".to_owned(),
         Content::Bool(value) => value.to_string(),
@@ -51,7 +49,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn values_in_a_few_words() {
+    fn values_with_their_type() {
         for (value, expected) in [
             (json!(null), "null"),
             (json!(true), "true"),
@@ -62,7 +60,7 @@ mod tests {
             (json!({"a": 1}), "a map"),
             (json!("sk-abcdef0123456789abcd"), "text (hidden: it looks like a credential)"),
         ] {
-            assert_eq!(typed(&Node::from(value)), expected);
+            assert_eq!(with_type(&Node::from(value)), expected, "{expected}");
         }
         assert_eq!(excerpt(&"x".repeat(61)), format!("\"{}…\"", "x".repeat(60)));
         assert_eq!(excerpt(&"x".repeat(60)), format!("\"{}\"", "x".repeat(60)));

@@ -1,10 +1,8 @@
-//! How names are compared: their spellings, and which known name an unknown one was probably meant to be.
+//! Compares names: their spellings, and which known name an unknown one was probably meant to be.
 //!
-//! Owns nothing but text. Refuses to know what a name stands for.
-//!
-//! Invariant: a suggestion is only made when it is nearer than a wild guess, since a wrong one misleads.
+//! Invariant: a suggestion is made only if it is close, since a wrong one misleads.
 
-/// The camelCase spelling of a snake_case name.
+/// Expects a snake_case name.
 pub(crate) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let mut spelled = words.next().unwrap_or_default().to_owned();
@@ -16,28 +14,28 @@ pub(crate) fn camel_case(name: &str) -> String {
     spelled
 }
 
-/// A name without what may differ between spellings: case, `_` and `-`.
-pub(crate) fn folded(name: &str) -> String {
+/// A name without what differs between spellings: case, `_` and `-`.
+pub(crate) fn normalised(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// The known name an unknown one was probably meant to be.
 ///
-/// Up to a third of its letters may be wrong, and at least one. Names beyond any sensible length are not
-/// compared, since comparing takes time by the product of the lengths.
+/// Up to a third of its letters may be wrong, and at least one. Very long names are not compared, since comparing takes
+/// time by the product of the lengths.
 pub(crate) fn nearest<'known>(
     unknown: &str,
     known: impl IntoIterator<Item = &'known str>,
 ) -> Option<&'known str> {
     const LONGEST: usize = 128;
-    let unknown = folded(unknown);
+    let unknown = normalised(unknown);
     if unknown.is_empty() || unknown.len() > LONGEST {
         return None;
     }
     let tolerated = (unknown.chars().count() / 3).max(1);
     known
         .into_iter()
-        .map(|name| (strsim::osa_distance(&unknown, &folded(name)), name))
+        .map(|name| (strsim::osa_distance(&unknown, &normalised(name)), name))
         .filter(|(distance, _)| *distance <= tolerated)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
@@ -57,13 +55,13 @@ mod tests {
             ("field_2", "field2"),
             ("", ""),
         ] {
-            assert_eq!(camel_case(name), camel);
-            assert_eq!(folded(name), folded(camel));
+            assert_eq!(camel_case(name), camel, "{name}");
+            assert_eq!(normalised(name), normalised(camel), "{name}");
         }
     }
 
     #[test]
-    fn near_names_are_suggested_and_far_ones_are_not() {
+    fn close_names_are_suggested() {
         let known = ["noise_threshold", "delta_threshold", "enabled", "ttl"];
         for (unknown, expected) in [
             ("noise_treshold", Some("noise_threshold")),
@@ -84,7 +82,7 @@ mod tests {
     proptest! {
         /// Catches: comparing `<` instead of `<=` with what is tolerated.
         #[test]
-        fn one_wrong_letter_is_always_forgiven(name in "[a-z]{3,20}", at in any::<prop::sample::Index>()) {
+        fn a_name_with_one_wrong_letter_is_always_found(name in "[a-z]{3,20}", at in any::<prop::sample::Index>()) {
             let mut letters: Vec<char> = name.chars().collect();
             letters[at.index(name.len())] = '1';
             let wrong: String = letters.into_iter().collect();

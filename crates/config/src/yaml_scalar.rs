@@ -1,17 +1,15 @@
-//! What an unquoted word of YAML means: null, a boolean, a number or just text, by the core schema.
+//! What an unquoted word of YAML means: null, a boolean, a number or text, by the core schema. Quoted words never get here:
+//! they are always text.
 //!
-//! Owns that table. Refuses quoted words, which are always text.
-//!
-//! Invariant: `yes`, `on` and `off` are text here; only a caller that knows a boolean is wanted may read
-//! them.
+//! `yes`, `on` and `off` are text; only a caller that expects a boolean may read them as one.
 
 use serde_json::Number;
 
-use crate::text::TextErrorKind;
+use crate::schema::excerpt;
 use crate::tree::Content;
 
-/// The value of an unquoted word.
-pub(crate) fn resolve(word: &str) -> Result<Content, TextErrorKind> {
+/// The value of an unquoted word, or why it has none.
+pub(crate) fn resolve(word: &str) -> Result<Content, String> {
     match word {
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Content::Null),
         "true" | "True" | "TRUE" => return Ok(Content::Bool(true)),
@@ -19,7 +17,7 @@ pub(crate) fn resolve(word: &str) -> Result<Content, TextErrorKind> {
         _ => {}
     }
     if is_special_float(word) {
-        return Err(not_finite(word));
+        return Err(unusable_number(word));
     }
     if let Some(digits) = word.strip_prefix("0x").filter(|digits| all(digits, |c| c.is_ascii_hexdigit())) {
         return radix(word, digits, 16);
@@ -34,8 +32,8 @@ fn all(digits: &str, wanted: fn(char) -> bool) -> bool {
     !digits.is_empty() && digits.chars().all(wanted)
 }
 
-fn not_finite(word: &str) -> TextErrorKind {
-    TextErrorKind::NotFinite { written: word.to_owned() }
+fn unusable_number(word: &str) -> String {
+    format!("{} is not a number that can be used; quote it if it is text", excerpt(word))
 }
 
 fn is_special_float(word: &str) -> bool {
@@ -43,14 +41,14 @@ fn is_special_float(word: &str) -> bool {
     matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(word, ".nan" | ".NaN" | ".NAN")
 }
 
-fn radix(word: &str, digits: &str, radix: u32) -> Result<Content, TextErrorKind> {
+fn radix(word: &str, digits: &str, radix: u32) -> Result<Content, String> {
     u64::from_str_radix(digits, radix)
         .map(|value| Content::Number(Number::from(value)))
-        .map_err(|_| not_finite(word))
+        .map_err(|_| unusable_number(word))
 }
 
 /// Whether a word is an optional sign, digits with at most one point among or around them, and an optional
-/// exponent. Rust's own parser takes more (`inf`, `nan`), so it cannot be asked.
+/// exponent. Rust's own parser accepts more (`inf`, `nan`).
 fn is_decimal(word: &str) -> bool {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -67,7 +65,7 @@ fn is_decimal(word: &str) -> bool {
     mantissa_is_number && exponent.is_none_or(|text| digits(text.strip_prefix(['+', '-']).unwrap_or(text)))
 }
 
-fn decimal(word: &str) -> Result<Content, TextErrorKind> {
+fn decimal(word: &str) -> Result<Content, String> {
     let unplussed = word.strip_prefix('+').unwrap_or(word);
     if let Ok(value) = unplussed.parse::<u64>() {
         return Ok(Content::Number(Number::from(value)));
@@ -77,7 +75,7 @@ fn decimal(word: &str) -> Result<Content, TextErrorKind> {
     }
     match unplussed.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(Content::from(value)),
-        Ok(_) | Err(_) => Err(not_finite(word)),
+        Ok(_) | Err(_) => Err(unusable_number(word)),
     }
 }
 
@@ -90,7 +88,7 @@ mod tests {
     use crate::tree::Node;
 
     #[test]
-    fn words_by_the_core_schema() {
+    fn unquoted_words() {
         for (word, expected) in [
             ("", json!(null)),
             ("~", json!(null)),
@@ -129,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_not_finite_are_refused() {
+    fn infinite_and_too_large_numbers_are_refused() {
         for word in [".inf", "-.INF", "+.inf", ".nan", ".NaN", "1e999", "0xFFFFFFFFFFFFFFFFF"] {
-            assert_eq!(resolve(word), Err(not_finite(word)), "{word}");
+            assert_eq!(resolve(word), Err(unusable_number(word)), "{word}");
         }
     }
 

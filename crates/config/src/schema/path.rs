@@ -1,36 +1,32 @@
-//! Where in a tree something is, as people write it: `refinement.noise_threshold`, `tasks[3].id`.
+//! The path of a key, as people write it: `refinement.noise_threshold`, `tasks[3].id`.
 //!
-//! Owns the notation, both ways. Refuses to know whether a path leads anywhere.
+//! Owns the notation, both writing and reading. Does not know whether a path exists.
 //!
-//! Invariant: a path is one line whatever the keys are. A key that holds more than letters, digits, `_`, `-`
-//! and `$` stands in double quotes, as it does where a path is typed.
+//! Invariant: a path is one line whatever the keys are. A key with other characters than letters, digits, `_`, `-` and `$`
+//! is written in double quotes, and must be typed that way.
 
 use core::fmt;
 
-use super::found::excerpt;
+use super::excerpt::excerpt;
 use fixpoint_vocabulary::secret;
 
 /// The longest key that is shown without quotes.
 const LONGEST_BARE: usize = 100;
 
-/// A path, grown on the stack while walking down a tree.
+/// A path, built on the stack while walking down a tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Path<'up> {
-    /// The whole tree.
     Root,
-    /// Under a key.
     Key(&'up Path<'up>, &'up str),
-    /// At an index, from 0.
+    /// The index counts from 0.
     Index(&'up Path<'up>, usize),
 }
 
 impl<'up> Path<'up> {
-    /// The path to a key below this.
     pub(crate) fn key(&'up self, key: &'up str) -> Path<'up> {
         Path::Key(self, key)
     }
 
-    /// The path to an item below this.
     pub(crate) fn index(&'up self, index: usize) -> Path<'up> {
         Path::Index(self, index)
     }
@@ -47,8 +43,8 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// A key as it stands in a path. One that is long or odd is shown like any other text: cut, escaped, and not
-/// at all if it looks like a credential that slipped to the wrong side of its colon.
+/// A key as it appears in a path. A long or unusual one is shown like any other text: shortened, escaped, and hidden if it
+/// looks like a credential on the wrong side of the colon.
 fn written(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$');
     let is_plain =
@@ -56,12 +52,11 @@ fn written(key: &str) -> String {
     if is_plain { key.to_owned() } else { excerpt(key) }
 }
 
-/// The path made of these keys.
 pub(crate) fn join<'key>(keys: impl IntoIterator<Item = &'key str>) -> String {
     keys.into_iter().map(written).collect::<Vec<_>>().join(".")
 }
 
-/// The keys of a path as typed, or nothing if it is none: an empty key, or a quote that does not close.
+/// The keys of a path as typed; nothing if a key is empty or a quote is not closed.
 pub(crate) fn split(path: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     let mut rest = path.trim();
@@ -87,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn paths_as_people_write_them() {
+    fn writing() {
         let (tasks, item);
         let root = Path::Root;
         tasks = root.key("tasks");
@@ -99,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_as_people_type_them() {
+    fn reading() {
         let keys = |keys: &[&str]| Some(keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>());
         assert_eq!(split("max_workers"), keys(&["max_workers"]));
         assert_eq!(split("planning.cache.ttl "), keys(&["planning", "cache", "ttl"]));
@@ -115,7 +110,7 @@ mod tests {
     proptest! {
         /// Catches: writing a key with a dot in it without quotes.
         #[test]
-        fn what_is_shown_can_be_typed_back(keys in prop::collection::vec("[a-z.\\[ _-]{1,8}", 1..5)) {
+        fn what_is_written_can_be_read_back(keys in prop::collection::vec("[a-z.\\[ _-]{1,8}", 1..5)) {
             prop_assert_eq!(split(&join(keys.iter().map(String::as_str))), Some(keys));
         }
     }

@@ -1,8 +1,6 @@
-//! Bounds of numbers and lengths: whether something is within, and how that is said.
+//! Limits of numbers and lengths: whether a value is within them, and how they are written.
 //!
-//! Owns comparison without loss: a large integer is never rounded before it is compared.
-//!
-//! Invariant: bounds are inclusive, and an absent one bounds nothing.
+//! Large integers are compared without rounding. Limits are inclusive; an absent one limits nothing.
 
 use core::cmp::Ordering;
 
@@ -11,27 +9,25 @@ use serde_json::Number;
 use super::rule::{Length, Range};
 
 impl Range {
-    /// Whether a number is within.
     pub(super) fn holds(&self, number: &Number) -> bool {
         self.minimum.as_ref().is_none_or(|minimum| compare(number, minimum) != Ordering::Less)
             && self.maximum.as_ref().is_none_or(|maximum| compare(number, maximum) != Ordering::Greater)
     }
 
-    /// What a number must be, with the article and noun given: `a number from 1 to 10`.
+    /// `noun` has its article: "a number" gives "a number from 1 to 10".
     pub(crate) fn describe(&self, noun: &str) -> String {
-        bounded(noun, self.minimum.as_ref(), self.maximum.as_ref())
+        with_limits(noun, self.minimum.as_ref(), self.maximum.as_ref())
     }
 }
 
 impl Length {
-    /// Whether a length is within.
     pub(super) fn holds(self, length: usize) -> bool {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         self.minimum.is_none_or(|minimum| minimum <= length)
             && self.maximum.is_none_or(|maximum| length <= maximum)
     }
 
-    /// What a length must be: `from 1 to 10 items`. The unit is given in its plural.
+    /// `unit` is a plural: "items" gives "1 to 10 items".
     pub(crate) fn describe(self, unit: &str) -> String {
         match (self.minimum, self.maximum) {
             (Some(minimum), Some(maximum)) => format!("{minimum} to {maximum} {unit}"),
@@ -42,12 +38,12 @@ impl Length {
     }
 }
 
-/// A unit given in its plural, as it stands after a number.
+/// The unit for a number; `plural` ends in "s".
 pub(super) fn counted(count: u64, plural: &str) -> &str {
     if count == 1 { plural.strip_suffix('s').unwrap_or(plural) } else { plural }
 }
 
-fn bounded(noun: &str, minimum: Option<&Number>, maximum: Option<&Number>) -> String {
+fn with_limits(noun: &str, minimum: Option<&Number>, maximum: Option<&Number>) -> String {
     match (minimum, maximum) {
         (Some(minimum), Some(maximum)) => format!("{noun} from {minimum} to {maximum}"),
         (Some(minimum), None) => format!("{noun} of at least {minimum}"),
@@ -80,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_inclusive_and_exact() {
+    fn limits_are_inclusive_and_exact() {
         let one_to_ten = range(1, 10);
         for (number, within) in [(0.999, false), (1.0, true), (10.0, true), (10.001, false)] {
             assert_eq!(one_to_ten.holds(&Number::from_f64(number).unwrap()), within, "{number}");
@@ -93,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_in_words() {
+    fn limits_in_words() {
         assert_eq!(range(1, 10).describe("a number"), "a number from 1 to 10");
         let at_least = Range { minimum: Some(0.into()), maximum: None };
         assert_eq!(at_least.describe("an integer"), "an integer of at least 0");
@@ -105,7 +101,7 @@ mod tests {
     proptest! {
         /// Catches: `<` for `<=` at either end.
         #[test]
-        fn a_range_holds_what_lies_between(minimum in -5i64..5, maximum in -5i64..5, number in -6i64..6) {
+        fn a_range_holds_what_is_between_its_limits(minimum in -5i64..5, maximum in -5i64..5, number in -6i64..6) {
             prop_assert_eq!(
                 range(minimum, maximum).holds(&Number::from(number)),
                 (minimum..=maximum).contains(&number)

@@ -1,4 +1,4 @@
-//! What shapes accept, what they make of it, and how they say no.
+//! What schemas accept, the canonical form they give it, and how they refuse the rest.
 
 use proptest::prelude::*;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::text::{Format, read_text};
+use crate::parse::{Format, parse};
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only the schema is used")]
@@ -38,6 +38,7 @@ struct Sample {
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-unavailable-values" = {"tree_of_thought": "use `chain_of_thought`"}))]
 enum Mode {
     #[default]
     Auto,
@@ -45,6 +46,7 @@ enum Mode {
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("x-unavailable-keys" = {"depends_on": "remove it"}))]
 #[expect(dead_code, reason = "only the schema is used")]
 struct Task {
     #[schemars(length(min = 1))]
@@ -69,9 +71,9 @@ enum Tagged {
     Square { side: u8 },
 }
 
-fn conform(value: Value) -> Result<Value, String> {
-    Shape::of::<Sample>()
-        .conform(&Node::from(value), Completeness::Whole)
+fn validated(value: Value) -> Result<Value, String> {
+    Schema::of::<Sample>()
+        .validate(&Node::from(value), Completeness::Whole)
         .map_err(|problem| problem.to_string())
 }
 
@@ -107,16 +109,40 @@ fn accepted_values_take_their_canonical_form() {
         ),
         (json!({"attemptCount": 1.0}), json!({"attempt_count": 1})),
     ] {
-        assert_eq!(conform(given.clone()), Ok(canonical), "{given}");
+        assert_eq!(validated(given.clone()), Ok(canonical), "{given}");
     }
 }
 
 #[test]
-fn refused_values_are_named_with_what_would_be_right() {
+fn refused_values_are_named_with_what_is_expected() {
     for (given, message) in [
         (json!({}), "missing field `attempt_count`"),
         (json!(5), "expected a map, found number 5"),
         (json!({"attempt_count": "x"}), "attempt_count: expected an integer, found text \"x\""),
+        (
+            json!({"attempt_count": "7"}),
+            "attempt_count: expected an integer, found text \"7\"; remove the quotes",
+        ),
+        (
+            with("attempt", json!({"total": 1})),
+            "attempt: unknown key; the keys here are `anything`, `attempt_count`, `free`, `mode`, `new_name`, `noise_threshold`, `rule`, `tagged`, `target`, `tasks`, `total`",
+        ),
+        (
+            with("tasks", json!([{"id": "a", "total": 1}])),
+            "tasks[0].total: unknown key here; did you mean `total`?",
+        ),
+        (
+            with("tasks", json!([{"id": "a", "depends_on": []}])),
+            "tasks[0].depends_on: not available yet; remove it",
+        ),
+        (
+            with("tasks", json!([{"id": "a", "dependsOn": null}])),
+            "tasks[0].depends_on: not available yet; remove it",
+        ),
+        (
+            with("mode", json!("TreeOfThought")),
+            "mode: `tree_of_thought` is not available yet; use `chain_of_thought`",
+        ),
         (json!({"attempt_count": null}), "attempt_count: expected an integer, found null"),
         (json!({"attempt_count": 1.5}), "attempt_count: expected an integer, found number 1.5"),
         (
@@ -131,9 +157,9 @@ fn refused_values_are_named_with_what_would_be_right() {
         (with("noise_treshold", json!(1)), "noise_treshold: unknown key; did you mean `noise_threshold`?"),
         (
             with("mode", json!("aut")),
-            "mode: \"aut\" is none of `auto`, `chain_of_thought`; did you mean `auto`?",
+            "mode: \"aut\" is not one of `auto`, `chain_of_thought`; did you mean `auto`?",
         ),
-        (with("mode", json!("x")), "mode: \"x\" is none of `auto`, `chain_of_thought`"),
+        (with("mode", json!("x")), "mode: \"x\" is not one of `auto`, `chain_of_thought`"),
         (with("mode", json!(1)), "mode: expected one of `auto`, `chain_of_thought`, found number 1"),
         (with("target", json!(256)), "target: 256 is out of range: expected an integer from 0 to 255"),
         (with("tasks", json!([{"id": "a"}, {"id": 5}])), "tasks[1].id: expected text, found number 5"),
@@ -152,40 +178,40 @@ fn refused_values_are_named_with_what_would_be_right() {
         (with("rule", json!({"tol": "x"})), "rule.tol: unknown key; did you mean `tool`?"),
         (
             with("tagged", json!({"kind": "square", "radius": 1})),
-            "tagged.radius: unknown key; known here: `kind`, `side`",
+            "tagged.radius: unknown key; the keys here are `kind`, `side`",
         ),
         (
             json!({"attempt_count": 1, "noiseThreshold": 3, "noise_threshold": 2}),
-            "noise_threshold: given twice, as `noiseThreshold` and as `noise_threshold`",
+            "noise_threshold: given twice, as `noiseThreshold` and as `noise_threshold`; keep one of them",
         ),
     ] {
-        assert_eq!(conform(given.clone()), Err(message.to_owned()), "{given}");
+        assert_eq!(validated(given.clone()), Err(message.to_owned()), "{given}");
     }
 }
 
 #[test]
-fn all_problems_are_told_in_the_order_they_were_written() {
-    let node = read_text(b"noise_threshold: 99\nattempt_count: x\nfoo: 1\n", Format::Yaml).unwrap();
-    let problems = Shape::of::<Sample>().conform_all(&node, Completeness::Whole).unwrap_err();
-    let told: Vec<_> =
-        problems.iter().map(|problem| (problem.mark.unwrap().line, problem.path.as_str())).collect();
-    assert_eq!(told, [(1, "noise_threshold"), (2, "attempt_count"), (3, "foo")]);
+fn all_problems_are_reported_in_the_order_they_were_written() {
+    let node = parse(b"noise_threshold: 99\nattempt_count: x\nfoo: 1\n", Format::Yaml).unwrap();
+    let (_, problems) = Schema::of::<Sample>().check(&node, Completeness::Whole, Typing::Strict);
+    let reported: Vec<_> =
+        problems.iter().map(|problem| (problem.position.unwrap().line, problem.path.as_str())).collect();
+    assert_eq!(reported, [(1, "noise_threshold"), (2, "attempt_count"), (3, "foo")]);
 }
 
 #[test]
-fn one_layer_may_lack_what_is_required_but_an_item_of_a_list_may_not() {
-    let shape = Shape::of::<Sample>();
-    assert_eq!(shape.conform(&Node::from(json!({})), Completeness::Partial), Ok(json!({})));
+fn a_layer_may_lack_required_keys_but_an_item_of_a_list_may_not() {
+    let schema = Schema::of::<Sample>();
+    assert_eq!(schema.validate(&Node::from(json!({})), Completeness::Partial), Ok(json!({})));
     let item = Node::from(json!({"tasks": [{}]}));
-    assert!(shape.conform(&item, Completeness::Partial).is_err());
+    assert!(schema.validate(&item, Completeness::Partial).is_err());
 }
 
 #[test]
-fn loose_values_take_the_type_that_is_wanted() {
-    let shape = Shape::of::<Sample>();
+fn unquoted_values_get_the_expected_type() {
+    let schema = Schema::of::<Sample>();
     let read = |text: &str| {
-        let node = read_text(text.as_bytes(), Format::Yaml).unwrap();
-        let (canonical, problems) = shape.examine(&node, Completeness::Partial, Reading::Loose);
+        let node = parse(text.as_bytes(), Format::Yaml).unwrap();
+        let (canonical, problems) = schema.check(&node, Completeness::Partial, Typing::Lenient);
         assert_eq!(problems, [], "{text}");
         Value::from(&canonical)
     };
@@ -195,24 +221,24 @@ fn loose_values_take_the_type_that_is_wanted() {
     );
     assert_eq!(read("tasks: [{id: 1.10}]"), json!({"tasks": [{"id": "1.10"}]}));
     assert_eq!(read("rule: 007"), json!({"rule": "007"}));
-    let exact = read_text(b"free: {a: yes}", Format::Yaml).unwrap();
-    assert!(shape.conform(&exact, Completeness::Partial).is_err());
+    let strict = parse(b"free: {a: yes}", Format::Yaml).unwrap();
+    assert!(schema.validate(&strict, Completeness::Partial).is_err());
 }
 
 #[test]
-fn the_published_schema_refuses_what_the_rules_refuse() {
-    let shape = Shape::of::<Sample>();
-    assert_eq!(shape.published()["additionalProperties"], json!(false));
-    assert_eq!(shape.published()["properties"]["tasks"]["items"]["additionalProperties"], json!(false));
-    assert_eq!(shape.published()["properties"]["free"]["additionalProperties"], json!({"type": "boolean"}));
-    assert_eq!(shape.unenforced(), BTreeSet::new());
-    assert!(Shape::of::<fixpoint_vocabulary::settings::Settings>().unenforced().is_empty());
+fn the_published_schema_forbids_unknown_keys() {
+    let schema = Schema::of::<Sample>();
+    assert_eq!(schema.as_json()["additionalProperties"], json!(false));
+    assert_eq!(schema.as_json()["properties"]["tasks"]["items"]["additionalProperties"], json!(false));
+    assert_eq!(schema.as_json()["properties"]["free"]["additionalProperties"], json!({"type": "boolean"}));
+    assert_eq!(schema.unenforced_keywords(), BTreeSet::new());
+    assert!(Schema::of::<fixpoint_vocabulary::settings::Settings>().unenforced_keywords().is_empty());
 }
 
 proptest! {
     /// Catches: a canonical form that depends on the spelling it was made from.
     #[test]
-    fn the_canonical_form_is_its_own(
+    fn the_canonical_form_is_its_own_canonical_form(
         attempts in 0u32..,
         noise in 1.0..10.0f64,
         target in prop::option::of(0u8..),
@@ -222,7 +248,7 @@ proptest! {
         let given = json!({
             "attemptCount": attempts, "noiseThreshold": noise, "target": target, "tasks": tasks, "oldName": 1
         });
-        let once = conform(given).unwrap();
-        prop_assert_eq!(conform(once.clone()), Ok(once));
+        let once = validated(given).unwrap();
+        prop_assert_eq!(validated(once.clone()), Ok(once));
     }
 }

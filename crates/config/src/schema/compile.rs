@@ -1,8 +1,7 @@
-//! From the keywords of a JSON Schema to rules.
+//! Makes rules from the keywords of a JSON Schema.
 //!
-//! Owns which keywords mean something here. Refuses nothing: as in JSON Schema itself, a keyword without a
-//! meaning is ignored, and the type that is read in the end has the last word. [`unenforced`] tells which
-//! were, so that a test of every type in use can insist on none.
+//! As in JSON Schema itself, unknown keywords are ignored. [`unenforced_keywords`] lists those that were, so that a test of
+//! every type in use can insist on none.
 //!
 //! Invariant: a rule never asks for more than its schema does.
 
@@ -10,13 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value};
 
-use super::rule::{Choice, Field, Kind, Length, Nullability, Others, Presence, Range, Record, Rule};
+use super::rule::{
+    Choice, Field, Length, Nullability, Presence, Range, Record, Rule, UnknownKeys, ValueType,
+};
 
-/// The name a property used to have.
-const LEGACY_NAME: &str = "x-legacy-name";
+/// Our own keywords: the name a property used to have; the keys of an object and the choices of a value that are not
+/// available yet, each with what to do instead.
+const OLD_NAME: &str = "x-legacy-name";
+const UNAVAILABLE_KEYS: &str = "x-unavailable-keys";
+const UNAVAILABLE_VALUES: &str = "x-unavailable-values";
 
-/// Keywords that are enforced.
-const ENFORCED: [&str; 18] = [
+const ENFORCED: [&str; 20] = [
     "type",
     "properties",
     "required",
@@ -34,10 +37,12 @@ const ENFORCED: [&str; 18] = [
     "oneOf",
     "anyOf",
     "default",
-    LEGACY_NAME,
+    OLD_NAME,
+    UNAVAILABLE_KEYS,
+    UNAVAILABLE_VALUES,
 ];
 
-/// Keywords for people and editors.
+/// Keywords that only describe.
 const DESCRIPTIVE: [&str; 6] = ["$schema", "title", "description", "examples", "deprecated", "$comment"];
 
 /// The rule a schema states.
@@ -49,11 +54,12 @@ pub(super) fn rule(schema: &Value) -> Rule {
         default: keywords.get("default").cloned(),
         nullability,
         kind,
+        unavailable_keys: texts(keywords, UNAVAILABLE_KEYS),
+        unavailable_values: texts(keywords, UNAVAILABLE_VALUES),
     }
 }
 
-/// The keywords of a schema that nothing here enforces.
-pub(super) fn unenforced(schema: &Value) -> BTreeSet<String> {
+pub(super) fn unenforced_keywords(schema: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect_unenforced(schema, &mut found);
     found
@@ -82,7 +88,13 @@ fn text(keywords: &Map<String, Value>, keyword: &str) -> String {
     keywords.get(keyword).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-fn kind(keywords: &Map<String, Value>) -> (Kind, Nullability) {
+/// The texts of an object, by key.
+fn texts(keywords: &Map<String, Value>, keyword: &str) -> BTreeMap<String, String> {
+    let entries = keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
+    entries.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+fn kind(keywords: &Map<String, Value>) -> (ValueType, Nullability) {
     if let Some(value) = keywords.get("const") {
         return constant(value, text(keywords, "description"));
     }
@@ -102,87 +114,86 @@ fn kind(keywords: &Map<String, Value>) -> (Kind, Nullability) {
             let (kind, nullability) = typed(name, keywords);
             Rule { kind, nullability, ..Rule::anything() }
         })),
-        _ => (Kind::Anything, Nullability::Nullable),
+        _ => (ValueType::Anything, Nullability::Nullable),
     }
 }
 
-fn constant(value: &Value, description: String) -> (Kind, Nullability) {
+fn constant(value: &Value, description: String) -> (ValueType, Nullability) {
     match value {
-        Value::Null => (Kind::Either(Vec::new()), Nullability::Nullable),
+        Value::Null => (ValueType::Either(Vec::new()), Nullability::Nullable),
         Value::String(spelling) => (
-            Kind::Choice(Vec::from([Choice { spelling: spelling.clone(), description }])),
+            ValueType::Choice(Vec::from([Choice { spelling: spelling.clone(), description }])),
             Nullability::NotNull,
         ),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            (Kind::Exactly(value.clone()), Nullability::NotNull)
+            (ValueType::Exactly(value.clone()), Nullability::NotNull)
         }
     }
 }
 
-/// One rule out of several. Null is taken out, choices become one choice, and what is left alone stands
-/// alone.
-fn either(rules: impl Iterator<Item = Rule>) -> (Kind, Nullability) {
+/// One rule out of several alternatives: null becomes nullability, all choices become one list of choices.
+fn either(rules: impl Iterator<Item = Rule>) -> (ValueType, Nullability) {
     let mut nullability = Nullability::NotNull;
     let mut choices = Vec::new();
-    let mut others = Vec::new();
+    let mut unknown_keys = Vec::new();
     for rule in rules {
         if rule.nullability == Nullability::Nullable {
             nullability = Nullability::Nullable;
         }
         match rule.kind {
-            Kind::Choice(more) => choices.extend(more),
-            Kind::Either(none) if none.is_empty() => {}
-            Kind::Anything
-            | Kind::Bool
-            | Kind::Integer(_)
-            | Kind::Number(_)
-            | Kind::Text(_)
-            | Kind::Exactly(_)
-            | Kind::List(..)
-            | Kind::Record(_)
-            | Kind::Map(_)
-            | Kind::Either(_) => others.push(Rule { nullability: Nullability::NotNull, ..rule }),
+            ValueType::Choice(more) => choices.extend(more),
+            ValueType::Either(none) if none.is_empty() => {}
+            ValueType::Anything
+            | ValueType::Bool
+            | ValueType::Integer(_)
+            | ValueType::Number(_)
+            | ValueType::Text(_)
+            | ValueType::Exactly(_)
+            | ValueType::List(..)
+            | ValueType::Record(_)
+            | ValueType::Map(_)
+            | ValueType::Either(_) => unknown_keys.push(Rule { nullability: Nullability::NotNull, ..rule }),
         }
     }
     if !choices.is_empty() {
         let choice =
-            Rule { kind: Kind::Choice(choices), nullability: Nullability::NotNull, ..Rule::anything() };
-        others.insert(0, choice);
+            Rule { kind: ValueType::Choice(choices), nullability: Nullability::NotNull, ..Rule::anything() };
+        unknown_keys.insert(0, choice);
     }
-    match others.pop() {
-        Some(only) if others.is_empty() => (only.kind, nullability),
+    match unknown_keys.pop() {
+        Some(only) if unknown_keys.is_empty() => (only.kind, nullability),
         Some(last) => {
-            others.push(last);
-            (Kind::Either(others), nullability)
+            unknown_keys.push(last);
+            (ValueType::Either(unknown_keys), nullability)
         }
-        None => (Kind::Either(others), nullability),
+        None => (ValueType::Either(unknown_keys), nullability),
     }
 }
 
-fn typed(name: &str, keywords: &Map<String, Value>) -> (Kind, Nullability) {
+fn typed(name: &str, keywords: &Map<String, Value>) -> (ValueType, Nullability) {
     let kind = match name {
-        "null" => return (Kind::Either(Vec::new()), Nullability::Nullable),
-        "boolean" => Kind::Bool,
-        "integer" => Kind::Integer(range(keywords)),
-        "number" => Kind::Number(range(keywords)),
-        "string" => Kind::Text(length(keywords, "minLength", "maxLength")),
+        "null" => return (ValueType::Either(Vec::new()), Nullability::Nullable),
+        "boolean" => ValueType::Bool,
+        "integer" => ValueType::Integer(range(keywords)),
+        "number" => ValueType::Number(range(keywords)),
+        "string" => ValueType::Text(length(keywords, "minLength", "maxLength")),
         "array" => {
             let items = keywords.get("items").map_or_else(Rule::anything, rule);
-            Kind::List(Box::new(items), length(keywords, "minItems", "maxItems"))
+            ValueType::List(Box::new(items), length(keywords, "minItems", "maxItems"))
         }
         "object" => object(keywords),
-        _ => return (Kind::Anything, Nullability::Nullable),
+        _ => return (ValueType::Anything, Nullability::Nullable),
     };
     (kind, Nullability::NotNull)
 }
 
-fn object(keywords: &Map<String, Value>) -> Kind {
+fn object(keywords: &Map<String, Value>) -> ValueType {
     let additional = keywords.get("additionalProperties");
     let Some(properties) = keywords.get("properties").and_then(Value::as_object) else {
         return match additional {
-            Some(Value::Bool(false)) => Kind::Record(Record::new(BTreeMap::new(), Others::Refused)),
-            Some(values) => Kind::Map(Box::new(rule(values))),
-            None => Kind::Map(Box::new(Rule::anything())),
+            Some(Value::Bool(false)) => ValueType::Record(Record::new(BTreeMap::new(), UnknownKeys::Refused)),
+            Some(values) => ValueType::Map(Box::new(rule(values))),
+            None => ValueType::Map(Box::new(Rule::anything())),
         };
     };
     let required = keywords.get("required").and_then(Value::as_array);
@@ -192,15 +203,16 @@ fn object(keywords: &Map<String, Value>) -> Kind {
         .iter()
         .map(|(name, schema)| {
             let presence = if is_required(name) { Presence::Required } else { Presence::Optional };
-            let legacy = schema.get(LEGACY_NAME).and_then(Value::as_str).map(str::to_owned);
-            (name.clone(), Field { rule: rule(schema), presence, legacy })
+            let old_name = schema.get(OLD_NAME).and_then(Value::as_str).map(str::to_owned);
+            (name.clone(), Field { rule: rule(schema), presence, old_name })
         })
         .collect();
-    let others = if additional == Some(&Value::Bool(false)) { Others::Refused } else { Others::Kept };
-    Kind::Record(Record::new(fields, others))
+    let unknown_keys =
+        if additional == Some(&Value::Bool(false)) { UnknownKeys::Refused } else { UnknownKeys::Kept };
+    ValueType::Record(Record::new(fields, unknown_keys))
 }
 
-/// The bounds as stated, and where none are, those of the machine type that will hold the number.
+/// The limits of the schema, or else those of the integer type that holds the number.
 fn range(keywords: &Map<String, Value>) -> Range {
     let (minimum, maximum): (Option<Number>, Option<Number>) =
         match keywords.get("format").and_then(Value::as_str) {
@@ -228,13 +240,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn choice(names: &[&str]) -> Kind {
+    fn choice(names: &[&str]) -> ValueType {
         let choice = |name: &&str| Choice { spelling: (*name).to_owned(), description: String::new() };
-        Kind::Choice(names.iter().map(choice).collect())
+        ValueType::Choice(names.iter().map(choice).collect())
     }
 
     #[test]
-    fn alternatives_become_one_rule_where_they_can() {
+    fn alternatives_become_one_rule_if_possible() {
         for (schema, kind, nullability) in [
             (json!({"oneOf": [{"const": "a"}, {"const": "b"}]}), choice(&["a", "b"]), Nullability::NotNull),
             (json!({"enum": ["a", "b", null]}), choice(&["a", "b"]), Nullability::Nullable),
@@ -243,11 +255,11 @@ mod tests {
                 choice(&["a", "b"]),
                 Nullability::Nullable,
             ),
-            (json!({"type": ["boolean", "null"]}), Kind::Bool, Nullability::Nullable),
-            (json!({}), Kind::Anything, Nullability::Nullable),
-            (json!(true), Kind::Anything, Nullability::Nullable),
-            (json!({"type": "null"}), Kind::Either(Vec::new()), Nullability::Nullable),
-            (json!({"const": 5}), Kind::Exactly(json!(5)), Nullability::NotNull),
+            (json!({"type": ["boolean", "null"]}), ValueType::Bool, Nullability::Nullable),
+            (json!({}), ValueType::Anything, Nullability::Nullable),
+            (json!(true), ValueType::Anything, Nullability::Nullable),
+            (json!({"type": "null"}), ValueType::Either(Vec::new()), Nullability::Nullable),
+            (json!({"const": 5}), ValueType::Exactly(json!(5)), Nullability::NotNull),
         ] {
             let rule = rule(&schema);
             assert_eq!((rule.kind, rule.nullability), (kind, nullability), "{schema}");
@@ -255,9 +267,9 @@ mod tests {
     }
 
     #[test]
-    fn machine_types_bound_what_nothing_else_bounds() {
+    fn integer_types_limit_what_the_schema_does_not() {
         let bounds = |schema| {
-            let Kind::Integer(range) = rule(&schema).kind else { panic!("{schema} is about integers") };
+            let ValueType::Integer(range) = rule(&schema).kind else { panic!("{schema} is about integers") };
             (range.minimum, range.maximum)
         };
         let both = |minimum: i64, maximum: i64| (Some(minimum.into()), Some(maximum.into()));
@@ -267,13 +279,16 @@ mod tests {
     }
 
     #[test]
-    fn keywords_without_a_meaning_here_are_told() {
+    fn ignored_keywords_are_listed() {
         let schema = json!({
             "title": "T",
             "properties": {"pattern": {"type": "string", "pattern": "x"}},
             "items": {"uniqueItems": true},
             "anyOf": [{"$ref": "#"}]
         });
-        assert_eq!(unenforced(&schema).into_iter().collect::<Vec<_>>(), ["$ref", "pattern", "uniqueItems"]);
+        assert_eq!(
+            unenforced_keywords(&schema).into_iter().collect::<Vec<_>>(),
+            ["$ref", "pattern", "uniqueItems"]
+        );
     }
 }
