@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use fixpoint_consult::{Advisers, Consultant};
 use fixpoint_execute::{Duty, Performs};
-use fixpoint_models::{
-    Network, NetworkLimits, ProgramRunner, Resolver, SetupError, Surroundings as ModelSurroundings,
-};
+use fixpoint_models::{ModelEnvironment, Network, NetworkLimits, ProgramRunner, Resolver, SetupError};
 use fixpoint_ports::{Cancel, Processes};
 use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::brief::Errand;
@@ -39,27 +37,29 @@ pub(crate) fn model_surroundings(
     settings: &ModelSettings,
     processes: Arc<dyn Processes>,
     counts: Option<&Path>,
-) -> ModelSurroundings {
+) -> ModelEnvironment {
     let environment: BTreeMap<String, String> = app
         .environment()
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
         .collect();
-    let limits = NetworkLimits::within(Duration::from_secs(settings.timeout.into()));
+    let limits = NetworkLimits::for_deadline(Duration::from_secs(settings.timeout.into()));
     let network = Arc::new(Network::new(limits, &environment));
-    let programs =
-        ProgramRunner { processes, environment: environment::of_agent(app.environment(), &[], "claude") };
-    ModelSurroundings {
+    let programs = ProgramRunner {
+        processes,
+        environment: environment::of_agent(app.environment(), &[], "claude"),
+    };
+    ModelEnvironment {
         programs: Some(programs),
         script_counts: counts.map(Path::to_path_buf),
-        ..ModelSurroundings::new(environment, network)
+        ..ModelEnvironment::new(environment, network)
     }
 }
 
 /// The model of every role that asks questions, and the settings with the names that were found.
 pub(crate) fn advisers(
     settings: &ModelSettings,
-    around: &ModelSurroundings,
+    around: &ModelEnvironment,
 ) -> Result<(Advisers, ModelSettings), SetupError> {
     let mut resolver = Resolver::new(settings, around);
     let mut named = settings.clone();
@@ -71,7 +71,7 @@ pub(crate) fn advisers(
             Role::Reflector => &mut named.reflector,
             Role::Worker => continue,
         };
-        let model = resolver.model(name, role)?;
+        let model = resolver.model(name)?;
         if name == "auto" {
             model.name().clone_into(name);
         }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fixpoint_ports::{
-    AnswerForm, Cancel, CommitId, DiffStyle, Message, Model, ModelError, ModelReply, ModelRequest,
-    StopReason, Unanswered, Workspaces,
+    AnswerFormat, Cancel, CommitId, DiffStyle, Message, Model, ModelError, ModelFailure, ModelReply,
+    ModelRequest, StopReason, Workspaces,
 };
 use fixpoint_prompts::{Given, Prompt, TokenBudget, read, render};
 use fixpoint_vocabulary::Redactor;
@@ -124,7 +124,7 @@ impl Consultant {
             system: prompt.system.clone(),
             messages: Vec::from([Message::User(prompt.user.clone())]),
             tools: Vec::new(),
-            form: AnswerForm::Json { name: prompt.form_name.to_string(), schema: prompt.schema.clone() },
+            format: AnswerFormat::Json { name: prompt.form_name.to_string(), schema: prompt.schema.clone() },
             max_output_tokens: settings.max_output_tokens,
             deadline: self.deadline(&ask.about),
         };
@@ -133,7 +133,7 @@ impl Consultant {
         let heard = &mut |words: &str| (self.hearing)(Hearing::Words(words));
         match model.ask(&request, cancel, heard) {
             Ok(reply) => CommandEnd::Completed(CommandResult::Answer(self.answer(ask, model.name(), &reply))),
-            Err(Unanswered { error: ModelError::Cancelled, .. }) => CommandEnd::Cancelled,
+            Err(ModelFailure { error: ModelError::Cancelled, .. }) => CommandEnd::Cancelled,
             Err(unanswered) => self.unanswered(model.name(), &unanswered.error.to_string(), unanswered.usage),
         }
     }

@@ -21,8 +21,8 @@ pub use clock::Clock;
 pub use executor::{Executor, Inbox, Outbox, mailbox};
 pub use journal::{Journal, JournalError, Seq};
 pub use model::{
-    AnswerForm, Message, Model, ModelError, ModelReply, ModelRequest, StopReason, Tool, ToolCall,
-    ToolOutcome, Unanswered,
+    AnswerFormat, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest, StopReason, Tool,
+    ToolCall, ToolOutcome,
 };
 pub use processes::{
     Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{AnswerForm, Cancel, Message, Model, ModelRequest};
+use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::{Given, TokenBudget, read, render};
 use fixpoint_vocabulary::ask::{About, Ask, Draft, Material, Role};
@@ -103,7 +103,7 @@ fn scored(
         system: prompt.system,
         messages: vec![Message::User(prompt.user)],
         tools: Vec::new(),
-        form: AnswerForm::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
+        format: AnswerFormat::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
         max_output_tokens: settings.max_output_tokens,
         deadline: Duration::from_secs(u64::from(settings.timeout)),
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixpoint_config::Loaded;
-use fixpoint_models::{Sight, Thoroughness, detect};
+use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
     Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, WorkspaceError, Workspaces,
 };
@@ -134,13 +134,13 @@ fn models_found(app: &AppContext, settings: &Settings) -> Finding {
         Err(error) => return Finding::error("models", error.to_string(), "reinstall fixpoint"),
     };
     let around = model_surroundings(app, &settings.models, Arc::new(processes), None);
-    let detected = detect(&settings.models, &around, Thoroughness::Everything);
-    let named = |finding: &fixpoint_models::Finding| match &finding.sight {
-        Sight::Found { model } => Some(format!("{model} ({})", finding.by)),
-        Sight::Unusable { why } => Some(format!("{} unavailable: {why}", finding.what)),
-        Sight::Missing => None,
+    let detected = detect(&settings.models, &around, DetectMode::All);
+    let named = |candidate: &fixpoint_models::Candidate| match &candidate.availability {
+        Availability::Found { model } => Some(format!("{model} ({})", candidate.source)),
+        Availability::Unusable { reason } => Some(format!("{} cannot be used: {reason}", candidate.name)),
+        Availability::Missing => None,
     };
-    let found: Vec<String> = detected.findings.iter().filter_map(named).collect();
+    let found: Vec<String> = detected.candidates.iter().filter_map(named).collect();
     match advisers(&settings.models, &around) {
         Ok((_, models)) => {
             let roles = format!("planner {}, judge {}", models.planner, models.judge);

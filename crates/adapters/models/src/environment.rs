@@ -1,4 +1,4 @@
-//! What models are made from, handed in: nothing here reads the process.
+//! What models are built from. It is passed in: nothing here reads the process's own environment.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,33 +7,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, Invocation, Limits, Processes, Program, Stdin};
+use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin};
 
 use crate::network::Network;
 
-/// Where local servers listen.
+/// The ports of local model servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ports {
-    /// Ollama.
+pub struct LocalPorts {
     pub ollama: u16,
-    /// llama.cpp.
     pub llamacpp: u16,
-    /// LM Studio.
     pub lmstudio: u16,
 }
 
-impl Default for Ports {
+impl Default for LocalPorts {
     fn default() -> Self {
         Self { ollama: 11434, llamacpp: 8080, lmstudio: 1234 }
     }
 }
 
-/// What programs are run with.
+/// How programs are run: agents used as models, and commands that print keys.
 #[derive(Clone)]
 pub struct ProgramRunner {
-    /// Who runs them.
     pub processes: Arc<dyn Processes>,
-    /// Their environment, complete.
+    /// The complete environment of the programs.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -43,96 +39,93 @@ impl fmt::Debug for ProgramRunner {
     }
 }
 
-/// What a program wrote and how it ended.
-pub(crate) struct Ran {
-    pub(crate) cause: fixpoint_ports::ExitCause,
+pub(crate) struct ProgramOutput {
+    pub(crate) cause: ExitCause,
     pub(crate) output: Vec<u8>,
 }
 
-/// A program to run for its output.
-pub(crate) struct Errand {
+/// A program that is run for its output.
+pub(crate) struct ProgramCall {
     pub(crate) program: Program,
     pub(crate) stdin: Stdin,
-    pub(crate) wall: Duration,
-    /// Bytes of output, at most.
-    pub(crate) most: usize,
+    pub(crate) timeout: Duration,
+    /// Bytes of output that are kept.
+    pub(crate) max_output: usize,
 }
 
 impl ProgramRunner {
-    /// Runs a program in an empty directory, which is gone afterwards with everything the program wrote.
-    /// `errand` may put files beside that directory.
+    /// Runs a program in an empty directory, which is removed afterwards with everything the program wrote.
+    /// `call` may put files next to that directory.
     pub(crate) fn run(
         &self,
         cancel: &Cancel,
-        errand: impl FnOnce(&Path) -> std::io::Result<Errand>,
-    ) -> Result<Ran, String> {
-        let place = tempfile::Builder::new()
+        call: impl FnOnce(&Path) -> std::io::Result<ProgramCall>,
+    ) -> Result<ProgramOutput, String> {
+        let scratch = tempfile::Builder::new()
             .prefix("fixpoint-model-")
             .tempdir()
             .map_err(|error| error.to_string())?;
-        let directory = place.path().join("empty");
+        let directory = scratch.path().join("empty");
         std::fs::create_dir(&directory).map_err(|error| error.to_string())?;
-        let errand = errand(place.path()).map_err(|error| error.to_string())?;
+        let call = call(scratch.path()).map_err(|error| error.to_string())?;
         let invocation = Invocation {
-            program: errand.program,
+            program: call.program,
             directory,
             environment: self.environment.clone(),
-            stdin: errand.stdin,
+            stdin: call.stdin,
             limits: Limits {
-                wall: errand.wall,
+                wall: call.timeout,
                 silence: None,
                 grace: Duration::from_secs(2),
                 kept_output: 1 << 20,
             },
-            output: place.path().join("output"),
+            output: scratch.path().join("output"),
         };
         let mut output = Vec::new();
         let mut progress = |piece: &[u8]| {
-            let room = errand.most.saturating_sub(output.len());
+            let room = call.max_output.saturating_sub(output.len());
             output.extend(piece.iter().take(room));
         };
         let ended =
             self.processes.run(&invocation, cancel, &mut progress).map_err(|error| error.to_string())?;
-        Ok(Ran { cause: ended.cause, output })
+        Ok(ProgramOutput { cause: ended.cause, output })
     }
 }
 
-/// What models are made from.
+/// What models are built from.
 #[derive(Clone)]
-pub struct Surroundings {
-    /// The environment; keys are in it.
-    pub environment: BTreeMap<String, String>,
-    /// The network, the same for all models.
+pub struct ModelEnvironment {
+    /// Environment variables; keys are among them.
+    pub variables: BTreeMap<String, String>,
     pub network: Arc<Network>,
-    /// Where local servers listen.
-    pub ports: Ports,
-    /// How programs are run: agents that serve as models, and commands that print keys.
+    pub ports: LocalPorts,
+    /// Without it, agents cannot be used as models and commands cannot print keys.
     pub programs: Option<ProgramRunner>,
-    /// The directory in which the counts of scripts are kept, so that a run that is taken up again goes on where it was.
+    /// Where scripted models store how far they got, so that a resumed run continues there.
     pub script_counts: Option<PathBuf>,
 }
 
-impl fmt::Debug for Surroundings {
+impl fmt::Debug for ModelEnvironment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&String> = self.environment.keys().collect();
+        let names: Vec<&String> = self.variables.keys().collect();
         formatter
-            .debug_struct("Surroundings")
-            .field("environment", &names)
+            .debug_struct("ModelEnvironment")
+            .field("variables", &names)
             .field("ports", &self.ports)
             .field("programs", &self.programs)
             .finish_non_exhaustive()
     }
 }
 
-impl Surroundings {
-    /// Surroundings with a network of their own, default ports and no programs.
-    pub fn new(environment: BTreeMap<String, String>, network: Arc<Network>) -> Self {
-        Self { environment, network, ports: Ports::default(), programs: None, script_counts: None }
+impl ModelEnvironment {
+    /// With default ports and no programs.
+    pub fn new(variables: BTreeMap<String, String>, network: Arc<Network>) -> Self {
+        Self { variables, network, ports: LocalPorts::default(), programs: None, script_counts: None }
     }
 
-    /// A variable that is set to something.
+    /// A variable that is set and not blank.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
-        self.environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+        self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
     /// The port of a local provider.
@@ -145,7 +138,7 @@ impl Surroundings {
         }
     }
 
-    /// Where a program is, by the `PATH` that it would be started with.
+    /// The path of a program, looked up on the `PATH` it would be started with.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let runner = self.programs.as_ref()?;
         let path =

@@ -1,18 +1,17 @@
-//! What the tests ask, and of whom.
+//! Requests, answers and models for the tests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_models::{Backoff, BreakerLimits, Network, NetworkLimits, Resolver, Surroundings};
-use fixpoint_ports::{AnswerForm, Cancel, Message, Model, ModelReply, ModelRequest, Tool, Unanswered};
-use fixpoint_vocabulary::ask::Role;
+use fixpoint_models::{Backoff, BreakerLimits, ModelEnvironment, Network, NetworkLimits, Resolver};
+use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelFailure, ModelReply, ModelRequest, Tool};
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings, Protocol};
 use serde_json::{Value, json};
 
 use crate::server::Server;
 
-/// A key that looks like none of any provider, so that only knowing it takes it out.
+/// Looks like no provider's key, so that only a redactor that knows it removes it.
 pub(crate) const KEY: &str = "correct-horse-battery-staple";
 
 pub(crate) fn limits() -> NetworkLimits {
@@ -45,13 +44,13 @@ pub(crate) fn settings(server: &Server, protocol: Protocol) -> ModelSettings {
     }
 }
 
-pub(crate) fn surroundings(network: Arc<Network>) -> Surroundings {
-    let environment = BTreeMap::from([("TEST_KEY".to_string(), KEY.to_string())]);
-    Surroundings::new(environment, network)
+pub(crate) fn environment(network: Arc<Network>) -> ModelEnvironment {
+    let variables = BTreeMap::from([("TEST_KEY".to_string(), KEY.to_string())]);
+    ModelEnvironment::new(variables, network)
 }
 
 pub(crate) fn model_with(settings: &ModelSettings, network: Arc<Network>) -> Arc<dyn Model> {
-    Resolver::new(settings, &surroundings(network)).model("test/some-model", Role::Planner).unwrap()
+    Resolver::new(settings, &environment(network)).model("test/some-model").unwrap()
 }
 
 pub(crate) fn model(server: &Server, protocol: Protocol) -> Arc<dyn Model> {
@@ -67,14 +66,14 @@ pub(crate) fn question(text: &str) -> ModelRequest {
         system: "Be brief.".to_string(),
         messages: vec![Message::User(text.to_string())],
         tools: Vec::new(),
-        form: AnswerForm::Text,
+        format: AnswerFormat::Text,
         max_output_tokens: 100,
         deadline: Duration::from_secs(20),
     }
 }
 
 pub(crate) fn document_question(schema: Value) -> ModelRequest {
-    ModelRequest { form: AnswerForm::Json { name: "verdict".to_string(), schema }, ..question("Well?") }
+    ModelRequest { format: AnswerFormat::Json { name: "verdict".to_string(), schema }, ..question("Well?") }
 }
 
 pub(crate) fn schema() -> Value {
@@ -90,14 +89,14 @@ pub(crate) fn weather() -> Tool {
     }
 }
 
-/// Asks, and gives what was heard with the answer.
-pub(crate) fn ask(model: &dyn Model, request: &ModelRequest) -> (Result<ModelReply, Unanswered>, String) {
-    let mut heard = String::new();
-    let reply = model.ask(request, &Cancel::default(), &mut |words| heard.push_str(words));
-    (reply, heard)
+/// The answer, and the text that was streamed.
+pub(crate) fn ask(model: &dyn Model, request: &ModelRequest) -> (Result<ModelReply, ModelFailure>, String) {
+    let mut streamed = String::new();
+    let reply = model.ask(request, &Cancel::default(), &mut |text| streamed.push_str(text));
+    (reply, streamed)
 }
 
-/// An answer of chat completions, as a whole.
+/// A chat completion that is not streamed.
 pub(crate) fn completion(text: &str) -> Value {
     json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1_790_000_000, "model": "some-model-2026",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text, "refusal": null},
@@ -107,7 +106,7 @@ pub(crate) fn completion(text: &str) -> Value {
             "completion_tokens_details": {"reasoning_tokens": 10}}})
 }
 
-/// The same as a stream.
+/// The same, streamed.
 pub(crate) fn completion_stream(words: &[&str]) -> String {
     let event = |delta: Value, finish: Value| {
         let event = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "some-model-2026",
@@ -124,7 +123,7 @@ pub(crate) fn completion_stream(words: &[&str]) -> String {
     text
 }
 
-/// A message of Anthropic's, as a stream of blocks.
+/// A streamed Anthropic message.
 pub(crate) fn message_stream(blocks: &[(Value, Vec<Value>)], stop: &str) -> String {
     let event = |kind: &str, document: Value| format!("event: {kind}\r\ndata: {document}\r\n\r\n");
     let start = json!({"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant",
