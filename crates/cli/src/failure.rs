@@ -118,10 +118,7 @@ fn of_engine(error: &EngineError) -> u8 {
         | EngineError::Blob(BlobError::NoSpace(_) | BlobError::Unavailable(_)) => 7,
         EngineError::Journal(JournalError::TooLarge { .. })
         | EngineError::Blob(BlobError::Missing(_) | BlobError::Damaged(_))
-        | EngineError::Record(_)
-        | EngineError::OutOfPlace(_)
-        | EngineError::Silence
-        | EngineError::Encoding(_) => 1,
+        | EngineError::Defect(_) => 1,
     }
 }
 

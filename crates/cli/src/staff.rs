@@ -10,7 +10,7 @@ use fixpoint_execute::{Duty, Performs};
 use fixpoint_models::{ModelEnvironment, Network, NetworkLimits, ProgramRunner, Resolver, SetupError};
 use fixpoint_ports::{Cancel, Processes};
 use fixpoint_vocabulary::ask::Role;
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::PreparedCommand;
 use fixpoint_vocabulary::settings::ModelSettings;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
@@ -24,10 +24,10 @@ pub(crate) struct Staff {
 }
 
 impl Performs for Staff {
-    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
+    fn perform(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd {
         let consulted =
-            self.consultant.as_ref().and_then(|consultant| consultant.perform(id, errand, cancel));
-        consulted.unwrap_or_else(|| self.duty.perform(id, errand, cancel))
+            self.consultant.as_ref().and_then(|consultant| consultant.perform(id, command, cancel));
+        consulted.unwrap_or_else(|| self.duty.perform(id, command, cancel))
     }
 }
 

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixpoint_engine::{RecordError, Recorded};
+use fixpoint_engine::{RecordError, RecordedRun};
 use fixpoint_journal::{Damage, FileBlobs, FileJournal, LockError, OpenError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// The file that says that the result has a branch.
-const DELIVERED: &str = "delivered";
 /// How many runs the message about an unclear name lists.
 const MOST_NAMED: usize = 5;
 
@@ -256,7 +255,7 @@ impl RunDirectory {
     }
 
     /// Reads its records without changing them, also while it goes on.
-    pub fn read(&self) -> Result<Recorded, RunError> {
+    pub fn read(&self) -> Result<RecordedRun, RunError> {
         let inspection =
             FileJournal::inspect(&self.path).map_err(|source| RunError::unopened(&self.id, source))?;
         let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
@@ -264,20 +263,9 @@ impl RunDirectory {
     }
 
     /// What records say.
-    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Recorded, RunError> {
-        Recorded::read(payloads, &self.blobs()?)
+    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<RecordedRun, RunError> {
+        RecordedRun::read(payloads, &self.blobs()?)
             .map_err(|source| RunError::Record { run: self.id.clone(), source })
-    }
-
-    /// Notes that its result has a branch, which nothing in the journal says.
-    pub fn note_delivery(&self) -> Result<(), RunError> {
-        let path = self.path.join(DELIVERED);
-        fs::write(&path, "").map_err(|source| RunError::Io { path, source })
-    }
-
-    /// Whether its result was ever given a branch.
-    pub fn is_delivered(&self) -> bool {
-        self.path.join(DELIVERED).is_file()
     }
 
     /// How long ago something in its directory was made or removed, for a run whose journal cannot be read.

@@ -97,7 +97,7 @@ fn scored(
         actions: plan.actions.clone(),
         ..Material::default()
     };
-    let ask = Ask { material, ..Ask::new(About::JudgePlan { revision: 0, sample }) };
+    let ask = Ask { about: About::JudgePlan { revision: 0, sample }, repair: None, material };
     let prompt = render(&ask, &Given::default(), TokenBudget::new(u64::from(settings.max_prompt_tokens)));
     let request = ModelRequest {
         system: prompt.system,
