@@ -233,7 +233,14 @@ fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, wor
         }
         Some(Command::Graft(_)) => drawing.doing(&words.restoring_files()),
         Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
-        Some(Command::Merge(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan | Command::Deliver(_)) | None => {}
+        Some(
+            Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan
+            | Command::Deliver(_),
+        )
+        | None => {}
     }
 }
 

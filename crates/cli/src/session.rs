@@ -9,7 +9,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use fixpoint_agents::{Agent, Command as AnyCommand};
 use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
 use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
-use fixpoint_engine::{EngineDeps, EngineExit, Engine, EngineError, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest};
+use fixpoint_engine::{
+    Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
+};
 use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
@@ -220,7 +222,12 @@ impl SessionContext<'_> {
         }
     }
 
-    fn duty(&self, storage: &RunStorage<'_>, header: &JournalHeader, display: &Display) -> Result<Duty, Failure> {
+    fn duty(
+        &self,
+        storage: &RunStorage<'_>,
+        header: &JournalHeader,
+        display: &Display,
+    ) -> Result<Duty, Failure> {
         let Some(brief) = header.brief.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };

@@ -45,10 +45,8 @@ pub(crate) fn model_surroundings(
         .collect();
     let limits = NetworkLimits::for_deadline(Duration::from_secs(settings.timeout.into()));
     let network = Arc::new(Network::new(limits, &environment));
-    let programs = ProgramRunner {
-        processes,
-        environment: environment::of_agent(app.environment(), &[], "claude"),
-    };
+    let programs =
+        ProgramRunner { processes, environment: environment::of_agent(app.environment(), &[], "claude") };
     ModelEnvironment {
         programs: Some(programs),
         script_counts: counts.map(Path::to_path_buf),

@@ -263,7 +263,10 @@ impl RunDirectory {
     }
 
     /// What records say.
-    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<RecordedRun, RunError> {
+    pub fn recorded<'a>(
+        &self,
+        payloads: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<RecordedRun, RunError> {
         RecordedRun::read(payloads, &self.blobs()?)
             .map_err(|source| RunError::Record { run: self.id.clone(), source })
     }

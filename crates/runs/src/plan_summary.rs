@@ -1,7 +1,7 @@
 //! The plan of a run and what became of its tasks, for people and programs.
 
 use fixpoint_decide::goals::Proof;
-use fixpoint_decide::run::{PlanRepair, TaskNode, TaskKind, ReviewedPlan, Run, TaskSource};
+use fixpoint_decide::run::{PlanRepair, ReviewedPlan, Run, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::documents::{GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::{Cause, Lang, TaskState};
 use schemars::JsonSchema;

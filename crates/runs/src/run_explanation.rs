@@ -1,6 +1,6 @@
 //! The state of a run in words: that of its only task, or that of its plan and the tasks of it.
 
-use fixpoint_decide::run::{TaskNode, TaskKind, RunStatus, TaskSource};
+use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text, counted};
 
 use crate::diagnosis::cause_name;

@@ -6,8 +6,6 @@ use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::RunStatus;
 use fixpoint_decide::task_run::Step;
-use fixpoint_engine::JournalHeader;
-use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
@@ -344,12 +342,7 @@ pub struct Summary {
 
 impl Summary {
     /// `holder` is the process that works on the run.
-    pub fn of(
-        directory: &RunDirectory,
-        view: RunView<'_>,
-        holder: Option<u32>,
-        lang: Lang,
-    ) -> Self {
+    pub fn of(directory: &RunDirectory, view: RunView<'_>, holder: Option<u32>, lang: Lang) -> Self {
         let (known_at_base, flaky_at_base) = view.first().map(TaskView::known_at_base).unwrap_or_default();
         let status = Status::of(view.run.status(), holder);
         let iterations = view.iterations().map(|(task, iteration)| IterationLine::of(task, iteration, lang));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_engine::{EngineDeps, Engine, FORMAT, JournalHeader};
+use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain};
@@ -65,8 +65,12 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
         settings,
         delivery: Delivery::Nothing,
     };
-    let opening =
-        JournalHeader { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
+    let opening = JournalHeader {
+        format: FORMAT,
+        at: WallClock.now_ms(),
+        order: RunOrder::given(order),
+        brief: Some(brief),
+    };
     let folded = compare(opening, &repository, app)?;
     tell(arguments, folded.view(), app, output)
 }

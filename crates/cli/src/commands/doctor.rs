@@ -14,13 +14,13 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
 use crate::staff::{advisers, model_surroundings};
-use crate::app_context::AppContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Status {
@@ -70,11 +70,7 @@ impl Finding {
     }
 }
 
-pub(crate) fn run(
-    arguments: &DoctorArguments,
-    app: &AppContext,
-    output: &mut Output,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let git = git(app);
     let has_git = git.status == Status::Ok;
     let loaded = app.configuration(&SetArguments { sets: Vec::new() });

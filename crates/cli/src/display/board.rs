@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use fixpoint_decide::run::{TaskNode, TaskKind, Owner, Run};
+use fixpoint_decide::run::{Owner, Run, TaskKind, TaskNode};
 use fixpoint_runs::{RunHistory, RunView};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};

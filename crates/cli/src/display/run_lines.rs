@@ -34,7 +34,9 @@ pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<
             let missing = missing.iter().map(|missing| words.missing(&short(missing)));
             std::iter::once(head).chain(missing).collect()
         }
-        Change::Reflection(ReflectionChange::Revised { error, .. }) => vec![words.plan_revised(&short(error))],
+        Change::Reflection(ReflectionChange::Revised { error, .. }) => {
+            vec![words.plan_revised(&short(error))]
+        }
         Change::Reflection(
             ReflectionChange::Reflected { .. } | ReflectionChange::RevisionProposed { .. },
         )

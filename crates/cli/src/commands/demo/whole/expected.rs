@@ -127,9 +127,7 @@ impl Finished {
     }
 
     fn is_clarified(&self) -> bool {
-        let is_answered = |change: &Change| {
-            matches!(change, Change::Planning(PlanningChange::Clarified { said }) if !said.is_empty())
-        };
+        let is_answered = |change: &Change| matches!(change, Change::Planning(PlanningChange::Clarified { said }) if !said.is_empty());
         self.changes().any(is_answered)
     }
 
@@ -159,9 +157,7 @@ impl Finished {
     }
 
     fn is_replanned(&self) -> bool {
-        let is_split_in_three = |change: &Change| {
-            matches!(change, Change::Task(TaskChange::Replaced { children, .. }) if children.len() == 3)
-        };
+        let is_split_in_three = |change: &Change| matches!(change, Change::Task(TaskChange::Replaced { children, .. }) if children.len() == 3);
         self.changes().any(is_split_in_three)
     }
 
