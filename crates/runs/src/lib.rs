@@ -18,6 +18,7 @@ mod artifact_writer;
 mod artifacts;
 mod diagnosis;
 mod directory;
+mod error;
 mod explanation;
 mod history;
 mod loaded_run;
@@ -33,7 +34,8 @@ pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
 };
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
-pub use directory::{Home, RunDirectory, RunError, RunId};
+pub use directory::{RunDirectory, RunId, StateDirectory};
+pub use error::RunError;
 pub use explanation::{Explanation, counted};
 pub use history::{FinishedAttempt, FinishedChecks, Iteration, RunHistory, TaskHistory};
 pub use loaded_run::LoadedRun;

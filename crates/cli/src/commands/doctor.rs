@@ -135,8 +135,8 @@ fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
         Finding::good("repository", repository.root().display().to_string()),
         Finding::good("workspaces", repository.workspaces.pool().display().to_string()),
     ];
-    findings.push(match std::fs::create_dir_all(repository.home.runs()) {
-        Ok(()) => Finding::good("runs", repository.home.runs().display().to_string()),
+    findings.push(match std::fs::create_dir_all(repository.state.runs()) {
+        Ok(()) => Finding::good("runs", repository.state.runs().display().to_string()),
         Err(error) => {
             Finding::bad("runs", error.to_string(), "make the directory writable, or set XDG_STATE_HOME")
         }

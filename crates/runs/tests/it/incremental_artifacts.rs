@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fixpoint_engine::{Ending, Recorded};
-use fixpoint_runs::{ArtifactWriter, FoldedRun, Home, RunDirectory, RunId, RunView};
+use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunId, RunView, StateDirectory};
 use fixpoint_vocabulary::{Cause, Lang};
 
 use super::planned_run::{HOPELESS, carry_out, opening};
 
 fn home() -> (tempfile::TempDir, RunDirectory) {
     let directory = tempfile::tempdir().unwrap();
-    let run = Home::new(directory.path(), "r").run(&RunId("20260101-000000-aaaaa".into()));
+    let run = StateDirectory::new(directory.path(), "r").run(&RunId("20260101-000000-aaaaa".into()));
     (directory, run)
 }
 
