@@ -1,4 +1,5 @@
-//! What the process finds around it. The only place that reads process globals; everything else is handed this.
+//! What a command needs to know about its process: environment, working directory, language, terminal. The only place
+//! that reads process globals; everything else is handed an [`AppContext`].
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
@@ -9,64 +10,54 @@ use fixpoint_config::{Loaded, Node, Sources, load, user_directory, with_sets};
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::Settings;
 
-use crate::arguments::{Arguments, ColorArgument, SetArguments};
+use crate::arguments::{ColorArgument, GlobalArguments, SetArguments};
 use crate::failure::Failure;
-use crate::language;
+use crate::language::{self, say};
 use crate::output::Notices;
 use crate::personal;
 use crate::scripted_person::DemoScript;
 
-/// What the process finds around it.
 #[derive(Debug)]
 pub(crate) struct AppContext {
     environment: Vec<(OsString, OsString)>,
     working_dir: Result<PathBuf, String>,
-    /// In which language people are spoken to.
     pub(crate) lang: Lang,
-    /// Whether messages beside the result are wanted.
     pub(crate) notices: Notices,
-    /// How progress is shown.
     pub(crate) screen: Screen,
-    /// Whether a person sits at the terminal and may be asked.
     presence: Presence,
-    /// What a demonstration adds, where this is one.
+    /// Only in a demo.
     script: Option<Arc<dyn DemoScript>>,
 }
 
 /// Whether a person may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Presence {
-    There,
+    AtTerminal,
     Nobody,
 }
 
 /// How progress is shown on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Screen {
-    /// Not at all.
     Silent,
-    /// Line by line.
     Lines(Paint),
-    /// A few lines at the bottom of a terminal, drawn anew.
+    /// A few lines at the bottom of a terminal that are redrawn.
     Live(Paint),
 }
 
-/// Whether colours are used beside words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
-    /// They are.
-    Colours,
-    /// They are not.
+    Colors,
     Plain,
 }
 
 impl AppContext {
-    pub(crate) fn of_this_process(arguments: &Arguments) -> Self {
+    pub(crate) fn of_this_process(arguments: &GlobalArguments) -> Self {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         Self {
             working_dir: std::env::current_dir().map_err(|error| error.to_string()),
             lang: language::choose(arguments.lang, &environment),
-            notices: if arguments.quiet { Notices::Unsaid } else { Notices::Said },
+            notices: if arguments.quiet { Notices::Hidden } else { Notices::Shown },
             screen: screen(arguments, &environment),
             presence: presence(arguments),
             script: None,
@@ -74,7 +65,7 @@ impl AppContext {
         }
     }
 
-    /// The same, away from whatever this person has configured: at another place, with a home of its own.
+    /// A copy for the demo: another working directory and home, and none of the user's configuration.
     pub(crate) fn alone_in(&self, working_dir: &Path, home: &Path) -> Self {
         let is_kept = |name: &OsStr| {
             let name = name.to_string_lossy();
@@ -94,52 +85,47 @@ impl AppContext {
         }
     }
 
-    /// The same, without messages beside the result.
     pub(crate) fn without_notices(&self) -> Self {
         Self {
             environment: self.environment.clone(),
             working_dir: self.working_dir.clone(),
             script: self.script.clone(),
-            notices: Notices::Unsaid,
+            notices: Notices::Hidden,
             ..*self
         }
     }
 
-    /// The same, for a demonstration.
     pub(crate) fn with_demo_script(self, script: Arc<dyn DemoScript>) -> Self {
         Self { script: Some(script), ..self }
     }
 
-    /// What a demonstration adds, where this is one.
     pub(crate) fn demo_script(&self) -> Option<&Arc<dyn DemoScript>> {
         self.script.as_ref()
     }
 
-    /// Whether somebody may be asked: a person at the terminal, or one whose answers are scripted.
+    /// Whether questions can be answered: by a person at the terminal, or by the script of a demo.
     pub(crate) fn can_ask(&self) -> bool {
-        self.presence == Presence::There || self.script.is_some()
+        self.presence == Presence::AtTerminal || self.script.is_some()
     }
 
-    /// The environment of this process.
     pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
 
-    /// Where this process works.
     pub(crate) fn working_dir(&self) -> Result<PathBuf, Failure> {
         self.working_dir.clone().map_err(|error| {
             Failure::BadInput(format!(
-                "the working directory cannot be used ({error}); change to another one"
+                "cannot use the current directory: {error}; change to another directory"
             ))
         })
     }
 
-    /// Where runs are kept.
+    /// Where runs are stored.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
         self.directory("XDG_STATE_HOME", ".local/state")
     }
 
-    /// Where private workspaces are kept.
+    /// Where private workspaces are stored.
     pub(crate) fn cache_dir(&self) -> Result<PathBuf, Failure> {
         self.directory("XDG_CACHE_HOME", ".cache")
     }
@@ -149,17 +135,16 @@ impl AppContext {
         let named = self.variable(variable).and_then(absolute);
         let at_home = || self.variable("HOME").and_then(absolute).map(|home| home.join(below_home));
         let base = named.or_else(at_home).ok_or_else(|| {
-            Failure::BadInput(format!("neither {variable} nor HOME names a directory; set one of them"))
+            Failure::BadInput(format!("neither {variable} nor HOME is an absolute path; set one of them"))
         })?;
         Ok(base.join("fixpoint"))
     }
 
-    /// The value of an environment variable.
     pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
         self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
     }
 
-    /// The program of a name, as a shell would find it.
+    /// Looks a program up on the PATH.
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         let is_program = |path: &Path| {
             use std::os::unix::fs::PermissionsExt;
@@ -169,12 +154,13 @@ impl AppContext {
         directories.into_iter().map(|directory| directory.join(name)).find(|path| is_program(path))
     }
 
-    /// Settings that were recorded, with others on top. Nothing else of the configuration counts.
+    /// Recorded settings with `--set` on top. Configuration files and the environment are not read.
     pub(crate) fn changed(&self, recorded: &Settings, set: &SetArguments) -> Result<Settings, Failure> {
         Ok(with_sets(recorded, &set.sets)?)
     }
 
-    /// The effective configuration of a run for one person, with the settings a service has for them, if one is asked.
+    /// The effective configuration, with the settings that the user configuration service has for a person, if it is
+    /// enabled.
     pub(crate) fn configuration_for(
         &self,
         person: Option<&str>,
@@ -193,16 +179,20 @@ impl AppContext {
         match answered {
             Ok(loaded) => Ok(loaded),
             Err(why) if service.required => {
-                Err(Failure::Unavailable(format!("the settings of {person} cannot be had: {why}")))
+                Err(Failure::Unavailable(format!("cannot get the settings of {person}: {why}")))
             }
             Err(why) => {
-                self.notices.say(&format!("the settings of {person} cannot be had, going on without: {why}"));
+                self.notices.say(&say(
+                    self.lang,
+                    format!("cannot get the settings of {person}, continuing without them: {why}"),
+                    format!("{person} の設定を取得できないため、なしで続行します: {why}"),
+                ));
                 Ok(loaded)
             }
         }
     }
 
-    /// The effective configuration, seen from the working directory.
+    /// The effective configuration in the working directory.
     pub(crate) fn configuration(&self, set: &SetArguments) -> Result<Loaded, Failure> {
         self.loaded(set, None)
     }
@@ -220,21 +210,21 @@ impl AppContext {
     }
 }
 
-fn presence(arguments: &Arguments) -> Presence {
-    let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if is_there && !arguments.non_interactive && !arguments.quiet {
-        Presence::There
+fn presence(arguments: &GlobalArguments) -> Presence {
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if is_terminal && !arguments.non_interactive && !arguments.quiet {
+        Presence::AtTerminal
     } else {
         Presence::Nobody
     }
 }
 
-fn screen(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Screen {
+fn screen(arguments: &GlobalArguments, environment: &[(OsString, OsString)]) -> Screen {
     let is_set = |name: &str| environment.iter().any(|(known, value)| known == name && !value.is_empty());
     let is_terminal = std::io::stderr().is_terminal();
     let paint = match arguments.color {
-        ColorArgument::Always => Paint::Colours,
-        ColorArgument::Auto if is_terminal && !is_set("NO_COLOR") => Paint::Colours,
+        ColorArgument::Always => Paint::Colors,
+        ColorArgument::Auto if is_terminal && !is_set("NO_COLOR") => Paint::Colors,
         ColorArgument::Auto | ColorArgument::Never => Paint::Plain,
     };
     let is_dumb = environment.iter().any(|(name, value)| name == "TERM" && value == "dumb");

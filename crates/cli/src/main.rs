@@ -20,6 +20,7 @@ mod scripted_person;
 mod session;
 mod signals;
 mod staff;
+mod text_layout;
 
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         return fixpoint_processes::supervisor_main(words);
     }
     let arguments = Arguments::parse();
-    let app = AppContext::of_this_process(&arguments);
+    let app = AppContext::of_this_process(&arguments.global);
     let mut output = Output::to_stdout(app.lang);
     let result = commands::run(&arguments, &app, &mut output);
     match result.and_then(|code| output.finish().map(|()| code)) {

@@ -111,7 +111,7 @@ pub(crate) fn files(
     if Status::of_task(task.task.step()) == Status::Failed {
         let diagnosis = Diagnosis::of(run, task, lang);
         files.push((DIAGNOSIS[0], json(&diagnosis)));
-        files.push((DIAGNOSIS[1], diagnosis_markdown(&diagnosis, run_name).into_bytes()));
+        files.push((DIAGNOSIS[1], diagnosis_markdown(&diagnosis, run_name, lang).into_bytes()));
     }
     files
 }

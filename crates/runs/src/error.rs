@@ -12,17 +12,17 @@ use crate::directory::RunId;
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Name another run.
-    #[error("no run is called `{0}`; `fixpoint list` shows those of this repository")]
+    #[error("no run named `{0}`; `fixpoint list` lists the runs of this repository")]
     NoSuchRun(String),
     /// Start a run first.
-    #[error("this repository has no runs yet; `fixpoint loop --help` says how to begin one")]
+    #[error("this repository has no runs yet; see `fixpoint loop --help`")]
     NoRuns,
     /// Type more of the name.
-    #[error("`{name}` may be any of {}", .candidates.join(", "))]
+    #[error("`{name}` is ambiguous; it could be {}", .candidates.join(", "))]
     Ambiguous { name: String, candidates: Vec<String> },
     /// Repair the journal, knowing what that loses.
     #[error(
-        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps a copy of the bytes, and goes on"
+        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps the cut bytes in a file, and continues"
     )]
     Damaged { run: RunId, damage: Damage },
     /// Give it up, or use another version of the program.

@@ -28,6 +28,7 @@ mod planning_history;
 mod run_explanation;
 mod summary;
 mod view;
+mod words;
 
 pub use artifact_writer::ArtifactWriter;
 pub use artifacts::{
@@ -36,12 +37,13 @@ pub use artifacts::{
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
 pub use directory::{RunDirectory, RunId, StateDirectory};
 pub use error::RunError;
-pub use explanation::{Explanation, counted};
+pub use explanation::Explanation;
 pub use history::{FinishedAttempt, FinishedChecks, Iteration, RunHistory, TaskHistory};
 pub use loaded_run::LoadedRun;
 pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
 pub use planning_history::{PlanningHistoryLine, planning_history};
-pub use run_explanation::{explain, state_name};
+pub use run_explanation::explain;
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};
 pub use view::{FoldedRun, RunView, TaskView};
+pub use words::{progress_words, state_words, status_words};

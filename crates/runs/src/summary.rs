@@ -10,7 +10,7 @@ use fixpoint_engine::Opening;
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
-use fixpoint_vocabulary::{Cause, Lang, Text};
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -259,14 +259,16 @@ impl Cost {
     pub fn used(&self, lang: Lang) -> Option<String> {
         let tokens = (self.tokens > 0).then(|| grouped(self.tokens));
         // A few cents are worth their digits.
-        let usd = self.usd.map(|usd| if usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") });
+        let is_small = |usd: f64| usd > 0.0 && usd < 0.1;
+        let usd = self.usd.map(|usd| if is_small(usd) { format!("${usd:.4}") } else { format!("${usd:.2}") });
         let is_partial = self.agents.is_priceless() || self.models.is_priceless();
-        let parts = |of_tokens: &str, at_least: &str| {
-            let tokens = tokens.iter().map(|tokens| format!("{tokens} {of_tokens}"));
+        let parts = |of_tokens: fn(&str) -> String, at_least: &str, between: &str| {
+            let tokens = tokens.iter().map(|tokens| of_tokens(tokens));
             let usd = usd.iter().map(|usd| if is_partial { format!("{at_least}{usd}") } else { usd.clone() });
-            tokens.chain(usd).collect::<Vec<_>>().join(", ")
+            tokens.chain(usd).collect::<Vec<_>>().join(between)
         };
-        let (en, ja) = (parts("tokens", "at least "), parts("トークン", "少なくとも"));
+        let en = parts(|tokens| counted(tokens, "token"), "at least ", ", ");
+        let ja = parts(|tokens| format!("{tokens}トークン"), "少なくとも", "、");
         let text = Text::new(format!("Used: {en}"), format!("使用: {ja}"));
         (tokens.is_some() || usd.is_some()).then(|| text.in_lang(lang).to_string())
     }
@@ -417,12 +419,13 @@ mod tests {
         assert_eq!(used(999, None, Lang::En).as_deref(), Some("Used: 999 tokens"));
         assert_eq!(used(1_234_567, Some(0.125), Lang::En).as_deref(), Some("Used: 1,234,567 tokens, $0.12"));
         assert_eq!(used(0, Some(2.0), Lang::Ja).as_deref(), Some("使用: $2.00"));
+        assert_eq!(used(1, Some(0.0), Lang::En).as_deref(), Some("Used: 1 token, $0.00"));
         assert_eq!(used(0, Some(0.0123), Lang::En).as_deref(), Some("Used: $0.0123"));
-        assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000 トークン"));
+        assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000トークン"));
         // An agent that tells no price may have cost anything.
         let agents = Used { tokens: 5, usd: None };
         let partial = Cost { tokens: 9, usd: Some(0.5), agents, ..cost };
         assert_eq!(partial.used(Lang::En).as_deref(), Some("Used: 9 tokens, at least $0.50"));
-        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9 トークン, 少なくとも$0.50"));
+        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9トークン、少なくとも$0.50"));
     }
 }

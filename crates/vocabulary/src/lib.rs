@@ -11,6 +11,7 @@ extern crate alloc;
 pub mod ask;
 pub mod brief;
 mod cause;
+mod counted;
 pub mod documents;
 mod reason;
 mod score;
@@ -21,6 +22,7 @@ pub mod usage;
 pub mod work;
 
 pub use cause::Cause;
+pub use counted::counted;
 pub use reason::{Lang, Reason, Speak, Text};
 pub use score::{Score, ScoreError};
 pub use secret::{Redacted, Redactor};

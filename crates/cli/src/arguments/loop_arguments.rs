@@ -1,4 +1,4 @@
-//! What can be typed for commands that work: `loop`, `check`, `resume`.
+//! Arguments of `loop`, `check` and `resume`.
 
 use std::path::PathBuf;
 
@@ -8,132 +8,141 @@ use clap::{Args, value_parser};
 use super::SetArguments;
 
 const LOOP_HELP: &str = "\
-The agent's prompt replaces {prompt} or {prompt_file} in its arguments; where neither is named it is on
-its standard input. The agent works in a private copy of the repository, uncommitted work included. Your
-working tree, index, branches and stash are not touched; the result is a branch `fixpoint/<run>`.
+The checks decide when it is done, whatever the agent says:
+  --until CMD  a goal: must pass twice, and the tests that failed before must pass
+  --check CMD  a guard: must show no new failures and no missing tests
+Without --until and --check, the checks come from the configuration or are
+detected as by `fixpoint init`, and the goal is to fix what fails now.
 
-Whether it is done is decided by the checks, whatever the agent says:
-  --until CMD   a goal: must pass, twice, and the tests that failed before must be seen passing
-  --check CMD   a guard: must show nothing failing that did not fail before, and no test missing
-Without either, the checks of the configuration are used, or those `fixpoint init` would find, and what
-fails now is the goal.
+The agent works in a private copy of the repository that includes your
+uncommitted changes. Your working tree, index, branches and stash stay as they
+are. The result is a new branch, fixpoint/<run>.
 
-Agents and checks see only a list of environment variables; name others with --env.
+The prompt replaces {prompt} or {prompt_file} in the agent's arguments. If there
+is neither, the agent reads the prompt from stdin. Agents and checks see only a
+few environment variables; --env passes others.
 
 Examples:
-  fixpoint loop --until 'cargo test parser' --check 'cargo test' --allow 'src/**' -- claude
+  fixpoint loop --until 'cargo test parser' --check 'cargo test' -- claude
   fixpoint loop --until 'pytest tests/test_api.py' --prompt-file task.md -- codex
   fixpoint loop --until ./check.sh -- sh -c './agent.sh \"$FIXPOINT_PROMPT_FILE\"'
 
-Exit codes: 0 done, 3 not converging, 5 waits for a person, 6 budget, 7 something is unavailable, 130 stopped.";
+Exit codes: 0 done, 2 wrong usage or configuration, 3 not converging, 5 needs a
+person, 6 budget used up, 7 agent, git or disk unavailable, 130 stopped";
+
+const CHECK_HELP: &str = "\
+Runs the checks on the working tree and on the base commit, and sorts the failures:
+  new       fails now and did not fail before: the command exits with code 3
+  known     failed before as well
+  flaky     fails only sometimes
+  vanished  passed before and is no longer run: exit code 3 as well
+
+Examples:
+  fixpoint check
+  fixpoint check --base main --check 'cargo test'";
 
 /// Which checks, and what may change; shared by `loop` and `check`.
 #[derive(Debug, Args)]
 pub(crate) struct EvidenceArguments {
-    /// A guard: a command that must show nothing new; may be repeated
+    /// Command that must show no new failures (a guard); repeatable
     #[arg(long = "check", value_name = "CMD")]
     pub(crate) checks: Vec<String>,
-    /// Paths that may change, as in .gitignore, from the root of the repository; may be repeated
+    /// Paths that may change, in .gitignore syntax from the repository root; repeatable
     #[arg(long = "allow", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) allowed: Vec<String>,
-    /// Paths that may not change, whatever is allowed; may be repeated
+    /// Paths that must not change, even if allowed; repeatable
     #[arg(long = "deny", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) denied: Vec<String>,
-    /// Files that may change, at most
+    /// Maximum number of changed files
     #[arg(long, value_name = "N")]
     pub(crate) max_changed_files: Option<u64>,
-    /// Lines that may change, at most
+    /// Maximum number of changed lines
     #[arg(long, value_name = "N")]
     pub(crate) max_changed_lines: Option<u64>,
-    /// Seconds for each check named here
-    #[arg(long, value_name = "S", value_parser = value_parser!(u32).range(1..=86_400))]
+    /// Time limit for each command given with --until or --check
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=86_400))]
     pub(crate) check_timeout: Option<u32>,
-    /// An environment variable that agents and checks may see; may be repeated
+    /// Environment variable to pass to agents and checks; repeatable
     #[arg(long = "env", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) env: Vec<String>,
-    /// Settings for this call
     #[command(flatten)]
     pub(crate) set: SetArguments,
 }
 
-/// `fixpoint loop`.
 #[derive(Debug, Args)]
 #[command(after_help = LOOP_HELP)]
 pub(crate) struct LoopArguments {
-    /// A goal: a command that must pass; may be repeated
+    /// Command that must pass (a goal); repeatable
     #[arg(long = "until", value_name = "CMD")]
     pub(crate) goals: Vec<String>,
-    /// Guards, scope and settings
     #[command(flatten)]
     pub(crate) evidence: EvidenceArguments,
-    /// Attempts, at most
+    /// Maximum number of attempts
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) max_iterations: Option<u32>,
-    /// The task may change and remove tests
+    /// Allow the agent to change and delete tests
     #[arg(long)]
     pub(crate) allow_test_edits: bool,
-    /// Begin with this commit instead of the working tree as it is
+    /// Start from this commit instead of the working tree
     #[arg(long, value_name = "COMMIT")]
     pub(crate) base: Option<String>,
-    /// Seconds for one attempt of the agent
-    #[arg(long, value_name = "S", value_parser = value_parser!(u32).range(1..=604_800))]
+    /// Time limit for one attempt
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=604_800))]
     pub(crate) attempt_timeout: Option<u32>,
-    /// Seconds an agent may be silent
-    #[arg(long, value_name = "S", value_parser = value_parser!(u32).range(1..=604_800))]
+    /// End an attempt when the agent prints nothing for this long
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=604_800))]
     pub(crate) silence_timeout: Option<u32>,
-    /// What may be spent, such as `attempts=5,time=2h`
+    /// Limits, such as attempts=5,time=2h
     #[arg(long, value_name = "LIMITS")]
     pub(crate) budget: Option<String>,
-    /// What is to be done
+    /// Prompt: what the agent should do
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     pub(crate) prompt: Option<String>,
-    /// What is to be done, in a file; `-` for standard input
+    /// Read the prompt from a file, or from stdin with `-`
     #[arg(long, value_name = "FILE")]
     pub(crate) prompt_file: Option<PathBuf>,
-    /// The result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// The agent and its arguments, after `--`
+    /// Command line of the agent, after `--` [default: the first one installed]
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
 }
 
-/// `fixpoint check`.
 #[derive(Debug, Args)]
+#[command(after_help = CHECK_HELP)]
 pub(crate) struct CheckArguments {
-    /// Guards, scope and settings
     #[command(flatten)]
     pub(crate) evidence: EvidenceArguments,
-    /// Compare with this commit
+    /// Commit to compare with
     #[arg(long, value_name = "COMMIT", default_value = "HEAD")]
     pub(crate) base: String,
-    /// The task may change and remove tests
+    /// Allow changed and deleted tests
     #[arg(long)]
     pub(crate) allow_test_edits: bool,
-    /// The result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `fixpoint resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// The run: the beginning of its name or its last letters, or `latest`
+    /// Run ID, its beginning or its last letters, or `latest`
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// A blocked task that may try again, with its counts at zero; may be repeated
+    /// Retry this blocked task, with its attempts counted from zero; repeatable
     #[arg(long = "task", value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
-    /// Something the planner and the agents should know; may be repeated
+    /// Tell the planner and the agents something; repeatable
     #[arg(long = "say", value_name = "TEXT")]
     pub(crate) said: Vec<String>,
-    /// What may be spent beyond the limits, such as `attempts=+3`, `time=+30m` or `+2usd`
+    /// Raise the limits, such as attempts=+3, time=+30m or +2usd
     #[arg(long, value_name = "MORE")]
     pub(crate) budget: Option<String>,
-    /// Cut damaged records off the journal, keeping a copy of the bytes
+    /// Cut damaged records off the journal; the cut bytes are kept in a file
     #[arg(long)]
     pub(crate) repair: bool,
-    /// The result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

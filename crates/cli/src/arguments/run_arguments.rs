@@ -1,4 +1,4 @@
-//! What can be typed for whole runs: `run`, `plan`, `cache`, `calibrate`.
+//! Arguments of `run`, `plan`, `cache` and `calibrate`.
 
 use std::path::PathBuf;
 
@@ -7,127 +7,124 @@ use clap::{Args, Subcommand, value_parser};
 use super::{EvidenceArguments, SetArguments};
 
 const RUN_HELP: &str = "\
-The goal is understood, cut into tasks, and the plan is judged and refined before anything is changed. Agents
-then work on the tasks in private copies of the repository, several at once where their scopes do not overlap.
-Each result is judged by its checks and by a model; what cannot work is planned anew. In the end results are
-brought together, checked again, and left as a branch `fixpoint/<run>`.
+A model splits the goal into tasks; a judge reviews the plan before anything is
+changed. Agents then work on the tasks in private copies of the repository, in
+parallel where the tasks change different paths. Every result is verified by its
+checks and by the judge; a task that cannot work is split into smaller ones. The
+results are merged, verified again and delivered as a branch, fixpoint/<run>.
 
-Models are found by themselves (keys in the environment, local servers, an installed agent); `fixpoint doctor`
-says which. The agent is named after `--`, or found.
+Models are detected (API keys, local servers, an installed agent): `fixpoint
+doctor` lists them. Name the agent after `--`; otherwise the first one installed
+is used.
 
 Examples:
   fixpoint run 'make the parser accept comments at the end of a line'
   fixpoint run --file goal.md --budget usd=2,time=2h -- claude
-  fixpoint run 'rename the flag --colour to --color everywhere' --until 'cargo test' --into main
-  fixpoint plan --bounds 'split the module into two'
+  fixpoint run 'rename --colour to --color' --until 'cargo test' --into main
 
-Exit codes: 0 done, 3 not converging, 4 plan rejected, 5 needs a person, 6 budget, 7 something is unavailable,
-8 partly done, 130 stopped.";
+Exit codes: 0 done, 2 wrong usage or configuration, 3 not converging, 4 plan
+rejected, 5 needs a person, 6 budget used up, 7 agent, model, git or disk
+unavailable, 8 partly done, 130 stopped";
 
-/// The goal, shared by `run` and `plan`.
+const PLAN_HELP: &str = "\
+Examples:
+  fixpoint plan 'split the parser into two modules'
+  fixpoint plan --bounds 'split the parser into two modules'";
+
+/// Shared by `run` and `plan`.
 #[derive(Debug, Args)]
 pub(crate) struct GoalArguments {
-    /// The goal, in your words
+    /// What you want, in your own words
     #[arg(conflicts_with = "file", required_unless_present = "file")]
     pub(crate) goal: Option<String>,
-    /// The goal, in a file; `-` for standard input
+    /// Read the goal from a file, or from stdin with `-`
     #[arg(long, short = 'f', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// A goal for the whole: a command that must pass in the end; may be repeated
+    /// Command that must pass in the end; repeatable
     #[arg(long = "until", value_name = "CMD")]
     pub(crate) goals: Vec<String>,
-    /// Guards, scope and settings
     #[command(flatten)]
     pub(crate) evidence: EvidenceArguments,
-    /// What may be spent, such as `usd=2,calls=100,attempts=20,time=2h`
+    /// Limits, such as usd=2,calls=100,attempts=20,time=2h
     #[arg(long, value_name = "LIMITS")]
     pub(crate) budget: Option<String>,
-    /// Begin with this commit instead of the working tree as it is
+    /// Start from this commit instead of the working tree
     #[arg(long, value_name = "COMMIT")]
     pub(crate) base: Option<String>,
-    /// Whom the run is for, where `user_config_api` is on [default: local/$USER]
+    /// User whose settings apply, if user_config_api is enabled [default: local/$USER]
     #[arg(long = "for", value_name = "PLATFORM/NAME")]
     pub(crate) person: Option<String>,
-    /// The result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// `fixpoint run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunGoalArguments {
-    /// The goal
     #[command(flatten)]
     pub(crate) goal: GoalArguments,
-    /// Take the goal as one task, without a plan
+    /// Treat the goal as one task, without a plan
     #[arg(long)]
     pub(crate) no_plan: bool,
-    /// Agents at the same time, at most
+    /// Maximum number of agents at the same time
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=64))]
     pub(crate) max_workers: Option<u32>,
-    /// Tasks may change and remove tests
+    /// Allow agents to change and delete tests
     #[arg(long)]
     pub(crate) allow_test_edits: bool,
-    /// Fast-forward this branch to the result, where that is possible
+    /// Also fast-forward this branch to the result, if possible
     #[arg(long, value_name = "BRANCH", conflicts_with = "patch")]
     pub(crate) into: Option<String>,
-    /// Write the result as a patch instead of making a branch
+    /// Write the result to a patch file instead of a branch
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
-    /// The agent and its arguments, after `--`
+    /// Command line of the agent, after `--` [default: the first one installed]
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
 }
 
-/// `fixpoint plan`.
 #[derive(Debug, Args)]
+#[command(after_help = PLAN_HELP)]
 pub(crate) struct PlanArguments {
-    /// The goal
     #[command(flatten)]
     pub(crate) goal: GoalArguments,
-    /// The worst case instead: model calls, attempts, tokens and money that a run can never exceed
+    /// Only compute the limits that a run can never exceed: model calls, attempts, tokens, money
     #[arg(long)]
     pub(crate) bounds: bool,
-    /// The tasks the plan is taken to have, for --bounds
+    /// Number of tasks to assume for --bounds [default: planning.max_subtasks]
     #[arg(long, value_name = "N", requires = "bounds", value_parser = value_parser!(u32).range(1..=10_000))]
     pub(crate) tasks: Option<u32>,
 }
 
-/// `fixpoint cache`.
 #[derive(Debug, Args)]
 pub(crate) struct CacheArguments {
-    /// Settings for this call
     #[command(flatten)]
     pub(crate) set: SetArguments,
-    /// What to do with it
     #[command(subcommand)]
     pub(crate) command: CacheCommand,
 }
 
-/// The commands of `fixpoint cache`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheCommand {
-    /// How many plans are kept
+    /// Print how many plans are cached
     Stats {
-        /// As one JSON object
+        /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Let go of all kept plans of this repository
+    /// Delete the cached plans of this repository
     Clear,
 }
 
-/// `fixpoint calibrate`.
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// Scores of each of the fixed plans
+    /// How often each built-in plan is scored
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(2..=100))]
     pub(crate) samples: u32,
-    /// The result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Settings for this call
     #[command(flatten)]
     pub(crate) set: SetArguments,
 }

@@ -11,8 +11,9 @@ use fixpoint_workspaces::{Branch, Forwarded};
 
 use super::plan_text;
 use crate::failure::Failure;
-use crate::output::{Form, Output, letter_width};
+use crate::output::{Form, Output};
 use crate::session::{RunOutcome, SessionContext};
+use crate::text_layout::wrap;
 
 /// Delivers what is done, says how the run ended, and answers the exit code.
 pub(crate) fn tell(
@@ -35,7 +36,7 @@ pub(crate) fn tell(
                 output.line(&line)?;
             }
             if is_plan_only(view.run) {
-                plan_text::lines(view.run).iter().try_for_each(|line| output.line(line))?;
+                plan_text::lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
             }
             if let Some(branch) = branch {
                 output.line(&format!("Branch: {branch}"))?;
@@ -182,61 +183,18 @@ fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
 pub(crate) fn screen(run: &str, view: RunView<'_>, lang: Lang) -> Vec<String> {
     let Explanation { what, evidence, next } = explain(view, lang);
     let cause = view.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
-    let mut lines = wrapped(&format!("{run}{cause}: {what}"), "", "  ");
+    let mut lines = wrap(&format!("{run}{cause}: {what}"), WIDTH, "", "  ");
     for line in evidence.into_iter().chain(Cost::of(view).used(lang)).chain(view.history.times.words(lang)) {
-        lines.extend(wrapped(&line, "  · ", "    "));
+        lines.extend(wrap(&line, WIDTH, "  · ", "    "));
     }
     for line in next {
-        lines.extend(wrapped(&line, "→ ", "  "));
+        lines.extend(wrap(&line, WIDTH, "→ ", "  "));
     }
     bounded(lines)
 }
 
 const WIDTH: usize = 79;
 const HEIGHT: usize = 22;
-
-/// Text in lines that fit, the first with one indentation, the others with another. A letter of Japanese takes two
-/// places, and may be the last of its line.
-fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = first.to_string();
-    let mut is_empty = true;
-    for word in text.split_whitespace() {
-        let mut word = word.to_string();
-        if !is_empty && width(&line) + 1 + width(&word) > WIDTH {
-            lines.push(std::mem::replace(&mut line, others.to_string()));
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        // A word that is longer than a line is cut wherever the line ends.
-        while width(&line) + width(&word) > WIDTH {
-            let mut used = width(&line);
-            let fits: String = word
-                .chars()
-                .take_while(|letter| {
-                    used += letter_width(*letter);
-                    used <= WIDTH
-                })
-                .collect();
-            if fits.is_empty() {
-                break;
-            }
-            word = word.chars().skip(fits.chars().count()).collect();
-            line.push_str(&fits);
-            lines.push(std::mem::replace(&mut line, others.to_string()));
-        }
-        line.push_str(&word);
-        is_empty = word.is_empty();
-    }
-    lines.push(line);
-    lines
-}
-
-fn width(text: &str) -> usize {
-    text.chars().map(letter_width).sum()
-}
 
 /// At most one screen: what is too much is taken out of the middle, so that cause and next action stay.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
@@ -255,15 +213,6 @@ fn bounded(mut lines: Vec<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_fit_whatever_is_in_them() {
-        let long = format!("short {} 日本語の長い文がここに続きます{}", "x".repeat(300), "あ".repeat(100));
-        let lines = wrapped(&long, "  · ", "    ");
-        assert!(lines.iter().all(|line| width(line) <= WIDTH), "{lines:#?}");
-        let joined: String = lines.iter().map(|line| line.trim_start_matches([' ', '·'])).collect();
-        assert_eq!(joined.replace(' ', ""), long.replace(' ', ""));
-    }
 
     #[test]
     fn a_screen_keeps_the_cause_and_the_next_action() {

@@ -15,6 +15,7 @@ use crate::arguments::{HistoryArguments, ListArguments, RunArguments};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::text_layout::shell_line;
 
 fn load(name: &str, app: &AppContext) -> Result<LoadedRun, Failure> {
     Ok(Repository::look(app)?.find(name)?.load()?)
@@ -118,7 +119,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     }
     output.line("")?;
     if let Some(brief) = &loaded.opening.brief {
-        output.line(&format!("agent      {}", brief.agent.join(" ")))?;
+        output.line(&format!("agent      {}", shell_line(&brief.agent)))?;
         for placed in &brief.checks {
             output.line(&format!(
                 "{:10} {}",
@@ -142,7 +143,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     for task in loaded.view().tasks().filter(is_failed) {
         let diagnosis = Diagnosis::of(loaded.view().run, task, app.lang);
         output.line("")?;
-        output.text(&diagnosis_markdown(&diagnosis, &summary.run))?;
+        output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use fixpoint_vocabulary::brief::{Errand, TaskBrief};
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
 use fixpoint_vocabulary::settings::ScopeSettings;
 use fixpoint_vocabulary::work::{AttemptOrder, Command, ReportedFailure};
-use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
+use fixpoint_vocabulary::{Redacted, Redactor, TaskId, counted};
 
 use super::planning::Memory;
 use super::{Node, NodeKind, Owner, Run};
@@ -213,7 +213,7 @@ impl Run {
                 .collect();
             let outcome = match (report.failures.is_empty(), report.counted) {
                 (true, 0) => "passed".to_string(),
-                (true, counted) => format!("passed, {counted} tests"),
+                (true, tests) => format!("passed, {}", counted(tests, "test")),
                 (false, _) => format!("{} failing: {}", report.failures.len(), failing.join(", ")),
             };
             Some(CheckOutcome { command: placed.check.command.clone(), outcome })

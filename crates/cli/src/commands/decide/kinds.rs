@@ -1,4 +1,4 @@
-//! The decisions that can be asked from outside: name, example, schemas, and the function that answers.
+//! The decisions of `fixpoint decide`: name, example, schemas, and the function that computes the answer.
 
 use core::convert::Infallible;
 use core::fmt::Display;
@@ -15,50 +15,46 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A decision that can be asked from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// Which way a score moved, and whether by more than noise
+    /// Whether a score went up or down by more than noise
     Direction,
-    /// Whether a judged plan is accepted, planned again or rejected
+    /// Whether a reviewed plan is accepted, improved or rejected
     Refinement,
-    /// Whether a replanned plan is still sound
+    /// Whether an improved plan is still valid
     Structure,
-    /// What a judge's answer about a task leads to, given the evidence
+    /// What follows from the judge's answer about a task and the evidence
     Judge,
     /// Which tasks start now
     Schedule,
-    /// Whether attempts at a task are getting anywhere
+    /// Whether the attempts at a task make progress
     Convergence,
-    /// What a check decided
+    /// Whether a check passed, by its output and exit code
     Verdict,
-    /// What failed, out of what a test runner or compiler printed
+    /// The failures in the output of a test runner or compiler
     Failures,
-    /// What an attempt broke, beside what was broken before
+    /// Which failures are new compared with the baseline
     Baseline,
-    /// Whether the changed files lie within the scope
+    /// Whether the changed files are within the scope
     Scope,
     /// Whether a tool may be used
     Policy,
-    /// The graph after a task was replaced by smaller ones
+    /// The task graph after one task is replaced by smaller ones
     Replan,
-    /// Which plan to score once more, and whether the scores tell
+    /// Which plan to score again, and whether the scores are conclusive
     Sampling,
-    /// Whether results are looked back on now
+    /// Whether a reflection is due
     Reflection,
-    /// The worst case of a run
+    /// The limits that a run can never exceed
     Bounds,
 }
 
 /// Answers a question, or says in one line what is wrong with it.
 type Answering = Box<dyn Fn(&Node, Lang) -> Result<Value, String>>;
 
-/// How one decision is asked.
 pub(crate) struct Decider {
     answering: Answering,
-    /// The schema of the question.
     pub(crate) question_schema: Value,
-    /// The schema of the answer.
     pub(crate) answer_schema: Value,
 }
 
@@ -70,12 +66,10 @@ impl Decider {
 }
 
 impl Kind {
-    /// The name as typed.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
     }
 
-    /// A question worth asking.
     pub(crate) fn example(self) -> &'static str {
         macro_rules! example {
             ($name:literal) => {
@@ -101,7 +95,6 @@ impl Kind {
         }
     }
 
-    /// How the decision is asked.
     pub(crate) fn decider(self) -> Decider {
         match self {
             Self::Direction => always(direction::decide),

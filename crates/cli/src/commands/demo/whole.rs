@@ -8,6 +8,7 @@ mod moments;
 mod narration;
 mod sample;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ use crate::commands::{results, run_command};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::text_layout::shell_word;
 
 /// The goal, as vague as goals are.
 const GOAL: &str = "Make the shop better";
@@ -124,7 +126,7 @@ impl Stage<'_> {
 
     /// The run, as a person would have typed it.
     fn play(&mut self, alone: &AppContext) -> Result<u8, Failure> {
-        let mut nobody = Output::to_nobody(self.output.lang());
+        let mut nobody = Output::discarding(self.output.lang());
         let output = match self.form {
             Form::Text => &mut *self.output,
             Form::Json => &mut nobody,
@@ -207,6 +209,7 @@ impl Stage<'_> {
                 .say("The sample is removed, and its run with it.", "サンプルと実行の記録は削除されます。"),
             Keeping::Everything => {
                 self.title("Kept, to look around", "残してあります")?;
+                let quoted = |path: &Path| shell_word(&path.to_string_lossy());
                 self.line(&format!(
                     "  cd {} && export HOME={}",
                     quoted(&sample.shop()),
@@ -269,9 +272,4 @@ fn typed() -> Result<RunGoalArguments, Failure> {
     } else {
         Err(Failure::Internal("the demo does not type a run".into()))
     }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &std::path::Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

@@ -15,8 +15,8 @@ use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
 use super::moments::Moment;
-use crate::output::letter_width;
 use crate::scripted_person::DemoScript;
+use crate::text_layout::wrap;
 
 /// What the scripted person answers. The scripted planner waits for the first words of it.
 const ANSWERS: [&str; 2] = [
@@ -24,11 +24,10 @@ const ANSWERS: [&str; 2] = [
     "The opening hours. I know that a test of them fails.",
 ];
 
-/// What stands before everything that is said, and how many places are left beside it.
+/// What stands before everything that is said.
 const MARK: &str = " ┃ ";
-const WIDTH: usize = 77;
-/// What never begins a line.
-const CLOSING: [char; 7] = ['。', '、', '）', '」', '：', '・', 'ー'];
+/// As wide as the terminal that most people have, so that a recorded demo looks the same everywhere.
+const WIDTH: usize = 80;
 
 /// Says what happens.
 #[derive(Debug)]
@@ -63,38 +62,9 @@ impl DemoScript for Narration {
     }
 }
 
-/// Text as the narrator's, in lines. A line of Japanese may end after any letter, but none begins with what closes a
-/// sentence.
+/// Text as the narrator's, in lines.
 pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut used = 0;
-    for piece in pieces(text.in_lang(lang)) {
-        let long: usize = piece.chars().map(letter_width).sum();
-        if used + long > WIDTH && !piece.starts_with(CLOSING) {
-            lines.push(format!("{MARK}{}", line.trim_end()));
-            (line, used) = (String::new(), 0);
-        }
-        if !line.is_empty() || piece != " " {
-            line.push_str(piece);
-            used += long;
-        }
-    }
-    lines.push(format!("{MARK}{}", line.trim_end()));
-    lines
-}
-
-/// Words, spaces, and single letters of Japanese.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let is_apart = |letter: char| letter == ' ' || letter_width(letter) > 1;
-        let end = if is_apart(first) { first.len_utf8() } else { rest.find(is_apart).unwrap_or(rest.len()) };
-        let (piece, others) = rest.split_at_checked(end)?;
-        rest = others;
-        Some(piece)
-    })
+    wrap(text.in_lang(lang), WIDTH, MARK, MARK)
 }
 
 /// What a record is about, in the order in which it is told.
@@ -169,26 +139,4 @@ fn moments_of_attempt(judged: &Judged) -> Vec<Moment> {
         (is_complete && !judged.seen.known.is_empty(), Moment::Known),
     ];
     found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, moment)| moment).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_fit_and_begin_with_no_closing_mark() {
-        let text = Text::new("one two ".repeat(30), "長い文が続きます。 fixpoint show、".repeat(12));
-        for lang in [Lang::En, Lang::Ja] {
-            let lines = lines(&text, lang);
-            assert!(lines.len() > 2, "{lines:?}");
-            for line in &lines {
-                let said = line.strip_prefix(MARK).expect("it has its mark");
-                assert!(!said.starts_with(CLOSING) && !said.starts_with(' '), "{line}");
-                // One mark may hang over.
-                assert!(said.chars().map(letter_width).sum::<usize>() <= WIDTH + 2, "{line}");
-            }
-            let all: String = lines.concat().replace(MARK, "");
-            assert_eq!(all.replace(' ', ""), text.in_lang(lang).replace(' ', ""), "nothing is lost");
-        }
-    }
 }
