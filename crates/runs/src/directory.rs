@@ -226,16 +226,25 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_found_by_what_is_clear() {
+    fn a_run_is_found_by_a_part_of_its_name() {
         let (_directory, home) =
             home_with(&["20260101-000000-aaaa", "20260101-000001-bbbb", "20260202-000000-cccc"]);
         let found = |name: &str| home.find(name).map(|run| run.id.0).map_err(|error| error.to_string());
-        assert_eq!(found("latest").unwrap(), "20260202-000000-cccc");
-        assert_eq!(found("202602").unwrap(), "20260202-000000-cccc");
-        assert_eq!(found("bbbb").unwrap(), "20260101-000001-bbbb");
-        assert!(found("202601").unwrap_err().contains("20260101-000000-aaaa"));
-        assert!(found("nothing").unwrap_err().contains("fixpoint list"));
-        assert!(found("").unwrap_err().contains("no run"));
+        let table = [
+            ("the latest", "latest", Ok("20260202-000000-cccc")),
+            ("a unique beginning", "202602", Ok("20260202-000000-cccc")),
+            ("the letters", "bbbb", Ok("20260101-000001-bbbb")),
+            ("an ambiguous beginning", "202601", Err("20260101-000000-aaaa")),
+            ("an unknown name", "nothing", Err("fixpoint list")),
+            ("no name", "", Err("no run")),
+        ];
+        for (name, typed, expected) in table {
+            match (found(typed), expected) {
+                (Ok(run), Ok(expected)) => assert_eq!(run, expected, "{name}"),
+                (Err(error), Err(expected)) => assert!(error.contains(expected), "{name}: {error}"),
+                (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
+            }
+        }
         let (_directory, empty) = home_with(&[]);
         assert!(empty.find("latest").unwrap_err().to_string().contains("no runs yet"));
     }
