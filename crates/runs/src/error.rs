@@ -37,7 +37,7 @@ impl RunError {
     /// A journal could not be opened.
     pub fn journal(run: &RunId, error: &OpenError) -> Self {
         match error {
-            OpenError::Damaged(damage) => Self::Damaged { run: run.clone(), damage: damage.clone() },
+            OpenError::Damaged(damage) => Self::Damaged { run: run.clone(), damage: *damage },
             OpenError::NoSpace(_) | OpenError::Unavailable(_) => Self::unavailable(run, error),
             OpenError::Missing(_)
             | OpenError::Exists(_)

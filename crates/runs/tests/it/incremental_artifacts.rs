@@ -18,7 +18,7 @@ fn home() -> (tempfile::TempDir, RunDirectory) {
 
 /// Runs a plan of so many tasks; the process that writes its files dies after each of these records, before it writes
 /// anything about it; `damage` is done to the planning history, and another process takes over.
-fn written(tasks: usize, deaths: &[u64], damage: fn(&Path)) -> (BTreeMap<PathBuf, String>, u64) {
+fn written(tasks: usize, deaths: &[u64], damage: Damage) -> (BTreeMap<PathBuf, String>, u64) {
     let (directory, run) = home();
     let mut recorded = Recorded { opening: opening(), records: Vec::new() };
     let mut artifacts = ArtifactWriter::new(&run, Lang::En);
@@ -59,6 +59,9 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What happens to the planning history while no process works on the run.
+type Damage = fn(&Path);
+
 fn nothing(_: &Path) {}
 
 /// Catches files of other tasks that are written again, and the history being written as a whole.
@@ -88,7 +91,7 @@ fn a_crash_after_any_record_leaves_nothing_missing() {
         carry_out(2, &mut |_, _| records += 1);
         records
     };
-    let damages: [(&str, fn(&Path)); 4] = [
+    let damages: [(&str, Damage); 4] = [
         ("the history is as it was", nothing),
         ("its last line is cut short", |path| {
             if let Ok(content) = fs::read(path) {
