@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use fixpoint_consult::Hearing;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::{Move, TaskSource};
+use fixpoint_decide::run::TaskSource;
 use fixpoint_decide::task_run::{Decision, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
@@ -96,7 +96,7 @@ impl Display {
             self.record_of_plan(&mut drawing, record, view);
             return;
         }
-        for (id, decision) in record.decision.of_tasks() {
+        for (id, decision) in record.decision.task_decisions() {
             if let Some(task) = view.task(id) {
                 show_task(&mut drawing, task, decision, self.words);
             }
@@ -105,8 +105,8 @@ impl Display {
 
     /// In a run of several tasks every line names its task, and the board is below.
     fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, view: RunView<'_>) {
-        for step in &record.decision.moves {
-            if let Move::Task { task, decision, .. } = step {
+        for change in &record.decision.changes {
+            if let Some((task, decision)) = change.task_decision() {
                 let iteration = view.history.task(task).and_then(|task| task.iterations.last());
                 if let (Some(iteration), Some(_)) = (iteration, &decision.judged) {
                     let line = iteration_line(iteration, drawing.paint(), self.words);
@@ -114,14 +114,14 @@ impl Display {
                     failure_lines(iteration, self.words).iter().for_each(|line| drawing.line(line));
                 }
             }
-            run_lines::lines_of(step, view, self.words).iter().for_each(|line| drawing.line(line));
+            run_lines::lines_of(change, view, self.words).iter().for_each(|line| drawing.line(line));
         }
-        for (_, owner, command) in record.decision.commands() {
+        for (_, owner, command) in record.decision.commands(0) {
             if let Some(doing) = run_lines::doing(&owner, command, self.words) {
                 drawing.doing(&doing);
             }
         }
-        let mut under_way = view.run.under_way();
+        let mut under_way = view.run.in_flight();
         if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command, self.words).is_some()) {
             drawing.rest();
         }
@@ -233,7 +233,14 @@ fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, wor
         }
         Some(Command::Graft(_)) => drawing.doing(&words.restoring_files()),
         Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
-        Some(Command::Merge(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan) | None => {}
+        Some(
+            Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan
+            | Command::Deliver(_),
+        )
+        | None => {}
     }
 }
 

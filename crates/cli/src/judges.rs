@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fixpoint_decide::noise::{RepeatedScores, Sigma};
 use fixpoint_decide::run::Run;
-use fixpoint_engine::Opening;
+use fixpoint_engine::JournalHeader;
 use fixpoint_vocabulary::Score;
 
 use crate::output::Notices;
@@ -46,7 +46,7 @@ pub(crate) fn observe(repository: &Repository, model: &str, plans: &[Vec<Score>]
 }
 
 /// Remembers what a run's plans were scored.
-pub(crate) fn remember(repository: &Repository, opening: &Opening, run: &Run, notices: Notices) {
+pub(crate) fn remember(repository: &Repository, opening: &JournalHeader, run: &Run, notices: Notices) {
     let Some(brief) = &opening.brief else { return };
     let plans: Vec<Vec<Score>> = run.review().revisions.iter().map(|plan| plan.scores()).collect();
     if plans.iter().any(|plan| plan.len() > 1)

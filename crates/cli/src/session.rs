@@ -9,7 +9,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use fixpoint_agents::{Agent, Command as AnyCommand};
 use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
 use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
-use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
+use fixpoint_engine::{
+    Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
+};
 use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
@@ -56,14 +58,14 @@ pub(crate) struct SessionContext<'a> {
 
 /// A run that was driven to its end, or until somebody has to do something.
 pub(crate) struct RunOutcome {
-    pub(crate) opening: Opening,
+    pub(crate) header: JournalHeader,
     pub(crate) folded: FoldedRun,
-    pub(crate) ending: Ending,
+    pub(crate) ending: EngineExit,
 }
 
 /// What is known of a run before it is driven.
 pub(crate) struct RunStart {
-    pub(crate) opening: Opening,
+    pub(crate) header: JournalHeader,
     /// What earlier processes recorded.
     pub(crate) history: Option<RunHistory>,
     /// Writes the files about it, where it has any.
@@ -78,14 +80,14 @@ impl SessionContext<'_> {
         let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
         let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
-        let opening = Opening { format: FORMAT, at: now, order, brief: Some(brief) };
+        let header = JournalHeader { format: FORMAT, at: now, order, brief: Some(brief) };
         let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
-        let start = RunStart { opening: opening.clone(), history: None, artifacts };
+        let start = RunStart { header: header.clone(), history: None, artifacts };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(&run), blobs: Arc::clone(&blobs) };
         let outcome = self.drive(&storage, start, |executor| {
-            let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-            Engine::begin(desk, executor, opening)
+            let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+            Engine::begin(deps, executor, header)
         })?;
         Ok((run.clone(), outcome))
     }
@@ -95,7 +97,7 @@ impl SessionContext<'_> {
         &self,
         run: &RunDirectory,
         mode: OpenMode,
-        back: Return,
+        request: ResumeRequest,
     ) -> Result<RunOutcome, Failure> {
         let _lock = run.lock()?;
         let opened =
@@ -114,13 +116,13 @@ impl SessionContext<'_> {
             self.app.notices.say(&format!("the artifacts could not be written: {error}"));
         }
         let next = recorded.next();
-        let Recorded { opening, records } = recorded;
+        let RecordedRun { header, records } = recorded;
         // Nobody needs the records any more, and there may be many.
         drop((records, opened.records));
-        let start = RunStart { opening, history: Some(history), artifacts: Some(artifacts) };
+        let start = RunStart { header, history: Some(history), artifacts: Some(artifacts) };
         self.drive(&storage, start, |executor| {
-            let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
-            Ok(Engine::resume_folded(desk, executor, run, next, back))
+            let deps = EngineDeps { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
+            Ok(Engine::resume(deps, executor, run, next, request))
         })
     }
 
@@ -131,10 +133,10 @@ impl SessionContext<'_> {
         start: RunStart,
         make: impl FnOnce(LocalExecutor) -> Result<Engine<J, LocalExecutor>, EngineError>,
     ) -> Result<RunOutcome, Failure> {
-        let RunStart { opening, history, mut artifacts } = start;
+        let RunStart { header, history, mut artifacts } = start;
         let name = storage.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
-        let brief = opening.brief.as_ref();
+        let brief = header.brief.as_ref();
         let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
         let verbosity = if storage.run.is_some() { Verbosity::Everything } else { Verbosity::Notices };
         let look = (self.screen, self.app.lang);
@@ -142,20 +144,23 @@ impl SessionContext<'_> {
         let (outbox, inbox) = mailbox();
         let signals = SignalListener::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let staff = self.staff(storage, &opening, &display)?;
+        let staff = self.staff(storage, &header, &display)?;
         let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
-        let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), opening.at));
-        let mut watch = |record: &Record, run: &Run| {
-            let changed = history.add(record, run);
-            let view = RunView { run, history: &history };
-            display.record(record, view);
-            let comments = self.app.demo_script().map(|script| script.comment(record, view));
-            comments.iter().flatten().for_each(|line| display.comment(line));
-            // Artifacts can be made again from the journal, so that they cannot be written ends nothing.
-            let written = artifacts.as_mut().map(|artifacts| artifacts.record(record, view, &changed));
-            if let Some(Err(error)) = written {
-                display.line(&format!("the artifacts could not be written: {error}"));
+        let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), header.at));
+        let mut watch = |records: &[Record], run: &Run| {
+            for record in records {
+                let changed = history.add(record, run);
+                let view = RunView { run, history: &history };
+                display.record(record, view);
+                let comments = self.app.demo_script().map(|script| script.comment(record, view));
+                comments.iter().flatten().for_each(|line| display.comment(line));
+                // Artifacts can be made again from the journal: a failure to write them does not stop the run.
+                let written = artifacts.as_mut().map(|artifacts| artifacts.record(record, view, &changed));
+                if let Some(Err(error)) = written {
+                    display.line(&format!("the artifacts could not be written: {error}"));
+                }
             }
+            history.forget_ended(run);
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
         if signals.is_asked() {
@@ -163,18 +168,18 @@ impl SessionContext<'_> {
         }
         // An engine that could not go on has called nothing off; this does, and waits.
         let run = engine.into_state();
-        Ok(RunOutcome { opening, folded: FoldedRun { run, history }, ending: ending? })
+        Ok(RunOutcome { header, folded: FoldedRun { run, history }, ending: ending? })
     }
 
     /// Everybody who performs the errands of this run.
     fn staff(
         &self,
         storage: &RunStorage<'_>,
-        opening: &Opening,
+        header: &JournalHeader,
         display: &Display,
     ) -> Result<Staff, Failure> {
-        let duty = self.duty(storage, opening, display)?;
-        let TaskSource::Planned(order) = &opening.order.tasks else {
+        let duty = self.duty(storage, header, display)?;
+        let TaskSource::Planned(order) = &header.order.tasks else {
             return Ok(Staff { duty, consultant: None });
         };
         let around = model_surroundings(
@@ -217,8 +222,13 @@ impl SessionContext<'_> {
         }
     }
 
-    fn duty(&self, storage: &RunStorage<'_>, opening: &Opening, display: &Display) -> Result<Duty, Failure> {
-        let Some(brief) = opening.brief.clone() else {
+    fn duty(
+        &self,
+        storage: &RunStorage<'_>,
+        header: &JournalHeader,
+        display: &Display,
+    ) -> Result<Duty, Failure> {
+        let Some(brief) = header.brief.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
         let environment = self.app.environment();

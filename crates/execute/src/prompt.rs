@@ -9,7 +9,8 @@ use fixpoint_decide::merging::Side;
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::brief::{Brief, PlacedCheck};
 use fixpoint_vocabulary::settings::CheckKind;
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{Conflict, ReportedFailure};
 use fixpoint_vocabulary::{Redacted, counted};
 
 /// Failures that are told in full; of the others only the names.

@@ -4,15 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixpoint_engine::Recorded;
+use fixpoint_engine::RecordedRun;
 use fixpoint_journal::{FileBlobs, FileJournal, LockError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::error::RunError;
 
-/// The file that says that the result has a branch.
-const DELIVERED: &str = "delivered";
 /// How many runs the message about an unclear name lists.
 const MOST_NAMED: usize = 5;
 
@@ -166,7 +164,7 @@ impl RunDirectory {
     }
 
     /// Reads its records without changing them, also while it goes on.
-    pub fn read(&self) -> Result<Recorded, RunError> {
+    pub fn read(&self) -> Result<RecordedRun, RunError> {
         let inspection =
             FileJournal::inspect(&self.path).map_err(|error| RunError::journal(&self.id, &error))?;
         let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
@@ -174,19 +172,11 @@ impl RunDirectory {
     }
 
     /// Decodes the records of its journal.
-    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Recorded, RunError> {
-        Recorded::read(payloads, &self.blobs()?).map_err(|error| RunError::record(&self.id, &error))
-    }
-
-    /// Notes that its result has a branch, which nothing in the journal says.
-    pub fn note_delivery(&self) -> Result<(), RunError> {
-        let path = self.path.join(DELIVERED);
-        fs::write(&path, "").map_err(|error| RunError::io(&path, &error))
-    }
-
-    /// Whether its result was ever given a branch.
-    pub fn is_delivered(&self) -> bool {
-        self.path.join(DELIVERED).is_file()
+    pub fn recorded<'a>(
+        &self,
+        payloads: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<RecordedRun, RunError> {
+        RecordedRun::read(payloads, &self.blobs()?).map_err(|error| RunError::record(&self.id, &error))
     }
 
     /// How long ago something in its directory was made or removed, for a run whose journal cannot be read.

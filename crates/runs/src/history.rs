@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::phases::Phase;
-use fixpoint_decide::run::{Move, Owner, Run};
+use fixpoint_decide::run::{Change, Owner, Run, RunChange, TaskChange};
 use fixpoint_decide::task_run::{Decision, Judged, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_vocabulary::TaskId;
@@ -142,8 +142,9 @@ impl RunHistory {
         self.next_seq.saturating_sub(1)
     }
 
-    /// Adds the next record; `run` is the run after it. Answers the tasks whose artifacts it changes: an attempt was
-    /// judged, the task stopped or ended, or it will not be replanned.
+    /// Adds the next record; `run` is the run after it, or after the batch of records that it was written with. Answers
+    /// the tasks whose artifacts it changes: an attempt was judged, the task stopped or ended, or it will not be
+    /// replanned.
     pub fn add(&mut self, record: &Record, run: &Run) -> BTreeSet<TaskId> {
         self.latest = record.at;
         self.times.add(self.phase, record.elapsed_ms);
@@ -152,10 +153,8 @@ impl RunHistory {
         if let Event::Ended { command, end, took_ms } = &record.event {
             changed.extend(self.add_end(*command, end, *took_ms));
         }
-        for step in &record.decision.moves {
-            self.add_change(step);
-        }
-        for (id, decision) in record.decision.of_tasks() {
+        record.decision.changes.iter().for_each(|change| self.add_change(change));
+        for (id, decision) in record.decision.task_decisions() {
             if let Some(task) = self.task_mut(id) {
                 task.add_judged(record.at, decision);
             }
@@ -168,6 +167,11 @@ impl RunHistory {
         changed
     }
 
+    /// Forgets the commands that are not in flight any more; after the last record of a batch.
+    pub fn forget_ended(&mut self, run: &Run) {
+        self.commands.retain(|id, _| run.is_in_flight(*id));
+    }
+
     fn start(&mut self, id: &TaskId) {
         if self.positions.contains_key(id) {
             self.tasks.retain(|task| task.id != *id);
@@ -178,31 +182,41 @@ impl RunHistory {
         self.tasks.push(TaskHistory::new(id.clone()));
     }
 
-    fn add_change(&mut self, step: &Move) {
-        if let Move::TaskStarted { order } = step {
-            self.start(&order.task);
-        } else if let Move::Unusable { trouble, .. } = step {
-            self.unusable_answer = Some(trouble.problem.to_string());
+    fn add_change(&mut self, change: &Change) {
+        match change {
+            Change::Task(TaskChange::Started { order }) => self.start(&order.task),
+            Change::Run(RunChange::RejectAnswer { answer, .. }) => {
+                self.unusable_answer = Some(answer.problem.to_string());
+            }
+            Change::Task(_)
+            | Change::Run(_)
+            | Change::Planning(_)
+            | Change::PlanReview(_)
+            | Change::Merge(_)
+            | Change::FinalReview(_)
+            | Change::Reflection(_)
+            | Change::Delivery(_) => {}
         }
     }
 
     /// Notes for whom the commands run that the record begins, because their end says only which command it was.
     fn note_commands(&mut self, record: &Record, run: &Run) {
-        let seq = self.next_seq;
-        for (index, owner, _) in record.decision.commands() {
+        for (command, owner, _) in record.decision.commands(self.next_seq) {
             let owner = match owner {
                 Owner::Task(id) => task_run(run, &id).and_then(|task| match task.step() {
                     Step::Working { work } => Some(CommandOwner::Task(id, work)),
                     Step::New | Step::Paused { .. } | Step::Ended { .. } => None,
                 }),
                 Owner::Replan(id) => Some(CommandOwner::Replan(id)),
-                Owner::Planning | Owner::Review | Owner::Merge(_) | Owner::Whole | Owner::Reflection(_) => {
-                    None
-                }
+                Owner::Planning
+                | Owner::PlanReview
+                | Owner::Merge(_)
+                | Owner::FinalReview
+                | Owner::Reflection(_)
+                | Owner::Delivery => None,
             };
-            self.commands.extend(owner.map(|owner| (CommandId { seq, index }, owner)));
+            self.commands.extend(owner.map(|owner| (command, owner)));
         }
-        self.commands.retain(|id, _| run.is_under_way(*id));
     }
 
     fn add_end(&mut self, command: CommandId, end: &CommandEnd, took_ms: u64) -> Option<TaskId> {

@@ -1,6 +1,6 @@
 //! A run of the past or of another process, read from its directory and folded once.
 
-use fixpoint_engine::{Opening, Recorded};
+use fixpoint_engine::{JournalHeader, RecordedRun};
 use fixpoint_vocabulary::Lang;
 
 use crate::directory::RunDirectory;
@@ -12,7 +12,7 @@ use crate::view::{FoldedRun, RunView};
 #[derive(Debug, Clone)]
 pub struct LoadedRun {
     pub directory: RunDirectory,
-    pub opening: Opening,
+    pub header: JournalHeader,
     pub folded: FoldedRun,
     /// The process that works on it now.
     pub holder: Option<u32>,
@@ -23,8 +23,8 @@ impl RunDirectory {
     pub fn load(&self) -> Result<LoadedRun, RunError> {
         let recorded = self.read()?;
         let folded = FoldedRun::of(&recorded);
-        let Recorded { opening, .. } = recorded;
-        Ok(LoadedRun { directory: self.clone(), opening, folded, holder: self.holder() })
+        let RecordedRun { header, .. } = recorded;
+        Ok(LoadedRun { directory: self.clone(), header, folded, holder: self.holder() })
     }
 }
 
@@ -34,10 +34,10 @@ impl LoadedRun {
     }
 
     pub const fn status(&self) -> Status {
-        Status::of(self.folded.run.standing(), self.holder)
+        Status::of(self.folded.run.status(), self.holder)
     }
 
     pub fn summary(&self, lang: Lang) -> Summary {
-        Summary::of(&self.directory, &self.opening, self.view(), self.holder, lang)
+        Summary::of(&self.directory, self.view(), self.holder, lang)
     }
 }

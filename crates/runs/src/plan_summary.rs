@@ -1,7 +1,7 @@
 //! The plan and the tasks in the summary of a run.
 
 use fixpoint_decide::goals::Proof;
-use fixpoint_decide::run::{Mended, Node, NodeKind, Revision, Run, TaskSource};
+use fixpoint_decide::run::{PlanRepair, ReviewedPlan, Run, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::documents::{GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::{Cause, Lang, TaskState};
 use schemars::JsonSchema;
@@ -85,7 +85,7 @@ pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
         return None;
     }
     let review = run.review();
-    let line = |(number, plan): (usize, &Revision)| {
+    let line = |(number, plan): (usize, &ReviewedPlan)| {
         let decided = review.decisions.get(number);
         RevisionLine {
             tasks: plan.tasks.len(),
@@ -94,10 +94,10 @@ pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
             acceptable: plan.samples.first().map(|first| first.is_acceptable),
             decision: decided.map(|answer| word(&answer.decision)),
             reason: decided.map(|answer| answer.reason.text.in_lang(lang).to_string()),
-            mended: match plan.mended {
-                Mended::No => None,
-                Mended::Merged => Some("merged".to_string()),
-                Mended::Previous => Some("previous".to_string()),
+            mended: match plan.repair {
+                PlanRepair::None => None,
+                PlanRepair::Merged => Some("merged".to_string()),
+                PlanRepair::Previous => Some("previous".to_string()),
             },
         }
     };
@@ -117,7 +117,7 @@ pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
         return Vec::new();
     }
     let in_vain = view.run.waiting_in_vain();
-    let line = |node: &Node| TaskLine {
+    let line = |node: &TaskNode| TaskLine {
         id: node.id().to_string(),
         description: node.task.description.clone(),
         kind: kind_name(&node.kind).to_string(),
@@ -140,7 +140,7 @@ fn planned_line(task: &Subtask) -> TaskLine {
     TaskLine {
         id: task.id.to_string(),
         description: task.description.clone(),
-        kind: kind_name(&NodeKind::Planned).to_string(),
+        kind: kind_name(&TaskKind::Planned).to_string(),
         state: TaskState::Ready,
         cause: None,
         dependencies: task.dependencies.iter().map(ToString::to_string).collect(),
@@ -151,13 +151,13 @@ fn planned_line(task: &Subtask) -> TaskLine {
     }
 }
 
-const fn kind_name(kind: &NodeKind) -> &'static str {
+const fn kind_name(kind: &TaskKind) -> &'static str {
     match kind {
-        NodeKind::Given => "given",
-        NodeKind::Planned => "planned",
-        NodeKind::Replanned => "replanned",
-        NodeKind::Added => "added",
-        NodeKind::Merge { .. } => "merge",
+        TaskKind::Given => "given",
+        TaskKind::Planned => "planned",
+        TaskKind::Replanned => "replanned",
+        TaskKind::Added => "added",
+        TaskKind::Merge { .. } => "merge",
     }
 }
 

@@ -3,13 +3,15 @@
 //!
 //! Computed record by record from the journal and written beside it, so that other programs can read it.
 
-use fixpoint_decide::run::{Move, Run, Standing};
+use fixpoint_decide::run::{
+    Change, FinalReviewChange, PlanReviewChange, ReflectionChange, Run, RunChange, RunStatus, TaskChange,
+};
 use fixpoint_decide::task_run::Decision;
-use fixpoint_engine::{Record, Recorded};
+use fixpoint_engine::{Record, RecordedRun};
 use fixpoint_vocabulary::TaskState;
 use fixpoint_vocabulary::documents::{
-    CompletionDocument, CompletionPhase, CompletionStatus, CompletionSummary, PlanningDocument,
-    PlanningPhase, TaskDecomposition,
+    ActionPlan, CompletionDocument, CompletionPhase, CompletionStatus, CompletionSummary, PlanningDocument,
+    PlanningPhase, Subtask, TaskDecomposition,
 };
 use fixpoint_vocabulary::{Cause, Lang};
 use serde::Serialize;
@@ -33,7 +35,7 @@ pub struct PlanningHistoryLine {
 }
 
 /// The whole history of a recorded run, in order.
-pub fn planning_history(recorded: &Recorded, lang: Lang) -> Vec<PlanningHistoryLine> {
+pub fn planning_history(recorded: &RecordedRun, lang: Lang) -> Vec<PlanningHistoryLine> {
     let mut lines = Vec::new();
     FoldedRun::watched(recorded, |record, view| lines.extend(planning_lines(record, view, lang)));
     lines
@@ -47,7 +49,7 @@ pub(crate) fn planning_lines(record: &Record, view: RunView<'_>, lang: Lang) -> 
         seq: view.history.seq(),
         payload,
     };
-    let steps = record.decision.moves.iter().filter_map(|step| told(step, view.run, lang));
+    let steps = record.decision.changes.iter().filter_map(|step| told(step, view.run, lang));
     let end = completion(record, view, lang).map(|end| ("completion", end));
     steps.chain(end).map(line).collect()
 }
@@ -58,55 +60,77 @@ fn timestamp(milliseconds: u64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn told(step: &Move, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
-    if let Move::Planned { tasks, actions, .. } = step {
-        let document = PlanningDocument {
-            phase: PlanningPhase::Planning,
-            goal_understanding: run.planning().understanding.clone(),
-            task_decomposition: Some(TaskDecomposition {
-                reasoning: run
-                    .planning()
-                    .decomposition
-                    .as_ref()
-                    .map(|found| found.reasoning.clone())
-                    .unwrap_or_default(),
-                subtasks: tasks.clone(),
-            }),
-            action_plan: Some(actions.clone()),
-            error: None,
-            comment: String::new(),
-        };
-        return Some(("plan", json!({ "revision": run.review().revisions.len(), "plan": document })));
+fn told(change: &Change, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
+    match change {
+        Change::PlanReview(change) => plan_review(change, run, lang),
+        Change::Task(change) => task(change, lang),
+        Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
+            Some(("judgement", json!({ "is_complete": is_complete, "missing_aspects": missing })))
+        }
+        Change::Reflection(ReflectionChange::Reflected { document: Some(document), .. }) => {
+            Some(("reflection", json!(document)))
+        }
+        Change::Reflection(ReflectionChange::Revised { actions, error }) => {
+            Some(("revision", json!({ "reason": error, "updated_action_plan": actions })))
+        }
+        Change::Reflection(
+            ReflectionChange::Reflected { document: None, .. } | ReflectionChange::RevisionProposed { .. },
+        )
+        | Change::Run(_)
+        | Change::Planning(_)
+        | Change::Merge(_)
+        | Change::Delivery(_) => None,
     }
-    if let Move::PlanScored { revision, judgement } = step {
-        return Some(("judgement", json!({ "plan": revision + 1, "judgement": judgement })));
+}
+
+fn plan_review(change: &PlanReviewChange, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
+    match change {
+        PlanReviewChange::Planned { tasks, actions, .. } => {
+            let document = planning_document(tasks, actions, run);
+            Some(("plan", json!({ "revision": run.review().revisions.len(), "plan": document })))
+        }
+        PlanReviewChange::Scored { revision, judgement } => {
+            Some(("judgement", json!({ "plan": revision + 1, "judgement": judgement })))
+        }
+        PlanReviewChange::Decided { answer } => {
+            let mut answer = answer.clone();
+            fixpoint_vocabulary::Speak::speak(&mut answer, lang);
+            Some(("refinement", json!(answer)))
+        }
+        PlanReviewChange::Accepted { .. } | PlanReviewChange::Flagged { .. } => None,
     }
-    if let Move::PlanDecided { answer } = step {
-        let mut answer = answer.clone();
-        fixpoint_vocabulary::Speak::speak(&mut answer, lang);
-        return Some(("refinement", json!(answer)));
+}
+
+fn planning_document(tasks: &[Subtask], actions: &ActionPlan, run: &Run) -> PlanningDocument {
+    let planning = run.planning();
+    let reasoning = planning.decomposition.as_ref().map(|found| found.reasoning.clone());
+    PlanningDocument {
+        phase: PlanningPhase::Planning,
+        goal_understanding: planning.understanding.clone(),
+        task_decomposition: Some(TaskDecomposition {
+            reasoning: reasoning.unwrap_or_default(),
+            subtasks: tasks.to_vec(),
+        }),
+        action_plan: Some(actions.clone()),
+        error: None,
+        comment: String::new(),
     }
-    if let Move::TaskReplaced { task, children, reason } = step {
-        let children: Vec<Value> = children.iter().map(|child| json!(child.task)).collect();
-        let payload = json!({ "task": task, "reason": reason, "replaced_by": children });
-        return Some(("replan", payload));
+}
+
+fn task(change: &TaskChange, lang: Lang) -> Option<(&'static str, Value)> {
+    match change {
+        TaskChange::Replaced { task, children, reason } => {
+            let children: Vec<Value> = children.iter().map(|child| json!(child.task)).collect();
+            Some(("replan", json!({ "task": task, "reason": reason, "replaced_by": children })))
+        }
+        TaskChange::StateChanged { task, state, cause } => {
+            Some(("task", json!({ "task": task, "state": state, "cause": cause })))
+        }
+        TaskChange::Decided { task, decision, .. } => {
+            action(decision, lang).map(|attempt| ("action", json!({ "task": task, "attempt": attempt })))
+        }
+        TaskChange::Added { .. } | TaskChange::Started { .. } | TaskChange::Rewired { .. } => None,
     }
-    if let Move::Reflected { document: Some(document), .. } = step {
-        return Some(("reflection", json!(document)));
-    }
-    if let Move::Revised { actions, error } = step {
-        return Some(("revision", json!({ "reason": error, "updated_action_plan": actions })));
-    }
-    if let Move::TaskMoved { task, state, cause } = step {
-        return Some(("task", json!({ "task": task, "state": state, "cause": cause })));
-    }
-    if let Move::WholeJudged { is_complete, missing } = step {
-        return Some(("judgement", json!({ "is_complete": is_complete, "missing_aspects": missing })));
-    }
-    if let Move::Task { task, decision, .. } = step {
-        return action(decision, lang).map(|payload| ("action", json!({ "task": task, "attempt": payload })));
-    }
-    None
 }
 
 /// An attempt that was judged, which is the action of a coding agent.
@@ -123,8 +147,9 @@ fn action(decision: &Decision, lang: Lang) -> Option<Value> {
 }
 
 fn completion(record: &Record, view: RunView<'_>, lang: Lang) -> Option<Value> {
-    let is_last =
-        record.decision.moves.iter().any(|step| matches!(step, Move::End { .. } | Move::Pause { .. }));
+    let is_rest =
+        |change: &Change| matches!(change, Change::Run(RunChange::End { .. } | RunChange::Pause { .. }));
+    let is_last = record.decision.changes.iter().any(is_rest);
     let cause = view.cause().filter(|_| is_last)?;
     let explanation = explain(view, lang);
     let count = |state: TaskState| {
@@ -146,7 +171,7 @@ fn completion(record: &Record, view: RunView<'_>, lang: Lang) -> Option<Value> {
             current_state: None,
             recommendations: explanation.next,
         },
-        done: matches!(view.run.standing(), Standing::Ended { .. }),
+        done: matches!(view.run.status(), RunStatus::Ended { .. }),
         comment: String::new(),
     };
     serde_json::to_value(document).ok()

@@ -1,6 +1,6 @@
 //! The state of a run in words: that of its only task, or that of its plan and the tasks of it.
 
-use fixpoint_decide::run::{Node, NodeKind, Standing, TaskSource};
+use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text, counted};
 
 use crate::diagnosis::cause_name;
@@ -45,8 +45,8 @@ impl<'a> RunExplainer<'a> {
     }
 
     /// The tasks that count: without replaced ones and merges.
-    fn worked(&self) -> impl Iterator<Item = &Node> {
-        let stands = |node: &&Node| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
+    fn worked(&self) -> impl Iterator<Item = &TaskNode> {
+        let stands = |node: &&TaskNode| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
         self.view.run.tasks().filter(stands)
     }
 
@@ -194,7 +194,7 @@ impl<'a> RunExplainer<'a> {
         ))
     }
 
-    fn task_line(&self, node: &Node, is_in_vain: bool) -> String {
+    fn task_line(&self, node: &TaskNode, is_in_vain: bool) -> String {
         let attempts = node.run.as_ref().map_or(0, |run| run.attempts());
         let state = match (node.state, node.cause, is_in_vain) {
             (_, _, true) => {
@@ -214,8 +214,8 @@ impl<'a> RunExplainer<'a> {
             (state, ..) => state_words(state, self.lang).to_string(),
         };
         let kind = match node.kind {
-            NodeKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
-            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => String::new(),
+            TaskKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
+            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => String::new(),
         };
         self.say(
             format!("{}{kind}: {state}, {}", node.id(), counted(attempts as usize, "attempt")),
@@ -258,14 +258,14 @@ impl<'a> RunExplainer<'a> {
                 "answer the questions in the goal, or run it in a terminal without --non-interactive",
                 "質問の答えを目標に書き加えるか、端末で --non-interactive を付けずに実行してください",
             )],
-            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.view.run.standing() {
-                Standing::Ended { .. } => vec![self.say(
+            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.view.run.status() {
+                RunStatus::Ended { .. } => vec![self.say(
                     "set another model in `models.planner` or `models.judge`, raise `models.max_output_tokens`, or use \
                      `--no-plan`; then start a new run",
                     "`models.planner` や `models.judge` に別のモデルを指定する、`models.max_output_tokens` を増やす、\
                      または `--no-plan` を使うなどして、新しく実行してください",
                 )],
-                Standing::New | Standing::Working | Standing::Paused { .. } => vec![self.say(
+                RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } => vec![self.say(
                     "`fixpoint doctor` lists the available models; then `fixpoint resume` continues the run",
                     "`fixpoint doctor` で利用できるモデルを確認し、`fixpoint resume` で再開してください",
                 )],

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::Standing;
+use fixpoint_decide::run::RunStatus;
 use fixpoint_decide::task_run::Step;
-use fixpoint_engine::Opening;
+use fixpoint_engine::JournalHeader;
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
@@ -49,13 +49,13 @@ impl Status {
     }
 
     /// `holder` is the process that works on the run.
-    pub const fn of(standing: Standing, holder: Option<u32>) -> Self {
+    pub const fn of(standing: RunStatus, holder: Option<u32>) -> Self {
         match (standing, holder) {
-            (Standing::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
-            (Standing::Ended { .. }, _) => Self::Failed,
-            (Standing::Paused { .. }, None) => Self::Paused,
-            (Standing::New | Standing::Working, None) => Self::Interrupted,
-            (Standing::Paused { .. } | Standing::New | Standing::Working, Some(_)) => Self::Running,
+            (RunStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
+            (RunStatus::Ended { .. }, _) => Self::Failed,
+            (RunStatus::Paused { .. }, None) => Self::Paused,
+            (RunStatus::New | RunStatus::Working, None) => Self::Interrupted,
+            (RunStatus::Paused { .. } | RunStatus::New | RunStatus::Working, Some(_)) => Self::Running,
         }
     }
 
@@ -338,34 +338,11 @@ pub struct Summary {
     pub directory: String,
 }
 
-/// A run leaves a branch where at least a part is done, unless a patch was asked for.
-fn has_branch(opening: &Opening, view: RunView<'_>) -> bool {
-    let is_delivered = match view.run.standing() {
-        Standing::Ended { cause } => {
-            matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable)
-        }
-        Standing::New | Standing::Working | Standing::Paused { .. } => false,
-    };
-    let is_patch = opening.brief.as_ref().is_some_and(|brief| match brief.delivery {
-        Delivery::Patch(_) => true,
-        Delivery::Branch | Delivery::Into(_) => false,
-    });
-    let result = view.result();
-    let is_changed = result.is_some() && result.as_ref() != view.base().map(|base| &base.commit);
-    is_delivered && is_changed && !is_patch
-}
-
 impl Summary {
     /// `holder` is the process that works on the run.
-    pub fn of(
-        directory: &RunDirectory,
-        opening: &Opening,
-        view: RunView<'_>,
-        holder: Option<u32>,
-        lang: Lang,
-    ) -> Self {
+    pub fn of(directory: &RunDirectory, view: RunView<'_>, holder: Option<u32>, lang: Lang) -> Self {
         let (known_at_base, flaky_at_base) = view.first().map(TaskView::known_at_base).unwrap_or_default();
-        let status = Status::of(view.run.standing(), holder);
+        let status = Status::of(view.run.status(), holder);
         let iterations = view.iterations().map(|(task, iteration)| IterationLine::of(task, iteration, lang));
         let diagnosed = view.stopped().filter(|_| status == Status::Failed);
         Self {
@@ -378,7 +355,7 @@ impl Summary {
             proof: view.proof(),
             base: view.base().map(|base| base.commit.to_string()),
             result: view.result().map(|commit| commit.to_string()),
-            branch: has_branch(opening, view).then(|| format!("fixpoint/{}", directory.id)),
+            branch: view.run.delivered().and_then(|delivered| Some(delivered.branch.as_ref()?.name.clone())),
             known_at_base,
             flaky_at_base,
             iterations: iterations.collect(),

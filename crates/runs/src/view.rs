@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::goals::Proof;
-use fixpoint_decide::run::{Run, Standing, TaskSource, Turn};
+use fixpoint_decide::run::{Run, RunStatus, TaskSource, Turn};
 use fixpoint_decide::task_run::{Step, TaskRun};
-use fixpoint_engine::{Opening, Record, Recorded};
+use fixpoint_engine::{JournalHeader, Record, RecordedRun};
 use fixpoint_vocabulary::work::{Base, CommitId};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
@@ -23,23 +23,24 @@ pub struct FoldedRun {
 
 impl FoldedRun {
     /// A run of which nothing but the opening is recorded.
-    pub fn new(opening: &Opening) -> Self {
+    pub fn new(opening: &JournalHeader) -> Self {
         let run = Run::new(opening.order.clone(), opening.brief.clone());
         Self { history: RunHistory::new(&run, opening.at), run }
     }
 
     /// Folds everything that is recorded.
-    pub fn of(recorded: &Recorded) -> Self {
+    pub fn of(recorded: &RecordedRun) -> Self {
         Self::watched(recorded, |_, _| {})
     }
 
     /// The same; `watch` is shown every record with the run as it is after it.
-    pub fn watched(recorded: &Recorded, mut watch: impl FnMut(&Record, RunView<'_>)) -> Self {
-        let mut folded = Self::new(&recorded.opening);
+    pub fn watched(recorded: &RecordedRun, mut watch: impl FnMut(&Record, RunView<'_>)) -> Self {
+        let mut folded = Self::new(&recorded.header);
         for (seq, record) in (1u64..).zip(&recorded.records) {
             let turn = Turn { seq, elapsed_ms: record.elapsed_ms };
             folded.run.apply(turn, &record.event, &record.decision);
             folded.history.add(record, &folded.run);
+            folded.history.forget_ended(&folded.run);
             watch(record, folded.view());
         }
         folded
@@ -52,7 +53,7 @@ impl FoldedRun {
 
 /// The state of a started task; `None` once it was reset in order to be started again.
 pub(crate) fn task_run<'a>(run: &'a Run, id: &TaskId) -> Option<&'a TaskRun> {
-    run.task(id).and_then(|node| node.run.as_deref())
+    run.task(id).and_then(|node| node.run.as_ref())
 }
 
 /// A run's state and its history.
@@ -79,9 +80,9 @@ impl<'a> RunView<'a> {
 
     /// Why the run ended or waits.
     pub const fn cause(self) -> Option<Cause> {
-        match self.run.standing() {
-            Standing::Ended { cause } | Standing::Paused { cause } => Some(cause),
-            Standing::New | Standing::Working => None,
+        match self.run.status() {
+            RunStatus::Ended { cause } | RunStatus::Paused { cause } => Some(cause),
+            RunStatus::New | RunStatus::Working => None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! nor what is built on it can reach a file, a clock or the environment by accident.
 
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
 
@@ -13,6 +14,7 @@ pub mod brief;
 mod cause;
 mod counted;
 pub mod documents;
+pub mod prepared;
 mod reason;
 mod score;
 pub mod secret;

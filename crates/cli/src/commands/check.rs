@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening};
+use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain};
@@ -63,10 +63,14 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
         checks: evidence.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
-        delivery: Delivery::Branch,
+        delivery: Delivery::Nothing,
     };
-    let opening =
-        Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
+    let opening = JournalHeader {
+        format: FORMAT,
+        at: WallClock.now_ms(),
+        order: RunOrder::given(order),
+        brief: Some(brief),
+    };
     let folded = compare(opening, &repository, app)?;
     tell(arguments, folded.view(), app, output)
 }
@@ -91,16 +95,16 @@ fn evidence(
 }
 
 /// Judges the working tree as the one attempt of a task that nobody will resume.
-fn compare(opening: Opening, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
+fn compare(header: JournalHeader, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
     let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("a journal in memory: {error}")))?;
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
     let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
-    let start = RunStart { opening: opening.clone(), history: None, artifacts: None };
+    let start = RunStart { header: header.clone(), history: None, artifacts: None };
     let outcome = session.drive(&storage, start, |executor| {
-        let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-        Engine::begin(desk, executor, opening)
+        let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+        Engine::begin(deps, executor, header)
     });
     let forgotten = storage.forget(repository);
     let outcome = outcome?;

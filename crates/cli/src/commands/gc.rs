@@ -107,9 +107,8 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
     if since < age {
         return Some(Stays::Young);
     }
-    let is_delivered = match Status::of(view.run.standing(), None) {
-        // A process that died just then has made no branch; `fixpoint resume` does.
-        Status::Done => run.is_delivered() || view.cause() == Some(Cause::AlreadySatisfied),
+    let is_delivered = match Status::of(view.run.status(), None) {
+        Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
             view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
         }

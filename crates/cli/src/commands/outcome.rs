@@ -2,12 +2,11 @@
 
 use fixpoint_decide::run::{Decision, Extent, Run, TaskSource};
 use fixpoint_decide::task_run::{Step, Work};
-use fixpoint_engine::{Ending, Opening};
-use fixpoint_ports::{DiffStyle, Workspaces};
+use fixpoint_engine::EngineExit;
 use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
-use fixpoint_vocabulary::{Cause, Lang};
-use fixpoint_workspaces::{Branch, Forwarded};
+use fixpoint_vocabulary::work::{BranchUpdate, DeliveredBranch};
+use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use super::plan_text;
 use crate::failure::Failure;
@@ -15,7 +14,7 @@ use crate::output::{Form, Output};
 use crate::session::{RunOutcome, SessionContext};
 use crate::text_layout::wrap;
 
-/// Delivers what is done, says how the run ended, and answers the exit code.
+/// Says how the run ended and what was delivered, and answers the exit code.
 pub(crate) fn tell(
     run: &RunDirectory,
     outcome: &RunOutcome,
@@ -24,13 +23,9 @@ pub(crate) fn tell(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let view = outcome.folded.view();
-    let delivered = deliver(run, view, &outcome.opening, session)?;
-    let branch = delivered.branch.clone();
     let lang = session.app.lang;
     match form {
-        Form::Json => {
-            output.json(&Summary { branch, ..Summary::of(run, &outcome.opening, view, None, lang) })?
-        }
+        Form::Json => output.json(&Summary::of(run, view, None, lang))?,
         Form::Text => {
             for line in screen(&run.id.0, view, lang) {
                 output.line(&line)?;
@@ -38,13 +33,8 @@ pub(crate) fn tell(
             if is_plan_only(view.run) {
                 plan_text::lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
             }
-            if let Some(branch) = branch {
-                output.line(&format!("Branch: {branch}"))?;
-            }
-            for line in &delivered.lines {
-                output.line(line)?;
-            }
-            if let Ending::Paused(_) = outcome.ending {
+            delivery_lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
+            if let EngineExit::Paused(_) = outcome.ending {
                 output.line(&format!("Resume: fixpoint resume {}", run.id))?;
             }
         }
@@ -101,82 +91,57 @@ pub(crate) fn decision_words(decision: &Decision, lang: Lang) -> String {
         ),
         None => step_words(decision.step),
     };
-    let words: Vec<String> = decision.of_tasks().map(|(_, decision)| of_task(decision)).collect();
-    if words.is_empty() { format!("{} steps", decision.moves.len()) } else { words.join("; ") }
+    let words: Vec<String> = decision.task_decisions().map(|(_, decision)| of_task(decision)).collect();
+    if words.is_empty() { format!("{} steps", decision.changes.len()) } else { words.join("; ") }
 }
 
-/// What was handed over.
-#[derive(Debug, Default)]
-pub(crate) struct Delivered {
-    /// The branch that holds the result.
-    pub(crate) branch: Option<String>,
-    /// What else is to be said about it.
-    lines: Vec<String>,
+/// What is said about the delivery of a run's result.
+fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
+    let (Some(delivered), Some(brief)) = (run.delivered(), run.brief()) else { return Vec::new() };
+    let say = |en: String, ja: String| Text::new(en, ja).in_lang(lang).to_string();
+    let mut lines = Vec::new();
+    if let Some(DeliveredBranch { name, update }) = &delivered.branch {
+        lines.push(say(format!("Branch: {name}"), format!("ブランチ: {name}")));
+        lines.extend(not_updated(name, *update, lang));
+    }
+    match (&delivered.into, &brief.delivery) {
+        (Some(DeliveredBranch { name, update: BranchUpdate::Updated }), _) => {
+            lines.push(say(
+                format!("{name} was fast-forwarded to the result"),
+                format!("{name} を成果物まで早送り（fast-forward）しました"),
+            ));
+        }
+        (Some(DeliveredBranch { name, update }), _) => lines.extend(not_updated(name, *update, lang)),
+        (None, Delivery::Into(name)) => lines.push(say(
+            format!("{name} was not moved: not everything is done"),
+            format!("すべては完了していないため、{name} は移動していません"),
+        )),
+        (None, Delivery::Branch | Delivery::Patch(_) | Delivery::Nothing) => {}
+    }
+    lines.extend(delivered.patch.iter().map(|path| say(format!("Patch: {path}"), format!("パッチ: {path}"))));
+    lines
 }
 
-/// Hands over what is done, in part or as a whole. What is there already was handed over before a crash.
-pub(crate) fn deliver(
-    run: &RunDirectory,
-    view: RunView<'_>,
-    opening: &Opening,
-    session: &SessionContext<'_>,
-) -> Result<Delivered, Failure> {
-    let has_result = matches!(view.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
-        && view.run.is_over();
-    let (Some(result), Some(base), true) = (view.result(), view.base(), has_result) else {
-        return Ok(Delivered::default());
+/// Why a branch was not moved to the result, and what to do.
+fn not_updated(branch: &str, update: BranchUpdate, lang: Lang) -> Option<String> {
+    let (en, ja) = match update {
+        BranchUpdate::Updated => return None,
+        BranchUpdate::Diverged => (
+            format!("{branch} was not moved: it has other commits; merge the result into it"),
+            format!("{branch} には他のコミットがあるため移動していません。成果物をマージしてください"),
+        ),
+        BranchUpdate::CheckedOut => (
+            format!("{branch} was not moved: it is checked out; run `git merge --ff-only` there"),
+            format!(
+                "{branch} はチェックアウト中のため移動していません。そこで `git merge --ff-only` を実行してください"
+            ),
+        ),
+        BranchUpdate::Missing => (
+            format!("there is no branch {branch}; the result is in the branch above"),
+            format!("ブランチ {branch} はありません。成果物は上のブランチにあります"),
+        ),
     };
-    if result == base.commit {
-        return Ok(Delivered::default());
-    }
-    let workspaces = &session.repository.workspaces;
-    let delivery = opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
-    if let Delivery::Patch(path) = &delivery {
-        let patch = workspaces.diff(&base.commit, &result, DiffStyle::Patch)?;
-        std::fs::write(path, patch).map_err(|source| Failure::Unwritable { path: path.into(), source })?;
-        run.note_delivery()?;
-        return Ok(Delivered { branch: None, lines: vec![format!("Patch: {path}")] });
-    }
-    let branch = match workspaces.deliver_branch(&run.id.0, &result)? {
-        Branch::Created(branch) => branch,
-        Branch::Exists(branch, at) if at == result => branch,
-        // A part of the result was handed over before, and the rest was done since.
-        Branch::Exists(branch, _) => {
-            let told = match workspaces.fast_forward(&branch, &result)? {
-                Forwarded::Moved => None,
-                Forwarded::Diverged | Forwarded::NoSuchBranch => Some("was moved"),
-                Forwarded::CheckedOut => Some("is checked out"),
-            };
-            if let Some(why) = told {
-                let notice = format!("the branch {branch} {why} and is left alone; the result is {result}");
-                session.app.notices.say(&notice);
-            }
-            branch
-        }
-    };
-    run.note_delivery()?;
-    let lines = match &delivery {
-        // What is not all done is not moved into somebody's branch.
-        Delivery::Into(into) if view.cause() == Some(Cause::Done) => {
-            vec![forwarded(into, &branch, workspaces.fast_forward(into, &result)?)]
-        }
-        Delivery::Into(into) => vec![format!("{into} is left where it is: not everything is done")],
-        Delivery::Branch | Delivery::Patch(_) => Vec::new(),
-    };
-    Ok(Delivered { branch: Some(branch), lines })
-}
-
-fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
-    match outcome {
-        Forwarded::Moved => format!("{into} was moved forward to the result"),
-        Forwarded::Diverged => {
-            format!("{into} has other commits meanwhile and is left alone; merge {branch} into it")
-        }
-        Forwarded::CheckedOut => {
-            format!("{into} is checked out and is left alone; `git merge --ff-only {branch}` brings it there")
-        }
-        Forwarded::NoSuchBranch => format!("there is no branch {into}; the result is in {branch}"),
-    }
+    Some(Text::new(en, ja).in_lang(lang).to_string())
 }
 
 /// How a run stands, on one screen.

@@ -21,13 +21,13 @@ const NOT_IDENTICAL: u8 = 1;
 pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     let recorded = run.read()?;
-    let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
+    let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
     let is_changed = !arguments.set.sets.is_empty();
     let (order, brief) = if is_changed { changed(&order, brief, arguments, app)? } else { (order, brief) };
     let replayed = replay(&recorded, order, brief);
     let difference = replayed.difference.as_ref().map(|difference| {
         let after = usize::try_from(difference.number).unwrap_or(usize::MAX);
-        let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.of_tasks());
+        let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
         (difference, judged.filter(|(_, decision)| decision.judged.is_some()).count())
     });
     match Form::from(arguments.json) {

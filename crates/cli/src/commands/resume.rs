@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fixpoint_engine::Return;
+use fixpoint_engine::ResumeRequest;
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::{Urgency, Workspaces};
 use fixpoint_runs::{RunDirectory, Status};
@@ -34,7 +34,7 @@ pub(crate) fn resume(
 ) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     // As many workspaces as the run began with. Where its journal must be repaired first, the usual number does.
-    let brief = run.read().ok().and_then(|recorded| recorded.opening.brief);
+    let brief = run.read().ok().and_then(|recorded| recorded.header.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
@@ -57,7 +57,7 @@ pub(crate) fn resume(
     }
     let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
-    let back = Return {
+    let back = ResumeRequest {
         more,
         unblocked: unblocked(&run, &arguments.tasks)?,
         said: arguments.said.iter().map(remark).collect(),
@@ -92,7 +92,7 @@ pub(crate) fn stop(arguments: &StopArguments, app: &AppContext, output: &mut Out
         None => Stopped::NotRunning,
         Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
     };
-    let status = Status::of(run.read()?.run().standing(), run.holder());
+    let status = Status::of(run.read()?.run().status(), run.holder());
     let words = match stopped {
         Stopped::NotRunning => format!("{} is not under way ({})", run.id, status.name()),
         Stopped::Ended => {

@@ -35,7 +35,7 @@ pub(crate) fn list(arguments: &ListArguments, app: &AppContext, output: &mut Out
             },
             Ok(loaded) => {
                 let summary = loaded.summary(app.lang);
-                let goal = loaded.opening.brief.as_ref().map(|brief| brief.goal.to_string());
+                let goal = loaded.header.brief.as_ref().map(|brief| brief.goal.to_string());
                 let goal: String =
                     goal.unwrap_or_default().lines().next().unwrap_or_default().chars().take(40).collect();
                 match Form::from(arguments.json) {
@@ -118,7 +118,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
         output.line(&line)?;
     }
     output.line("")?;
-    if let Some(brief) = &loaded.opening.brief {
+    if let Some(brief) = &loaded.header.brief {
         output.line(&format!("agent      {}", shell_line(&brief.agent)))?;
         for placed in &brief.checks {
             output.line(&format!(
@@ -243,6 +243,7 @@ fn event_words(event: &Event) -> String {
                 CommandEnd::Completed(CommandResult::Person(_)) => "a person was asked".to_string(),
                 CommandEnd::Completed(CommandResult::Recalled(_)) => "kept plans looked through".to_string(),
                 CommandEnd::Completed(CommandResult::Kept) => "plan kept".to_string(),
+                CommandEnd::Completed(CommandResult::Delivered(_)) => "result delivered".to_string(),
                 CommandEnd::Failed { message } => format!("failed: {message}"),
                 CommandEnd::Cancelled => "called off".to_string(),
                 CommandEnd::Lost => "lost in a crash".to_string(),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use fixpoint_decide::run::{Node, NodeKind, Owner, Run};
+use fixpoint_decide::run::{Owner, Run, TaskKind, TaskNode};
 use fixpoint_runs::{RunHistory, RunView};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -53,8 +53,8 @@ impl Board {
 }
 
 /// The tasks that there is room for: running ones first, then waiting ones, then those that have ended.
-fn drawn_of(run: &Run) -> Vec<&Node> {
-    let mut nodes: Vec<(usize, &Node)> = run.tasks().enumerate().collect();
+fn drawn_of(run: &Run) -> Vec<&TaskNode> {
+    let mut nodes: Vec<(usize, &TaskNode)> = run.tasks().enumerate().collect();
     nodes.sort_by_key(|(place, node)| {
         let rank = match node.state {
             TaskState::Running => 0,
@@ -96,7 +96,7 @@ fn spending(run: &Run, words: Words) -> String {
     parts.join(" · ")
 }
 
-fn row(node: &Node, view: RunView<'_>, is_in_vain: bool, words: Words) -> Row {
+fn row(node: &TaskNode, view: RunView<'_>, is_in_vain: bool, words: Words) -> Row {
     let mark = match (node.state, is_in_vain) {
         (_, true) | (TaskState::Blocked | TaskState::Cancelled, false) => "✗",
         (TaskState::Done, false) => "✓",
@@ -110,8 +110,8 @@ fn row(node: &Node, view: RunView<'_>, is_in_vain: bool, words: Words) -> Row {
         words.state(node.state, node.cause)
     };
     let kind = match node.kind {
-        NodeKind::Merge { .. } => " (merge)",
-        NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
+        TaskKind::Merge { .. } => " (merge)",
+        TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => "",
     };
     let mut parts = vec![format!(" {mark} {}{kind}", harmless(node.id().as_str())), state];
     parts.extend(attempt_words(node, view.run, words));
@@ -121,8 +121,8 @@ fn row(node: &Node, view: RunView<'_>, is_in_vain: bool, words: Words) -> Row {
 }
 
 /// The attempt that is under way, or how many there were.
-fn attempt_words(node: &Node, run: &Run, words: Words) -> Option<String> {
-    let under_way = run.under_way().find_map(|(_, owner, command)| match (owner, command) {
+fn attempt_words(node: &TaskNode, run: &Run, words: Words) -> Option<String> {
+    let under_way = run.in_flight().find_map(|(_, owner, command)| match (owner, command) {
         (Owner::Task(task), Command::RunAttempt(order)) if task == node.id() => {
             Some(words.attempt_at_stage(order.number, None, order.stage))
         }

@@ -34,7 +34,7 @@ impl TaskRun {
             let watched = self.ground.checks.get(goal).map(|check| check.failing_tests()).unwrap_or_default();
             CheckCall { watched, passed_before: self.passed_before(*goal), ..whole(*goal) }
         };
-        self.goals(&self.ground).iter().map(call).collect()
+        self.goals().iter().map(call).collect()
     }
 
     pub(super) fn with_goals(&self, trial: &Trial, reports: &[CheckReport]) -> Decision {
@@ -68,7 +68,7 @@ impl TaskRun {
 
     /// Tests that did not exist at the base cannot have been weakened.
     fn has_tests_to_weaken(&self) -> bool {
-        let goals = self.goals(&self.ground);
+        let goals = self.goals();
         let goals = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
         let mut failing = goals.flat_map(|goal| goal.failing.iter().flatten());
         failing.any(|identity| !identity.starts_with(NO_TESTS_RAN))
@@ -76,7 +76,7 @@ impl TaskRun {
 
     /// What stands between the goals and passing.
     fn goal_failures(&self, trial: &Trial) -> Vec<ReportedFailure> {
-        let goals = self.goals(&self.ground);
+        let goals = self.goals();
         // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
         let all_pass = trial.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
         let required_runs = if all_pass { self.order.goal_runs } else { 1 };

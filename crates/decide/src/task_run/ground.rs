@@ -5,12 +5,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, CommandResult, ReportedFailure};
+use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, ReportedFailure};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::trial::silence;
-use super::{ImpliedGoals, Made, Step, TaskRun, Work};
+use super::{ImpliedGoals, Made, Step, TaskRun};
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -112,8 +111,8 @@ pub(super) fn identities(report: &CheckReport) -> BTreeSet<String> {
 
 impl TaskRun {
     /// The checks that must pass: those that were named, and those that are goals because they fail.
-    pub(super) fn goals(&self, ground: &Ground) -> BTreeSet<u32> {
-        let fails = |guard: &&u32| ground.checks.get(guard).is_some_and(CheckBaseline::always_failed);
+    pub(super) fn goals(&self) -> BTreeSet<u32> {
+        let fails = |guard: &&u32| self.ground.checks.get(guard).is_some_and(CheckBaseline::always_failed);
         let implied = match self.order.implied_goals {
             ImpliedGoals::None => BTreeSet::new(),
             ImpliedGoals::WhatFails | ImpliedGoals::WhatFailsAndElseNothing => {
@@ -134,21 +133,27 @@ impl TaskRun {
         }
     }
 
+    /// Whether the result differs from what the task began with.
+    pub fn changes_files(&self) -> bool {
+        let base = self.ground.base.as_ref().map(|base| &base.tree);
+        self.result().is_some_and(|result| Some(&result.tree) != base)
+    }
+
     /// The commit that came nearest to being done.
     pub fn nearest(&self) -> Option<Base> {
-        let best = self.best.as_ref()?;
+        let best = self.best()?;
         self.made.iter().rev().find(|made| made.commit == best.commit).map(Made::as_base)
     }
 
     /// Whether the commit that came nearest changes nothing it may not.
     pub fn is_best_within_scope(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.outside.is_empty())
+        self.best().is_some_and(|best| best.outside.is_empty())
     }
 
     /// What is known of the checks at the result: what a task that begins there is compared with.
     pub fn ground_after(&self) -> Ground {
         let mut checks = self.ground.checks.clone();
-        for report in &self.shown {
+        for report in self.reports() {
             let after = CheckBaseline::after(checks.get(&report.check), report);
             checks.insert(report.check, after);
         }
@@ -209,22 +214,16 @@ impl Ground {
         Self { base: Some(base), checks, runs: 0, is_unproven: true }
     }
 
-    /// Records what came in about the base.
-    pub(super) fn take_in(&mut self, work: Work, result: &CommandResult) {
-        match (work, result) {
-            (Work::TakingBase, CommandResult::Base(base)) => self.base = Some(base.clone()),
-            (Work::Baseline, CommandResult::Checks { reports }) if silence(reports).is_none() => {
-                self.runs += 1;
-                for report in reports {
-                    match self.checks.get_mut(&report.check) {
-                        Some(known) => known.failing.push(identities(report)),
-                        None => {
-                            self.checks.insert(report.check, CheckBaseline::of(report));
-                        }
-                    }
+    /// Folds one run of checks at the base.
+    pub(super) fn record_run(&mut self, reports: &[CheckReport]) {
+        self.runs += 1;
+        for report in reports {
+            match self.checks.get_mut(&report.check) {
+                Some(known) => known.failing.push(identities(report)),
+                None => {
+                    self.checks.insert(report.check, CheckBaseline::of(report));
                 }
             }
-            (_, _) => {}
         }
     }
 

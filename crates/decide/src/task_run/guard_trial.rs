@@ -16,7 +16,7 @@ use crate::convergence::Outcome;
 
 impl TaskRun {
     pub(super) fn run_guards(&self, trial: &Trial) -> Decision {
-        let goals = self.goals(&self.ground);
+        let goals = self.goals();
         let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
         let calls: Vec<CheckCall> = self.order.guards.difference(&goals).map(call).collect();
         if calls.is_empty() {

@@ -13,6 +13,6 @@ impl TaskRun {
             some if some.is_disjoint(&self.naming) => Some(NamedTests::No),
             _ => Some(NamedTests::Yes),
         };
-        proof(Grounds { goals: of(&self.goals(&self.ground)), guards: of(&self.order.guards) })
+        proof(Grounds { goals: of(&self.goals()), guards: of(&self.order.guards) })
     }
 }

@@ -127,6 +127,7 @@ impl World {
                 CommandResult::Grafted { tree: self.tree(&commit), commit }
             }
             other @ (Command::Merge(_)
+            | Command::Deliver(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
             | Command::RecallPlan
@@ -175,6 +176,8 @@ impl World {
 /// A task in a world.
 pub(super) struct Lab {
     pub(super) run: TaskRun,
+    /// The same task as a resumed run sees it: what happened and what was decided, without deciding.
+    resumed: TaskRun,
     pub(super) world: World,
     seq: u64,
     pub(super) waiting: Option<(CommandId, Command)>,
@@ -182,13 +185,18 @@ pub(super) struct Lab {
 
 impl Lab {
     pub(super) fn new(order: TaskOrder, base: State, script: Vec<State>) -> Self {
-        Self { run: TaskRun::new(order), world: World::new(base, script), seq: 0, waiting: None }
+        let run = TaskRun::new(order);
+        Self { resumed: run.clone(), run, world: World::new(base, script), seq: 0, waiting: None }
     }
 
-    /// Sends an event through both halves of the machine.
+    /// Sends an event through the three parts of the machine.
     pub(super) fn send(&mut self, event: &Event) -> Decision {
+        self.run.record(event);
         let decision = self.run.decide(event).expect("the event is in place");
-        self.run.apply(event, &decision);
+        self.run.apply(&decision);
+        self.resumed.record(event);
+        self.resumed.apply(&decision);
+        assert_eq!(self.run, self.resumed, "to resume is to record and apply");
         let id = CommandId { seq: self.seq, index: 0 };
         self.seq += 1;
         self.waiting = decision.command.clone().map(|command| (id, command));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fixpoint_engine::{Ending, Recorded};
+use fixpoint_engine::{EngineExit, RecordedRun};
 use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunId, RunView, StateDirectory};
 use fixpoint_vocabulary::{Cause, Lang};
 
@@ -20,9 +20,9 @@ fn home() -> (tempfile::TempDir, RunDirectory) {
 /// anything about it; `damage` is done to the planning history, and another process takes over.
 fn written(tasks: usize, deaths: &[u64], damage: Damage) -> (BTreeMap<PathBuf, String>, u64) {
     let (directory, run) = home();
-    let mut recorded = Recorded { opening: opening(), records: Vec::new() };
+    let mut recorded = RecordedRun { header: opening(), records: Vec::new() };
     let mut artifacts = ArtifactWriter::new(&run, Lang::En);
-    let FoldedRun { mut history, .. } = FoldedRun::new(&recorded.opening);
+    let FoldedRun { mut history, .. } = FoldedRun::new(&recorded.header);
     let ending = carry_out(tasks, &mut |record, state| {
         let changed = history.add(record, state);
         recorded.records.push(record.clone());
@@ -35,7 +35,7 @@ fn written(tasks: usize, deaths: &[u64], damage: Damage) -> (BTreeMap<PathBuf, S
             artifacts.record(record, RunView { run: state, history: &history }, &changed).unwrap();
         }
     });
-    assert_eq!(ending, Ending::Ended(Cause::Partial));
+    assert_eq!(ending, EngineExit::Ended(Cause::Partial));
     let below = directory.path();
     let is_artifact = |path: &PathBuf| {
         path.starts_with(run.context("")) || path.starts_with(run.planning_history().parent().unwrap())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Record};
+use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, Record};
 use fixpoint_journal::{FileJournal, JOURNAL_FILE};
 use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
 use fixpoint_runs::{
@@ -95,17 +95,18 @@ impl Clock for Noon {
 /// Runs the agent to its end, and gives what was recorded as it was recorded.
 fn stuck(run: &RunDirectory) -> Vec<Record> {
     let (outbox, inbox) = mailbox();
-    let desk = Desk {
+    let desk = EngineDeps {
         journal: FileJournal::create(&run.path).unwrap(),
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
         clock: Arc::new(Noon::default()),
     };
     let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
-    let opening = Opening { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
+    let opening =
+        JournalHeader { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
     let mut engine = Engine::begin(desk, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
     let ending = engine.run(&inbox, &mut |record, _| records.push(record.clone())).unwrap();
-    assert_eq!(ending, Ending::Ended(Cause::NotConverging));
+    assert_eq!(ending, EngineExit::Ended(Cause::NotConverging));
     records
 }
 

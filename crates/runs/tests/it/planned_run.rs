@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, Run, RunOrder};
 use fixpoint_decide::task_run::TestEdits;
-use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Record};
+use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, Record};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Clock, Executor, Outbox, mailbox};
 use fixpoint_vocabulary::ask::{Asking, Draft, Manner, ModelAnswer, Reading};
@@ -26,9 +26,9 @@ const GUARD: u32 = 0;
 pub(crate) const HOPELESS: &str = "task-0";
 
 /// Runs a plan of so many tasks to its end and shows every record to `watch`.
-pub(crate) fn carry_out(tasks: usize, watch: &mut dyn FnMut(&Record, &Run)) -> Ending {
+pub(crate) fn carry_out(tasks: usize, watch: &mut dyn FnMut(&Record, &Run)) -> EngineExit {
     let (outbox, inbox) = mailbox();
-    let desk = Desk {
+    let desk = EngineDeps {
         journal: StoredJournal::begin(FaultyDisk::new()).unwrap(),
         blobs: Arc::new(MemoryBlobs::default()),
         clock: Arc::new(Noon),
@@ -124,7 +124,7 @@ fn report(call: &CheckCall) -> CheckReport {
     }
 }
 
-pub(crate) fn opening() -> Opening {
+pub(crate) fn opening() -> JournalHeader {
     let mut settings = Settings { max_workers: 3, ..Settings::default() };
     settings.planning.max_subtasks = 100;
     let check = Check::new("suite", "true", CheckKind::Guard);
@@ -154,7 +154,7 @@ pub(crate) fn opening() -> Opening {
         test_edits: TestEdits::Checked,
     };
     let order = RunOrder::planned(order, Allowance::default());
-    Opening { format: FORMAT, at: 43_200_000, order, brief: Some(brief) }
+    JournalHeader { format: FORMAT, at: 43_200_000, order, brief: Some(brief) }
 }
 
 fn draft(tasks: usize) -> Draft {

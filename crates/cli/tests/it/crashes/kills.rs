@@ -103,7 +103,7 @@ impl Scene {
         });
         let run = homes.filter_map(|home| home.find("latest").ok()).next();
         let recorded = run.and_then(|run| run.read().ok());
-        recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().standing()))
+        recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().status()))
     }
 
     /// The artifacts of every attempt are there, and tell of the end.

@@ -5,11 +5,10 @@
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::{Code, Decision};
-use fixpoint_decide::run::Move;
-use fixpoint_engine::Recorded;
+use fixpoint_decide::run::{Change, PlanningChange, TaskChange};
+use fixpoint_engine::RecordedRun;
 use fixpoint_runs::{FoldedRun, Iteration, RunDirectory, Summary};
 use fixpoint_vocabulary::{Cause, Lang, TaskId, TaskState, Text};
-use fixpoint_workspaces::Branch;
 
 use super::narration::attempts_under_way;
 use crate::failure::Failure;
@@ -22,7 +21,7 @@ const LEFT_ALONE: &str = "hours of a holiday";
 pub(super) struct Finished {
     pub(super) repository: Repository,
     pub(super) run: RunDirectory,
-    recorded: Recorded,
+    recorded: RecordedRun,
     pub(super) folded: FoldedRun,
     /// The most agents that worked at the same time.
     most_at_once: usize,
@@ -51,7 +50,7 @@ impl Finished {
     }
 
     pub(super) fn summary(&self, lang: Lang) -> Summary {
-        Summary::of(&self.run, &self.recorded.opening, self.folded.view(), None, lang)
+        Summary::of(&self.run, self.folded.view(), None, lang)
     }
 
     /// What must have happened.
@@ -123,12 +122,13 @@ impl Finished {
         ]
     }
 
-    fn moves(&self) -> impl Iterator<Item = &Move> {
-        self.recorded.records.iter().flat_map(|record| &record.decision.moves)
+    fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.recorded.records.iter().flat_map(|record| &record.decision.changes)
     }
 
     fn is_clarified(&self) -> bool {
-        self.moves().any(|step| matches!(step, Move::Heard { said } if !said.is_empty()))
+        let is_answered = |change: &Change| matches!(change, Change::Planning(PlanningChange::Clarified { said }) if !said.is_empty());
+        self.changes().any(is_answered)
     }
 
     fn is_refined(&self) -> bool {
@@ -157,7 +157,8 @@ impl Finished {
     }
 
     fn is_replanned(&self) -> bool {
-        self.moves().any(|step| matches!(step, Move::TaskReplaced { children, .. } if children.len() == 3))
+        let is_split_in_three = |change: &Change| matches!(change, Change::Task(TaskChange::Replaced { children, .. }) if children.len() == 3);
+        self.changes().any(is_split_in_three)
     }
 
     fn is_reverted(&self) -> bool {
@@ -185,11 +186,9 @@ impl Finished {
     /// The branch with the result, where it was made.
     pub(super) fn branch(&self) -> Option<String> {
         let result = self.folded.view().result()?;
-        match self.repository.workspaces.deliver_branch(&self.run.id.0, &result).ok()? {
-            Branch::Exists(branch, at) => (at == result).then_some(branch),
-            // It is only there because it was looked for.
-            Branch::Created(_) => None,
-        }
+        let branch = self.folded.run.delivered()?.branch.as_ref()?.name.clone();
+        let at = self.repository.workspaces.branch_commit(&branch).ok()??;
+        (at == result).then_some(branch)
     }
 
     fn is_delivered(&self) -> bool {
