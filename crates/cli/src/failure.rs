@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use fixpoint_config::ConfigErrors;
 use fixpoint_engine::EngineError;
-use fixpoint_journal::OpenError;
 use fixpoint_ports::{BlobError, JournalError, WorkspaceError};
 use fixpoint_runs::RunError;
 
@@ -97,17 +96,9 @@ fn of_workspace(error: &WorkspaceError) -> u8 {
 
 fn of_run(error: &RunError) -> u8 {
     match error {
-        RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Unclear { .. } => 2,
-        RunError::Locked { .. } | RunError::Io { .. } | RunError::Blobs { .. } => 7,
-        RunError::Journal { source, .. } => match source {
-            OpenError::NoSpace(_) | OpenError::Unavailable(_) => 7,
-            OpenError::Missing(_)
-            | OpenError::Exists(_)
-            | OpenError::Damaged(_)
-            | OpenError::Newer { .. }
-            | OpenError::TooLarge { .. } => 1,
-        },
-        RunError::Damaged { .. } | RunError::Record { .. } => 1,
+        RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Ambiguous { .. } => 2,
+        RunError::Unavailable { .. } => 7,
+        RunError::Damaged { .. } | RunError::Unreadable { .. } => 1,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::repository::Repository;
 type Judges = BTreeMap<String, RepeatedScores>;
 
 fn path(repository: &Repository) -> PathBuf {
-    repository.home.memory().join("judges.json")
+    repository.state.memory().join("judges.json")
 }
 
 fn key(model: &str) -> String {
@@ -38,7 +38,7 @@ pub(crate) fn observe(repository: &Repository, model: &str, plans: &[Vec<Score>]
     let scores = judges.entry(key(model)).or_default();
     plans.iter().filter(|plan| plan.len() > 1).for_each(|plan| scores.observe(plan));
     let path = path(repository);
-    let directory = repository.home.memory();
+    let directory = repository.state.memory();
     std::fs::create_dir_all(&directory)?;
     let file = tempfile::NamedTempFile::new_in(&directory)?;
     serde_json::to_writer(&file, &judges)?;

@@ -77,9 +77,9 @@ impl SessionContext<'_> {
     pub(crate) fn begin(&self, order: RunOrder, brief: Brief) -> Result<(RunDirectory, RunOutcome), Failure> {
         let now = WallClock.now_ms();
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
-        let run = self.repository.home.run(&RunId::new(now, entropy.as_bytes()));
+        let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
-        let journal = FileJournal::create(&run.path).map_err(|source| RunError::unopened(&run.id, source))?;
+        let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
         let header = JournalHeader { format: FORMAT, at: now, order, brief: Some(brief) };
         let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
         let start = RunStart { header: header.clone(), history: None, artifacts };
@@ -101,7 +101,7 @@ impl SessionContext<'_> {
     ) -> Result<RunOutcome, Failure> {
         let _lock = run.lock()?;
         let opened =
-            FileJournal::open(&run.path, mode).map_err(|source| RunError::unopened(&run.id, source))?;
+            FileJournal::open(&run.path, mode).map_err(|error| RunError::journal(&run.id, &error))?;
         if let Some(cut) = &opened.cut {
             self.app.notices.say(&cut_words(cut));
         }
@@ -200,7 +200,7 @@ impl SessionContext<'_> {
             advisers,
             workspaces: Arc::clone(&duty.tools.workspaces),
             person,
-            memory: PlanMemory::new(self.repository.home.memory().join("plans")),
+            memory: PlanMemory::new(self.repository.state.memory().join("plans")),
             redactor: duty.tools.redactor.clone(),
             words_of: Box::new(move |id| agent_words(&outputs, id)),
             prompts: duty.places.prompts.clone(),
@@ -294,15 +294,15 @@ impl RunStorage<'_> {
         Ok(Places {
             outputs,
             prompts,
-            baselines: repository.home.baselines(),
-            locks: repository.home.locks(),
+            baselines: repository.state.baselines(),
+            locks: repository.state.locks(),
         })
     }
 }
 
 /// Where a run without a directory keeps its output.
 fn scratch(repository: &Repository) -> std::path::PathBuf {
-    repository.home.runs().join(".check").join(std::process::id().to_string())
+    repository.state.runs().join(".check").join(std::process::id().to_string())
 }
 
 fn cut_words(cut: &Cut) -> String {

@@ -14,7 +14,8 @@ use fixpoint_engine::Record;
 use fixpoint_vocabulary::{Lang, TaskId};
 
 use crate::artifacts::{DIAGNOSIS, files};
-use crate::directory::{RunDirectory, RunError};
+use crate::directory::RunDirectory;
+use crate::error::RunError;
 use crate::planning_history::planning_lines;
 use crate::view::{RunView, TaskView};
 
@@ -97,7 +98,7 @@ impl ArtifactWriter {
     }
 
     fn write_all(&mut self, directory: &Path, files: &[(&'static str, Vec<u8>)]) -> Result<(), RunError> {
-        fs::create_dir_all(directory).map_err(|source| RunError::io(directory, source))?;
+        fs::create_dir_all(directory).map_err(|error| RunError::io(directory, &error))?;
         for (name, content) in files {
             let path = directory.join(name);
             if fs::read(&path).is_ok_and(|written| written == *content) {
@@ -112,7 +113,7 @@ impl ArtifactWriter {
 
 /// Replaces a file as a whole.
 fn replace(path: &Path, content: &[u8]) -> Result<(), RunError> {
-    let failed = |source| RunError::io(path, source);
+    let failed = |error: std::io::Error| RunError::io(path, &error);
     let mut unfinished = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(failed)?;
     unfinished.write_all(content).map_err(failed)?;
     unfinished.persist(path).map(drop).map_err(|error| failed(error.error))
@@ -120,7 +121,7 @@ fn replace(path: &Path, content: &[u8]) -> Result<(), RunError> {
 
 fn remove(path: &Path) -> Result<(), RunError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(RunError::io(path, error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(RunError::io(path, &error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -146,7 +147,7 @@ impl LineFile {
         let present = match fs::read(&self.path) {
             Ok(present) => present,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(source) => return Err(RunError::io(&self.path, source)),
+            Err(error) => return Err(RunError::io(&self.path, &error)),
         };
         let same =
             self.pending.iter().zip(&present).take_while(|(expected, found)| expected == found).count();
@@ -163,7 +164,7 @@ impl LineFile {
 
     /// A file that could not be written is opened anew the next time, and what was written of it is cut off then.
     fn write_pending(&mut self) -> Result<(), RunError> {
-        let failed = |source| RunError::io(&self.path, source);
+        let failed = |error: std::io::Error| RunError::io(&self.path, &error);
         let mut file = match self.file.take() {
             Some(file) => file,
             None => {

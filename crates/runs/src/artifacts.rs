@@ -15,81 +15,81 @@ use crate::history::{Iteration, TaskHistory};
 use crate::summary::{FailureLine, Status};
 use crate::view::TaskView;
 
-/// `baseline_failures.json`: what failed before the work began.
+/// `baseline_failures.json`: what failed at the base.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BaselineFailures {
-    /// The commit.
+    /// The commit of the base.
     pub base: Option<String>,
-    /// The checks.
+    /// Every check at the base.
     pub checks: Vec<BaselineCheck>,
 }
 
-/// One check at the base.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BaselineCheck {
-    /// Its name.
+    /// The name of the check.
     pub name: String,
-    /// How many times it ran there.
+    /// How often it ran.
     pub runs: usize,
-    /// Failed every time.
+    /// Failures that occurred in every run.
     pub known: Vec<String>,
-    /// Failed sometimes.
+    /// Failures that occurred in some runs.
     pub flaky: Vec<String>,
-    /// What it said the first time.
+    /// The failures of the first run.
     pub failures: Vec<FailureLine>,
-    /// How many tests are known to have passed.
+    /// The number of tests that passed.
     pub passed: u64,
-    /// Whether it was cut short.
+    /// Whether it stopped before all tests ran.
     pub masked: bool,
 }
 
-/// `current_failures.json`: what stands in the way after the last attempt.
+/// `current_failures.json`: the failures after the last attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CurrentFailures {
-    /// The attempt.
+    /// The number of the attempt, from 1.
     pub iteration: u32,
-    /// What stands in the way.
+    /// Failures that must be gone before the task is done.
     pub failures: Vec<FailureLine>,
-    /// What was changed outside the scope.
+    /// Changed paths and exceeded limits out of scope.
     pub scope_violations: Vec<String>,
-    /// Whether the checks were cut short.
+    /// Whether the checks stopped before all tests ran.
     pub masked: bool,
 }
 
 /// `failure_fingerprint_history.json`: every attempt with its failures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FingerprintHistory {
-    /// One entry an attempt.
+    /// One entry per attempt.
     pub iterations: Vec<HistoryEntry>,
 }
 
-/// One attempt in the history.
+/// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryEntry {
-    /// The attempt.
+    /// The number of the attempt, from 1.
     pub iteration: u32,
-    /// The stage it was made at.
+    /// The stage of the convergence controller during the attempt.
     pub stage: u32,
-    /// What it came to.
+    /// How it compares with the attempts before it.
     pub progress: ProgressKind,
-    /// The failures, each with the number of attempts in a row that had it.
+    /// The fingerprints of its failures, each with the number of attempts in a row that had it.
     pub fingerprints: BTreeMap<String, u32>,
-    /// The same for two attempts with the same failures.
+    /// A hash of its failures.
     pub failure_set: String,
-    /// The tree it left.
+    /// The tree with its changes.
     pub tree: Option<String>,
-    /// The same for two attempts that differ from the base in the same way.
+    /// A hash of the base tree and its tree.
     pub diff: String,
 }
 
 /// `completion_reasons.json`: why the task is done, or is not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionReasons {
-    /// How it stands.
+    /// The state of the task.
     pub status: Status,
-    /// Why it ended or waits.
+    /// Why it ended or is paused.
     pub cause: Option<Cause>,
-    /// The controller's words on each attempt, and those of the checks on the last.
+    /// The reason for the decision after each attempt, then what the checks said of the last one.
     pub reasons: Vec<String>,
 }
 

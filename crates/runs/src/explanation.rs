@@ -8,7 +8,7 @@ use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 
-use crate::diagnosis::{Persistent, persistent};
+use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::history::Iteration;
 use crate::view::TaskView;
 use crate::words::progress_words;
@@ -20,18 +20,17 @@ const MOST_ATTEMPTS: usize = 12;
 /// Characters of a foreign message that are shown.
 const LONGEST: usize = 200;
 
-/// How a run stands, in words.
+/// The state of a run or a task, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// What happened, in a sentence or two.
     pub what: String,
-    /// What speaks for it.
+    /// The evidence for it.
     pub evidence: Vec<String>,
-    /// What a person can do.
+    /// What to do next.
     pub next: Vec<String>,
 }
 
-/// Explains how one task stands.
 pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explanation {
     let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
     let explainer = TaskExplainer { run, task, lang };
@@ -55,7 +54,7 @@ pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explana
     Explanation { what, evidence, next: explainer.next() }
 }
 
-/// What to look at where a task's last attempt ended as if all were well and had changed nothing.
+/// What to look at where the agent reported success and changed nothing.
 pub(crate) fn idle_hint(run: &Run, task: TaskView<'_>, lang: Lang) -> Option<String> {
     TaskExplainer { run, task, lang }.idle_hint()
 }
@@ -134,7 +133,7 @@ impl TaskExplainer<'_> {
         }
     }
 
-    /// In which way the attempts got nowhere.
+    /// Why the attempts do not converge.
     fn circles(&self) -> (&'static str, &'static str) {
         let is_idle = |iteration: &Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
         if self.task.history.iterations.iter().all(is_idle) {
@@ -197,7 +196,7 @@ impl TaskExplainer<'_> {
         self.task.history.last_error.as_ref().filter(|_| is_relevant).map(|said| short(said))
     }
 
-    /// What the planner said when it was asked for smaller tasks.
+    /// Why the planner did not split the task.
     fn not_replanned(&self) -> Option<String> {
         let said = short(self.task.history.replan_refusal.as_ref()?);
         Some(self.say(
@@ -211,7 +210,7 @@ impl TaskExplainer<'_> {
         placed.map_or_else(|| number.to_string(), |placed| placed.check.command.clone())
     }
 
-    /// Which checks made the baseline useless, and how.
+    /// The checks that make the baseline unusable, and why.
     fn unusable_checks(&self) -> Vec<String> {
         if self.task.cause() != Some(Cause::BaselineUnusable) {
             return Vec::new();
@@ -280,8 +279,8 @@ impl TaskExplainer<'_> {
 
     fn failures(&self) -> Vec<String> {
         let Some(last) = self.task.history.iterations.last() else { return Vec::new() };
-        let all = persistent(self.task.history);
-        let current: Vec<&Persistent> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
+        let all = persistent_failures(self.task.history);
+        let current: Vec<&PersistentFailure> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
         let mut lines: Vec<String> =
             current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure)).collect();
         if current.len() > MOST_FAILURES {
@@ -297,7 +296,7 @@ impl TaskExplainer<'_> {
         lines
     }
 
-    fn failure(&self, failure: &Persistent) -> String {
+    fn failure(&self, failure: &PersistentFailure) -> String {
         let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
         let print =
             if failure.test.is_some() { format!(" [{}]", failure.fingerprint) } else { String::new() };
@@ -342,7 +341,7 @@ impl TaskExplainer<'_> {
         })
     }
 
-    /// Whether something passes only with tests that were changed.
+    /// Whether a goal passes only with the changed tests.
     fn is_weakened(&self) -> bool {
         let last = self.task.history.iterations.last();
         last.is_some_and(|last| {
@@ -432,7 +431,7 @@ impl TaskExplainer<'_> {
     }
 }
 
-/// The beginning of what somebody said, on one line.
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST {

@@ -3,7 +3,8 @@
 use fixpoint_engine::{JournalHeader, RecordedRun};
 use fixpoint_vocabulary::Lang;
 
-use crate::directory::{RunDirectory, RunError};
+use crate::directory::RunDirectory;
+use crate::error::RunError;
 use crate::summary::{Status, Summary};
 use crate::view::{FoldedRun, RunView};
 

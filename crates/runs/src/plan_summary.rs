@@ -1,4 +1,4 @@
-//! The plan of a run and what became of its tasks, for people and programs.
+//! The plan and the tasks in the summary of a run.
 
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::run::{PlanRepair, ReviewedPlan, Run, TaskKind, TaskNode, TaskSource};
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::view::{RunView, TaskView};
 
-/// One plan that was put before the judge.
+/// One version of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionLine {
-    /// Its tasks.
+    /// The number of its tasks.
     pub tasks: usize,
     /// The mean of its scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// How often it was scored.
+    /// The number of scores.
     pub samples: usize,
-    /// Whether it could be carried out, by the judge.
+    /// Whether the judge accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptable: Option<bool>,
-    /// What was done about it: `accept`, `replan` or `reject`, and which rule said so.
+    /// `accept`, `replan` or `reject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
-    /// Why, in words.
+    /// The reason for the decision, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was used where it was broken: `merged` or `previous`.
+    /// What replaced an invalid plan: `merged` with the previous one, or the `previous` one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mended: Option<String>,
 }
@@ -36,50 +36,50 @@ pub struct RevisionLine {
 /// The plan of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanLine {
-    /// What is wanted, as it was understood.
+    /// The goal, as the planner understood it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub understanding: Option<GoalUnderstanding>,
-    /// The plans, the first at first.
+    /// All versions of the plan, oldest first.
     pub revisions: Vec<RevisionLine>,
-    /// The number of the plan that went on, from 1.
+    /// The number of the accepted version, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<u32>,
     /// Suggestions of the judge that were not followed.
     pub suggestions: Vec<String>,
-    /// What it holds that must not be run, or not without consent.
+    /// Commands in it that must not run, or need consent.
     pub findings: Vec<String>,
 }
 
 /// One task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskLine {
-    /// Its name.
+    /// The id of the task.
     pub id: String,
-    /// What is to be done.
+    /// What to do.
     pub description: String,
-    /// Where it comes from: `given`, `planned`, `replanned`, `added` or `merge`.
+    /// Its origin: `given`, `planned`, `replanned`, `added` or `merge`.
     pub kind: String,
-    /// Where it stands.
+    /// Its state.
     pub state: TaskState,
-    /// Why it is blocked; `dependency` where something it waits for cannot be done.
+    /// Why it is blocked; `dependency` where a task it depends on is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// What it waits for.
+    /// The tasks it depends on.
     pub dependencies: Vec<String>,
-    /// The tasks in its place.
+    /// The tasks that replace it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced_by: Vec<String>,
-    /// Attempts that were judged.
+    /// The number of judged attempts.
     pub attempts: u32,
-    /// The commit it came to.
+    /// The commit with its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// What its result rests on.
+    /// What proves the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
 }
 
-/// The plan of a run that has one.
+/// `None` for a run without a plan.
 pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
     if matches!(run.order().tasks, TaskSource::Given(_)) {
         return None;
@@ -111,7 +111,7 @@ pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
     })
 }
 
-/// The tasks of a run that has several.
+/// Empty for a run without a plan.
 pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
     if matches!(view.run.order().tasks, TaskSource::Given(_)) {
         return Vec::new();
@@ -151,7 +151,6 @@ fn planned_line(task: &Subtask) -> TaskLine {
     }
 }
 
-/// The word for where a task comes from.
 const fn kind_name(kind: &TaskKind) -> &'static str {
     match kind {
         TaskKind::Given => "given",

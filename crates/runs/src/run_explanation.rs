@@ -8,13 +8,13 @@ use crate::explanation::{Explanation, explain_task, idle_hint};
 use crate::view::{RunView, TaskView};
 use crate::words::state_words;
 
-/// Tasks that are named.
+/// Tasks that are listed.
 const MOST_TASKS: usize = 12;
-/// Beside no more tasks than these there is room to say what one of them came to.
+/// With so few tasks there is room for the evidence of the blocked one.
 const FEW_TASKS: usize = 4;
 const MOST_OF_ONE: usize = 4;
 
-/// Explains how a run stands.
+/// The state of a run, in words.
 pub fn explain(view: RunView<'_>, lang: Lang) -> Explanation {
     match (&view.run.order().tasks, view.first()) {
         (TaskSource::Given(_), Some(task)) => explain_task(view.run, task, lang),
@@ -44,7 +44,7 @@ impl<'a> RunExplainer<'a> {
         self.worked().filter(|node| node.state == state).count()
     }
 
-    /// The tasks that stand for something, without those that were replaced and those that only bring together.
+    /// The tasks that count: without replaced ones and merges.
     fn worked(&self) -> impl Iterator<Item = &TaskNode> {
         let stands = |node: &&TaskNode| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
         self.view.run.tasks().filter(stands)
@@ -158,7 +158,7 @@ impl<'a> RunExplainer<'a> {
         lines
     }
 
-    /// What is not certain about the goal: what was asked, what was assumed, and what cannot be done of it.
+    /// Open questions about the goal, assumptions, and what is not possible.
     fn goal_lines(&self) -> Vec<String> {
         let planning = self.view.run.planning();
         let line =
@@ -223,7 +223,7 @@ impl<'a> RunExplainer<'a> {
         )
     }
 
-    /// The task that stands in the way of a small run.
+    /// The one blocked task of a small run.
     fn stuck(&self) -> Option<TaskView<'a>> {
         let mut blocked = self.view.run.tasks().filter(|node| node.state == TaskState::Blocked);
         let (node, others) = (blocked.next()?, blocked.next());

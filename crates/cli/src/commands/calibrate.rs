@@ -57,7 +57,7 @@ pub(crate) fn run(
         scores.push(of_plan);
     }
     judges::observe(&repository, &named.judge, &scores)
-        .map_err(|source| Failure::Unwritable { path: repository.home.memory(), source })?;
+        .map_err(|source| Failure::Unwritable { path: repository.state.memory(), source })?;
     let sigma = judges::sigma(&repository, &named.judge);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({

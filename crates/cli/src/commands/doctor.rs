@@ -166,11 +166,11 @@ fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
         Finding::ok("repository", repository.root().display().to_string()),
         Finding::ok("workspaces", repository.workspaces.pool().display().to_string()),
     ];
-    findings.push(match std::fs::create_dir_all(repository.home.runs()) {
-        Ok(()) => Finding::ok("runs", repository.home.runs().display().to_string()),
+    findings.push(match std::fs::create_dir_all(repository.state.runs()) {
+        Ok(()) => Finding::ok("runs", repository.state.runs().display().to_string()),
         Err(error) => Finding::error(
             "runs",
-            format!("{}: {error}", repository.home.runs().display()),
+            format!("{}: {error}", repository.state.runs().display()),
             "make the directory writable, or set XDG_STATE_HOME",
         ),
     });

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output
     let age = DAY.saturating_mul(u32::try_from(arguments.days).unwrap_or(u32::MAX));
     let work = if arguments.force { Work::Expendable } else { Work::Precious };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
-    for run in repository.home.list()? {
+    for run in repository.state.list()? {
         match stays(&run, age, work) {
             None if arguments.dry_run => removed.push(run.id.0),
             None => match run.lock() {
@@ -126,7 +126,7 @@ fn forget(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
 }
 
 fn old_baselines(repository: &Repository, age: Duration) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(repository.home.baselines()).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(repository.state.baselines()).into_iter().flatten().flatten();
     let is_old = |entry: &std::fs::DirEntry| {
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
         modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|since| since > age))

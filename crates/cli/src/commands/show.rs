@@ -22,7 +22,7 @@ fn load(name: &str, app: &AppContext) -> Result<LoadedRun, Failure> {
 }
 
 pub(crate) fn list(arguments: &ListArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let runs = Repository::look(app)?.home.list()?;
+    let runs = Repository::look(app)?.state.list()?;
     if runs.is_empty() && Form::from(arguments.json) == Form::Text {
         app.notices.say("this repository has no runs yet; `fixpoint loop --help` says how to begin one");
     }

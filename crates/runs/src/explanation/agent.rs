@@ -9,13 +9,12 @@ use super::{TaskExplainer, short};
 use crate::history::Iteration;
 
 impl TaskExplainer<'_> {
-    /// Whether the attempt that would be made now was refused by the agent's provider.
+    /// The current attempt, if the agent's provider refused it.
     fn refused(&self) -> Option<&AttemptResult> {
         let open = self.task.history.open_attempt().map(|made| &made.result);
         open.filter(|result| result.end == AgentEnd::Unavailable)
     }
 
-    /// What an agent that is unavailable comes to.
     pub(super) fn unavailable(&self) -> String {
         match self.refused() {
             Some(_) => self.say(
@@ -28,7 +27,6 @@ impl TaskExplainer<'_> {
         }
     }
 
-    /// What a refused agent said.
     pub(super) fn refusal(&self) -> Option<String> {
         self.refused().and_then(|result| self.last_words(result))
     }
@@ -41,7 +39,7 @@ impl TaskExplainer<'_> {
         ))
     }
 
-    /// How the agent's last attempt ended, where that is worth knowing.
+    /// How the agent ended, unless it exited with code 0.
     pub(super) fn agent_lines(&self, last: &Iteration) -> Vec<String> {
         let Some(result) = last.attempt.as_ref().map(|made| &made.result) else { return Vec::new() };
         let ended = match (result.end, result.exit_code) {
@@ -60,7 +58,7 @@ impl TaskExplainer<'_> {
         ended.into_iter().chain(words).collect()
     }
 
-    /// What to look at where the last attempt ended as if all were well and had changed nothing.
+    /// What to look at where the agent reported success and changed nothing.
     pub(super) fn idle_hint(&self) -> Option<String> {
         let last = self.task.history.iterations.last()?;
         let code = last.attempt.as_ref().and_then(|made| made.result.exit_code);
@@ -75,7 +73,6 @@ impl TaskExplainer<'_> {
         })
     }
 
-    /// What can be done about an agent that is unavailable.
     pub(super) fn after_unavailable(&self) -> String {
         match self.refused() {
             Some(_) => self.say(

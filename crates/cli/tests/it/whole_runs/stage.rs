@@ -5,7 +5,7 @@ use std::process::Command;
 
 use fixpoint_decide::run::Run;
 use fixpoint_engine::RecordedRun;
-use fixpoint_runs::Home;
+use fixpoint_runs::StateDirectory;
 use fixpoint_testkit::{Options, Script, ScriptedServer};
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion};
 use fixpoint_vocabulary::work::{Command as Work, CommandEnd, CommandResult, Event};
@@ -232,7 +232,7 @@ impl Stage {
 /// What is on record of the last run below a directory of states.
 pub(super) fn recorded(states: &Path) -> Option<RecordedRun> {
     let homes = std::fs::read_dir(states).ok()?.flatten();
-    let mut homes = homes.map(|state| Home::new(states, &state.file_name().to_string_lossy()));
+    let mut homes = homes.map(|state| StateDirectory::new(states, &state.file_name().to_string_lossy()));
     let run = homes.find_map(|home| home.find("latest").ok())?;
     run.read().ok()
 }
