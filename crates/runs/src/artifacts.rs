@@ -2,7 +2,7 @@
 //!
 //! Everything here can be made again from the journal. Invariant: a file is there whole or as it was before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::path::Path;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::TaskSource;
 use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::work::FailureId;
 use fixpoint_vocabulary::{Cause, Lang};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use crate::diagnosis::{Diagnosis, diagnosis_markdown};
 use crate::directory::{RunDirectory, RunError};
 use crate::planning_history::planning_history;
 use crate::story::{Iteration, Story, TaskStory};
-use crate::summary::{FailureLine, Status};
+use crate::summary::{FailureLine, Status, texts};
 
 /// `baseline_failures.json`: what failed before the work began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -165,13 +166,13 @@ fn baseline(recorded: &Recorded, story: &TaskStory) -> BaselineFailures {
         check.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
     };
     let checks = story.task.ground().checks.iter().map(|(number, check)| {
-        let in_every_run = |id: &&String| check.failing.iter().all(|run| run.contains(*id));
-        let all: std::collections::BTreeSet<&String> = check.failing.iter().flatten().collect();
+        let in_every_run = |id: &&FailureId| check.failing.iter().all(|run| run.contains(*id));
+        let all: BTreeSet<&FailureId> = check.failing.iter().flatten().collect();
         BaselineCheck {
             name: name(number),
             runs: check.failing.len(),
-            known: all.iter().copied().filter(in_every_run).cloned().collect(),
-            flaky: all.iter().copied().filter(|id| !in_every_run(id)).cloned().collect(),
+            known: texts(all.iter().copied().filter(in_every_run)).into_iter().collect(),
+            flaky: texts(all.iter().copied().filter(|id| !in_every_run(id))).into_iter().collect(),
             failures: check.failures.iter().map(FailureLine::from).collect(),
             passed: check.counted,
             masked: check.masked,
@@ -198,8 +199,9 @@ fn history(story: &TaskStory) -> FingerprintHistory {
     let base = story.base.as_ref().map(|base| base.tree.to_string()).unwrap_or_default();
     let entry = |iteration: &Iteration| {
         let attempt = &iteration.judged.attempt;
-        let failing = attempt.fingerprints.iter().flatten().cloned();
-        let violations = attempt.scope_violations.iter().map(|path| format!("scope:{path}"));
+        let failing = attempt.fingerprints.iter().flatten().map(ToString::to_string);
+        let outside = attempt.scope_violations.iter().cloned().map(FailureId::OutOfScope);
+        let violations = outside.map(|failure| failure.to_string());
         let before = std::mem::take(&mut in_a_row);
         in_a_row = failing
             .chain(violations)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_engine::Recorded;
+use fixpoint_vocabulary::work::Fingerprint;
 use fixpoint_vocabulary::{Cause, Lang};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,11 +97,11 @@ impl Diagnosis {
 
 /// Failures of the attempts, with how often they were seen; those of the last attempt first.
 pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
-    let mut all: BTreeMap<&str, Persistent> = BTreeMap::new();
+    let mut all: BTreeMap<&Fingerprint, Persistent> = BTreeMap::new();
     for iteration in &story.iterations {
         for failure in &iteration.judged.failures {
-            let entry = all.entry(&failure.fingerprint).or_insert_with(|| Persistent {
-                fingerprint: failure.fingerprint.clone(),
+            let entry = all.entry(failure.fingerprint()).or_insert_with(|| Persistent {
+                fingerprint: failure.fingerprint().to_string(),
                 test: None,
                 seen: 0,
                 in_a_row: 0,
@@ -114,7 +115,7 @@ pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
             entry.place.clone_from(&failure.place);
         }
         for (fingerprint, entry) in &mut all {
-            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint == *fingerprint) {
+            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint() == *fingerprint) {
                 entry.in_a_row = 0;
             }
         }

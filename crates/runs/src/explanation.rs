@@ -2,14 +2,17 @@
 
 mod agent;
 
+use std::collections::BTreeSet;
+
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::{Step, Work};
 use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
+use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use crate::diagnosis::{Persistent, persistent};
 use crate::story::TaskStory;
+use crate::summary::texts;
 
 /// Failures that are shown.
 const MOST_FAILURES: usize = 3;
@@ -306,17 +309,17 @@ impl Teller<'_> {
 
     fn tolerated(&self) -> Option<String> {
         let seen = &self.story.iterations.last()?.judged.seen;
-        let list = |names: &std::collections::BTreeSet<String>| {
+        let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
             format!("{} ({}{dots})", names.len(), shown.join(", "))
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&seen.known, "known", "既知"),
-            (&seen.flaky, "flaky", "不安定"),
-            (&seen.newly_flaky, "newly flaky", "新たに不安定"),
-            (&seen.vanished, "vanished", "消失"),
+            (&texts(&seen.known), "known", "既知"),
+            (&texts(&seen.flaky), "flaky", "不安定"),
+            (&texts(&seen.newly_flaky), "newly flaky", "新たに不安定"),
+            (&texts(&seen.vanished), "vanished", "消失"),
         ] {
             if !names.is_empty() {
                 parts.push(format!("{} {}", self.say(en, ja), list(names)));
@@ -329,7 +332,7 @@ impl Teller<'_> {
     fn is_weakened(&self) -> bool {
         let last = self.story.iterations.last();
         last.is_some_and(|last| {
-            last.judged.failures.iter().any(|failure| failure.fingerprint.starts_with("weakened:"))
+            last.judged.failures.iter().any(|failure| matches!(failure.id(), FailureId::Weakened(_)))
         })
     }
 

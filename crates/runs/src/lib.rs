@@ -37,4 +37,4 @@ pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
 pub use planning_history::{HistoryLine, planning_history};
 pub use run_explanation::{explain, state_name};
 pub use story::{AttemptMade, CheckMade, Iteration, Story, TaskStory};
-pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};
+pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation, texts};

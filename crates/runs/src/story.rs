@@ -11,6 +11,7 @@ use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::documents::Document;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckReport, CommandEnd, CommandId, CommandResult, CommitId, Event,
+    FailureId,
 };
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
@@ -345,13 +346,13 @@ impl TaskStory {
         self.open.attempt.as_ref()
     }
 
-    /// Tests and fingerprints that failed at the base in every run, and those that failed in some only.
-    pub fn known_at_base(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+    /// What failed at the base in every run, and what failed in some only.
+    pub fn known_at_base(&self) -> (BTreeSet<FailureId>, BTreeSet<FailureId>) {
         let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
         for check in self.task.ground().checks.values() {
-            for identity in check.failing.iter().flatten() {
-                let is_constant = check.failing.iter().all(|run| run.contains(identity));
-                if is_constant { &mut always } else { &mut sometimes }.insert(identity.clone());
+            for failing in check.failing.iter().flatten() {
+                let is_constant = check.failing.iter().all(|run| run.contains(failing));
+                if is_constant { &mut always } else { &mut sometimes }.insert(failing.clone());
             }
         }
         (always, sometimes)
