@@ -7,24 +7,24 @@ use std::path::Path;
 use fixpoint_project::{FoundAgent, agent, agents};
 use fixpoint_vocabulary::settings::{AgentKind, AgentSettings, Settings};
 
+use crate::app_context::AppContext;
 use crate::evidence::refuse_secret;
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
 /// The agent's command line as a person would type it. What is typed goes before what a file says about its kind.
 pub(crate) fn choose(
     typed: &[String],
     settings: &mut Settings,
     repository: &Repository,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<Vec<String>, Failure> {
     for argument in typed {
         refuse_secret("the agent's command line", argument)?;
     }
     if !typed.is_empty() {
         settings.agent.kind = AgentKind::Auto;
-        let working_dir = surroundings.working_dir()?;
+        let working_dir = app.working_dir()?;
         let root = repository.root().canonicalize().unwrap_or_else(|_| repository.root().to_path_buf());
         let resolved = typed.iter().enumerate();
         return Ok(resolved.map(|(place, word)| resolved_word(place, word, &working_dir, &root)).collect());
@@ -33,10 +33,10 @@ pub(crate) fn choose(
         return Ok(configured);
     }
     let wanted = wanted(settings.agent.kind)?;
-    let found = agents(&|name| surroundings.program(name));
+    let found = agents(&|name| app.program(name));
     match found.iter().find(|agent| wanted.is_none_or(|name| agent.name == name)) {
         Some(agent) => {
-            surroundings.notices.say(&format!("the agent is {}: {}", agent.title, agent.command_line()));
+            app.notices.say(&format!("the agent is {}: {}", agent.title, agent.command_line()));
             Ok(words(agent))
         }
         None => Err(Failure::BadInput(
@@ -53,7 +53,6 @@ fn configured(settings: &AgentSettings) -> Option<Vec<String>> {
         AgentKind::Opencode => agent("opencode", program.into()),
         AgentKind::Gemini => agent("gemini", program.into()),
         AgentKind::Auto | AgentKind::Command | AgentKind::Claude | AgentKind::Codex => None,
-        AgentKind::Acp | AgentKind::Builtin => return None,
     };
     let complete = |known: &FoundAgent| words(known).into_iter().chain(extra.iter().cloned()).collect();
     Some(known.as_ref().map_or_else(|| settings.command.clone(), complete))
@@ -67,9 +66,7 @@ fn wanted(kind: AgentKind) -> Result<Option<&'static str>, Failure> {
         AgentKind::Codex => Ok(Some("codex")),
         AgentKind::Opencode => Ok(Some("opencode")),
         AgentKind::Gemini => Ok(Some("gemini")),
-        AgentKind::Acp | AgentKind::Builtin | AgentKind::Command => {
-            Err(Failure::BadInput("name the agent after `--`, such as `-- claude`".into()))
-        }
+        AgentKind::Command => Err(Failure::BadInput("name the agent after `--`, such as `-- claude`".into())),
     }
 }
 
@@ -119,7 +116,6 @@ mod tests {
         case(AgentKind::Auto, Some("/opt/x -m y"));
         case(AgentKind::Opencode, Some("/opt/x run {prompt} -m y"));
         case(AgentKind::Gemini, Some("/opt/x --skip-trust --approval-mode auto_edit -p {prompt} -m y"));
-        case(AgentKind::Acp, None);
         assert_eq!(line(AgentKind::Claude, &[]), None);
     }
 

@@ -82,17 +82,16 @@ impl Failure {
 
 fn of_workspace(error: &WorkspaceError) -> u8 {
     match error {
-        WorkspaceError::NotARepository(_)
-        | WorkspaceError::Empty
+        WorkspaceError::UnusableRepository { .. }
         | WorkspaceError::NoSuchCommit(_)
-        | WorkspaceError::BadName(_)
+        | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. } => 2,
-        WorkspaceError::NoSpace(_)
-        | WorkspaceError::Busy(_)
-        | WorkspaceError::NoGit(_)
+        WorkspaceError::UnusableGit { .. }
+        | WorkspaceError::NoSpace(_)
+        | WorkspaceError::AllInUse(_)
         | WorkspaceError::Io { .. } => 7,
         WorkspaceError::Cancelled => 130,
-        WorkspaceError::Unreadable { .. } | WorkspaceError::Git { .. } => 1,
+        WorkspaceError::Git { .. } => 1,
     }
 }
 
@@ -119,10 +118,7 @@ fn of_engine(error: &EngineError) -> u8 {
         | EngineError::Blob(BlobError::NoSpace(_) | BlobError::Unavailable(_)) => 7,
         EngineError::Journal(JournalError::TooLarge { .. })
         | EngineError::Blob(BlobError::Missing(_) | BlobError::Damaged(_))
-        | EngineError::Record(_)
-        | EngineError::OutOfPlace(_)
-        | EngineError::Silence
-        | EngineError::Encoding(_) => 1,
+        | EngineError::Defect(_) => 1,
     }
 }
 

@@ -8,14 +8,10 @@ use fixpoint_models::{Key, Network, NetworkLimits};
 use fixpoint_vocabulary::settings::UserConfigApi;
 use serde_json::{Map, Value, json};
 
-use crate::surroundings::Surroundings;
+use crate::app_context::AppContext;
 
 /// What the service says of a person, as a layer of the configuration.
-pub(crate) fn settings_of(
-    person: &str,
-    service: &UserConfigApi,
-    surroundings: &Surroundings,
-) -> Result<Node, String> {
+pub(crate) fn settings_of(person: &str, service: &UserConfigApi, app: &AppContext) -> Result<Node, String> {
     let Some(url) = &service.url else { return Err("user_config_api.url is not set".to_string()) };
     let Some((platform, name)) = person.split_once('/') else {
         return Err(format!("`{person}` is no PLATFORM/NAME, such as github/alice"));
@@ -23,12 +19,12 @@ pub(crate) fn settings_of(
     let key = match &service.api_key_env {
         None => None,
         Some(variable) => {
-            let value = surroundings.variable(variable).map(|value| value.to_string_lossy().into_owned());
+            let value = app.variable(variable).map(|value| value.to_string_lossy().into_owned());
             let key = value.as_deref().and_then(Key::new);
             Some(key.ok_or_else(|| format!("user_config_api.api_key_env: {variable} holds no key"))?)
         }
     };
-    let environment: BTreeMap<String, String> = surroundings
+    let environment: BTreeMap<String, String> = app
         .environment()
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
@@ -68,7 +64,7 @@ fn models(llm: &Map<String, Value>) -> Map<String, Value> {
         (None, Some(model)) => Some(model.to_string()),
         (_, None) => None,
     };
-    let roles = ["planner", "judge", "worker", "reflector"];
+    let roles = ["planner", "judge", "reflector"];
     let named = |role: &str| text(role).map(ToString::to_string).or_else(|| for_all.clone());
     let mut models: Map<String, Value> =
         roles.iter().filter_map(|role| Some(((*role).to_string(), json!(named(role)?)))).collect();
@@ -100,8 +96,7 @@ mod tests {
             "planning": { "max_subtasks": 7 },
         }});
         let expected = json!({
-            "models": { "planner": "openai/gpt-5", "judge": "anthropic/claude", "worker": "openai/gpt-5",
-                        "reflector": "openai/gpt-5" },
+            "models": { "planner": "openai/gpt-5", "judge": "anthropic/claude", "reflector": "openai/gpt-5" },
             "planning": { "max_subtasks": 7 },
         });
         assert_eq!(layer(&answer), Ok(expected));

@@ -7,8 +7,8 @@ use fixpoint_runs::{Home, RunDirectory};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
+use crate::app_context::AppContext;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 
 /// Another run may hold every workspace for as long as its agent or check takes; a stop ends the waiting.
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
@@ -26,8 +26,8 @@ pub(crate) struct Repository {
 
 impl Repository {
     /// Opens it, with as many workspaces as the settings need.
-    pub(crate) fn open(surroundings: &Surroundings, settings: &Settings) -> Result<Self, Failure> {
-        let working_dir = surroundings.working_dir()?;
+    pub(crate) fn open(app: &AppContext, settings: &Settings) -> Result<Self, Failure> {
+        let working_dir = app.working_dir()?;
         let defaults = Options::default();
         let options = Options {
             agent_slots: settings.max_workers + 1,
@@ -35,17 +35,16 @@ impl Repository {
             wait: PATIENCE,
             ..defaults
         };
-        let workspaces =
-            LocalWorkspaces::open(&working_dir, &surroundings.cache_dir()?.join("slots"), options)?;
+        let workspaces = LocalWorkspaces::open(&working_dir, &app.cache_dir()?.join("slots"), options)?;
         let directory = below(workspaces.tree(), &working_dir)?;
         let name = workspaces.pool().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let home = Home::new(&surroundings.state_dir()?, &name);
+        let home = Home::new(&app.state_dir()?, &name);
         Ok(Self { workspaces, home, directory })
     }
 
     /// Opens it to look at runs.
-    pub(crate) fn look(surroundings: &Surroundings) -> Result<Self, Failure> {
-        Self::open(surroundings, &Settings::default())
+    pub(crate) fn look(app: &AppContext) -> Result<Self, Failure> {
+        Self::open(app, &Settings::default())
     }
 
     /// The run of a name.

@@ -7,6 +7,7 @@ use std::thread::ScopedJoinHandle;
 
 use fixpoint_ports::{CommitId, WorkspaceError, Workspaces};
 use fixpoint_prompts::{TokenMeter, estimate_tokens};
+use fixpoint_vocabulary::counted;
 
 /// No file of a repository is shown beyond this.
 const LARGEST_FILE: u64 = 256 << 10;
@@ -146,7 +147,7 @@ fn directories(names: &[String], depth: usize) -> String {
     }
     let line = |(directory, count): (&String, &u64)| {
         let name = if directory.is_empty() { "." } else { directory.as_str() };
-        format!("{name}/ ({count} files)")
+        format!("{name}/ ({})", counted(count, "file"))
     };
     counts.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -373,7 +373,8 @@ impl TaskRun {
             | CommandResult::Merged(_)
             | CommandResult::Person(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => {}
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => {}
         }
     }
 

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fixpoint_decide::merging::{Finding, FourVersions, Loss, Side, findings};
 use fixpoint_ports::{Change, ChangeKind, CommitId, DiffStyle, WorkspaceError};
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, FailureId, LostPart, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{Conflict, FailureId, LostPart, ReportedFailure};
 
 use crate::Duty;
 use crate::duty::Obstacle;

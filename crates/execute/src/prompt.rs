@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 
 use fixpoint_decide::merging::Side;
-use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::brief::{Brief, PlacedCheck};
 use fixpoint_vocabulary::settings::CheckKind;
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{Conflict, ReportedFailure};
+use fixpoint_vocabulary::{Redacted, counted};
 
 /// Failures that are told in full; of the others only the names.
 const IN_FULL: usize = 20;
@@ -152,10 +153,10 @@ fn conditions(brief: &Brief, goals: Option<&BTreeSet<u32>>) -> String {
         lines.push(format!("- These paths do not change: {}.", list(&scope.denied_paths)));
     }
     if let Some(files) = scope.max_changed_files {
-        lines.push(format!("- At most {files} files change."));
+        lines.push(format!("- At most {} may change.", counted(files, "file")));
     }
     if let Some(changed) = scope.max_changed_lines {
-        lines.push(format!("- At most {changed} lines change."));
+        lines.push(format!("- At most {} may change.", counted(changed, "line")));
     }
     lines.push(
         "- No test is deleted, skipped or weakened, and no test command is redefined: this is checked."

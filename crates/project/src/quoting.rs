@@ -1,13 +1,11 @@
 //! Words that stay one word for `sh`. Invariant: whatever the text is, the shell reads back exactly it.
 
-/// A word for a command line of `sh`, quoted only where it must be.
-pub(crate) fn shell_word(word: &str) -> String {
-    let is_plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | ',' | '@');
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+use std::borrow::Cow;
+
+/// A word for a command line of `sh`, quoted only where it must be. Names of files and directories hold no NUL, which is
+/// all that cannot be quoted.
+pub(crate) fn shell_word(word: &str) -> Cow<'_, str> {
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
 }
 
 #[cfg(test)]
@@ -19,7 +17,7 @@ mod tests {
         let table = [
             ("web", "web"),
             ("My App.sln", "'My App.sln'"),
-            ("it's", r"'it'\''s'"),
+            ("it's", "\"it's\""),
             ("$(rm -rf .)", "'$(rm -rf .)'"),
             ("", "''"),
         ];

@@ -5,10 +5,11 @@
 
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 use crate::found::Found;
 
-/// Where a comment is broken, in characters.
+/// Where a comment is broken, in columns.
 const COMMENT_WIDTH: usize = 100;
 
 /// The text of `.fixpoint/config.yaml`. `schema` is where editors find the JSON Schema, a path from the file or an
@@ -130,20 +131,17 @@ fn is_shown(c: char) -> bool {
     c >= '\u{a1}' && !is_treacherous
 }
 
-/// A comment of several lines, broken between words.
+/// A comment of several lines, broken between words only: a path or a command stays whole.
 fn comment(text: &str) -> Vec<String> {
-    let text = one_line(text);
-    let mut lines = Vec::new();
-    let mut line = "#".to_string();
-    for word in text.split_whitespace() {
-        if line.len() > 1 && line.chars().count() + word.chars().count() >= COMMENT_WIDTH {
-            lines.push(std::mem::replace(&mut line, "#".to_string()));
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines
+    let options = Options::new(COMMENT_WIDTH)
+        .initial_indent("# ")
+        .subsequent_indent("# ")
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .break_words(false);
+    let text = one_line(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    textwrap::wrap(&text, options).into_iter().map(|line| line.trim_end().to_string()).collect()
 }
 
 /// A text that cannot end the comment it stands in.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
 use fixpoint_decide::task_run::TestEdits;
-use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Recorded, replay};
+use fixpoint_engine::{EngineDeps, EngineExit, Engine, FORMAT, JournalHeader, RecordedRun, replay};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush};
 use fixpoint_ports::{Executor, Journal, JournalError, Outbox, Seq, mailbox};
 use fixpoint_vocabulary::ask::{Asking, Draft, Manner};
@@ -120,7 +120,7 @@ fn task(layer: usize, column: usize) -> Subtask {
     }
 }
 
-fn opening(tasks: usize) -> Opening {
+fn opening(tasks: usize) -> JournalHeader {
     let mut settings = Settings { max_workers: u32::try_from(WIDTH).unwrap_or(1), ..Settings::default() };
     settings.planning.max_subtasks = u32::try_from(tasks).unwrap_or(u32::MAX);
     let check = Check::new("suite", "true", CheckKind::Guard);
@@ -149,7 +149,7 @@ fn opening(tasks: usize) -> Opening {
         goals: BTreeSet::new(),
         test_edits: TestEdits::Checked,
     };
-    Opening {
+    JournalHeader {
         format: FORMAT,
         at: 0,
         order: RunOrder::planned(order, Allowance::default()),
@@ -223,7 +223,7 @@ fn run(directory: &Path, tasks: usize, flush: Flush) -> Outcome<Took> {
         flush,
     };
     let blobs = Arc::new(FileBlobs::open(&directory.join("blobs"))?);
-    let desk = Desk { journal, blobs, clock: Arc::new(NoClock) };
+    let desk = EngineDeps { journal, blobs, clock: Arc::new(NoClock) };
     let executor = Instantly { outbox, made: 0, draft: draft(tasks) };
     let mut engine = Engine::begin(desk, executor, opening(tasks))?;
     let (mut ours, mut floor, mut last) = (Vec::new(), Vec::new(), None);
@@ -235,7 +235,7 @@ fn run(directory: &Path, tasks: usize, flush: Flush) -> Outcome<Took> {
             floor.push(beside.as_secs_f64() * 1e3);
         }
     })?;
-    if ending == Ending::Ended(Cause::Done) {
+    if ending == EngineExit::Ended(Cause::Done) {
         Ok(Took { ours, floor })
     } else {
         Err(format!("{ending:?}").into())
@@ -284,8 +284,8 @@ fn decided_again() -> Outcome<()> {
     run(directory.path(), 1000, Flush::Never)?;
     let blobs = FileBlobs::open(&directory.path().join("blobs"))?;
     let records = FileJournal::inspect(directory.path())?.records;
-    let recorded = Recorded::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
-    let opening = recorded.opening.clone();
+    let recorded = RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
+    let opening = recorded.header.clone();
     let began = Instant::now();
     let replayed = replay(&recorded, opening.order, opening.brief);
     println!("{} decisions again: {:.0} ms", replayed.decisions, began.elapsed().as_secs_f64() * 1e3);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded, Return};
+use fixpoint_engine::{EngineDeps, Engine, FORMAT, JournalHeader, RecordedRun, ResumeRequest};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush, OpenMode};
 use fixpoint_ports::{Executor, Outbox, mailbox};
 use fixpoint_vocabulary::Redactor;
@@ -108,17 +108,17 @@ fn processor_ms() -> Outcome<f64> {
 /// Runs a loop of so many iterations and gives the time at which each was judged.
 fn run(directory: &Path, iterations: u32, flush: Flush) -> Outcome<Vec<Instant>> {
     let (outbox, inbox) = mailbox();
-    let desk = Desk {
+    let desk = EngineDeps {
         journal: FileJournal::create(directory)?.with_flush(flush),
         blobs: Arc::new(FileBlobs::open(&directory.join("blobs"))?),
         clock: Arc::new(NoClock),
     };
     let order = RunOrder::given(order(iterations));
-    let opening = Opening { format: FORMAT, at: 0, order, brief: None };
+    let opening = JournalHeader { format: FORMAT, at: 0, order, brief: None };
     let mut engine = Engine::begin(desk, Instantly { outbox }, opening)?;
     let mut judged = vec![Instant::now()];
     engine.run(&inbox, &mut |record, _| {
-        if record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some()) {
+        if record.decision.task_decisions().any(|(_, decision)| decision.judged.is_some()) {
             judged.push(Instant::now());
         }
     })?;
@@ -199,11 +199,11 @@ fn resume(iterations: u32) -> Outcome<()> {
         let began = Instant::now();
         let opened = FileJournal::open(directory.path(), OpenMode::Continue)?;
         let blobs = FileBlobs::open(&directory.path().join("blobs"))?;
-        let recorded = Recorded::read(opened.records.iter().map(|record| record.payload.as_slice()), &blobs)?;
+        let recorded = RecordedRun::read(opened.records.iter().map(|record| record.payload.as_slice()), &blobs)?;
         events = recorded.records.len();
         let (outbox, _inbox) = mailbox();
-        let desk = Desk { journal: opened.journal, blobs: Arc::new(blobs), clock: Arc::new(NoClock) };
-        let engine = Engine::resume(desk, Instantly { outbox }, &recorded, Return::default());
+        let desk = EngineDeps { journal: opened.journal, blobs: Arc::new(blobs), clock: Arc::new(NoClock) };
+        let engine = Engine::resume(desk, Instantly { outbox }, &recorded, ResumeRequest::default());
         times.push(began.elapsed());
         drop(engine);
     }

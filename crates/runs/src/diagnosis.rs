@@ -1,16 +1,18 @@
-//! Why a run did not get there: cause, what would not go away, what was tried, and what to do next.
+//! Why a run did not succeed: the cause, the failures, the attempts, and what to do next.
 
 use std::collections::BTreeMap;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_engine::Recorded;
+use fixpoint_decide::run::Run;
 use fixpoint_vocabulary::work::Fingerprint;
-use fixpoint_vocabulary::{Cause, Lang};
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::explanation::explain_task;
-use crate::story::TaskStory;
+use crate::history::TaskHistory;
+use crate::view::TaskView;
+use crate::words::progress_words;
 
 /// A failure that would not go away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,16 +71,16 @@ pub struct Diagnosis {
 
 impl Diagnosis {
     /// The diagnosis of a run that ended or waits.
-    pub fn of(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Self {
-        let explanation = explain_task(recorded, story, lang);
-        let last = story.iterations.last();
+    pub fn of(run: &Run, task: TaskView<'_>, lang: Lang) -> Self {
+        let explanation = explain_task(run, task, lang);
+        let iterations = &task.history.iterations;
+        let last = iterations.last();
         Self {
-            cause: story.cause().unwrap_or(Cause::Stopped),
+            cause: task.cause().unwrap_or(Cause::Stopped),
             what: explanation.what,
-            fingerprints: persistent(story),
+            fingerprints: persistent(task.history),
             scope_violations: last.map(|last| last.judged.outside.clone()).unwrap_or_default(),
-            tried: story
-                .iterations
+            tried: iterations
                 .iter()
                 .map(|iteration| Tried {
                     n: iteration.number,
@@ -96,9 +98,9 @@ impl Diagnosis {
 }
 
 /// Failures of the attempts, with how often they were seen; those of the last attempt first.
-pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
+pub(crate) fn persistent(task: &TaskHistory) -> Vec<Persistent> {
     let mut all: BTreeMap<&Fingerprint, Persistent> = BTreeMap::new();
-    for iteration in &story.iterations {
+    for iteration in &task.iterations {
         for failure in &iteration.judged.failures {
             let entry = all.entry(failure.fingerprint()).or_insert_with(|| Persistent {
                 fingerprint: failure.fingerprint().to_string(),
@@ -127,28 +129,31 @@ pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
     persistent
 }
 
-/// The diagnosis as a document.
-pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str) -> String {
+/// The diagnosis as a Markdown document.
+pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str, lang: Lang) -> String {
+    let say = |en: &'static str, ja: &'static str| match lang {
+        Lang::En => en,
+        Lang::Ja => ja,
+    };
     let mut text = format!("# {} — {}\n\n{}\n", run, cause_name(diagnosis.cause), diagnosis.what);
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             text.push_str(&format!("\n## {title}\n\n{}\n", lines.join("\n")));
         }
     };
-    let stubborn = diagnosis.fingerprints.iter().map(|failure| {
-        let name = failure.test.as_deref().unwrap_or("(no test)");
-        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        format!(
-            "- `{}` {name}{place}: in {} attempts, the last {} in a row\n\n{}\n",
-            failure.fingerprint,
-            failure.seen,
-            failure.in_a_row,
-            indented(&failure.message)
-        )
+    let failures = diagnosis.fingerprints.iter().map(|failure| {
+        let name = failure.test.as_deref().unwrap_or(say("(no test name)", "（テスト名なし）"));
+        let place = match (&failure.place, lang) {
+            (Some(place), Lang::En) => format!(" at {place}"),
+            (Some(place), Lang::Ja) => format!("（{place}）"),
+            (None, Lang::En | Lang::Ja) => String::new(),
+        };
+        let times = times_seen(failure, lang);
+        format!("- `{}` {name}{place}: {times}\n\n{}\n", failure.fingerprint, indented(&failure.message))
     });
-    section("Failures that would not go away", stubborn.collect());
+    section(say("Failures", "失敗"), failures.collect());
     section(
-        "Changed outside the scope",
+        say("Changes out of scope", "範囲外の変更"),
         diagnosis.scope_violations.iter().map(|path| format!("- `{path}`")).collect(),
     );
     let tried = diagnosis.tried.iter().map(|tried| {
@@ -156,21 +161,37 @@ pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str) -> String {
             "| {} | {} | {} | {} | {} | {} |",
             tried.n,
             tried.stage,
-            tried.progress.name(),
+            progress_words(tried.progress, lang),
             tried.failures,
             tried.changed_files,
             tried.verdict
         )
     });
     let head = [
-        "| attempt | stage | came to | failures | files changed | verdict |".to_string(),
+        say(
+            "| attempt | stage | result | failures | changed files | verdict |",
+            "| 試行 | ステージ | 結果 | 失敗 | 変更ファイル | 判定 |",
+        )
+        .to_string(),
         "|---|---|---|---|---|---|".to_string(),
     ];
     let table: Vec<String> = head.into_iter().chain(tried).collect();
-    section("What was tried", if diagnosis.tried.is_empty() { Vec::new() } else { table });
-    section("Evidence", diagnosis.evidence.iter().map(|line| format!("- {line}")).collect());
-    section("What to do", diagnosis.next.iter().map(|line| format!("- {line}")).collect());
+    section(say("Attempts", "試行"), if diagnosis.tried.is_empty() { Vec::new() } else { table });
+    let bullets = |lines: &[String]| lines.iter().map(|line| format!("- {line}")).collect();
+    section(say("Evidence", "根拠"), bullets(&diagnosis.evidence));
+    section(say("Next steps", "次の手順"), bullets(&diagnosis.next));
     text
+}
+
+/// In how many attempts a failure was seen, and whether the last was one of them.
+fn times_seen(failure: &Persistent, lang: Lang) -> String {
+    let attempts = counted(failure.seen, "attempt");
+    let (en, ja) = match failure.in_a_row {
+        0 => (format!("in {attempts}, not in the last one"), "（最後の試行では発生せず）".to_string()),
+        1 => (format!("in {attempts}, including the last one"), "（最後の試行を含む）".to_string()),
+        row => (format!("in {attempts}, including the last {row}"), format!("（直近{row}回を含む）")),
+    };
+    Text::new(en, format!("{}回の試行で発生{ja}", failure.seen)).in_lang(lang).to_string()
 }
 
 /// The name of a cause, as in JSON.

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixpoint_engine::{RecordError, Recorded};
+use fixpoint_engine::{RecordError, RecordedRun};
 use fixpoint_journal::{Damage, FileBlobs, FileJournal, LockError, OpenError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// The file that says that the result has a branch.
-const DELIVERED: &str = "delivered";
 /// How many runs the message about an unclear name lists.
 const MOST_NAMED: usize = 5;
 
@@ -42,13 +41,13 @@ impl RunId {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is none of that name: `fixpoint list` shows what there is.
-    #[error("no run is called `{0}`; `fixpoint list` shows those of this repository")]
+    #[error("no run named `{0}`; `fixpoint list` lists the runs of this repository")]
     NoSuchRun(String),
     /// There is none at all.
-    #[error("this repository has no runs yet; `fixpoint loop --help` says how to begin one")]
+    #[error("this repository has no runs yet; see `fixpoint loop --help`")]
     NoRuns,
     /// Several begin so: name more of it.
-    #[error("`{name}` may be any of {}", .candidates.join(", "))]
+    #[error("`{name}` is ambiguous; it could be {}", .candidates.join(", "))]
     Unclear {
         /// What was named.
         name: String,
@@ -57,7 +56,7 @@ pub enum RunError {
     },
     /// Its journal is not what was written.
     #[error(
-        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps a copy of the bytes, and goes on"
+        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps the cut bytes in a file, and continues"
     )]
     Damaged {
         /// The run.
@@ -108,6 +107,10 @@ pub enum RunError {
 }
 
 impl RunError {
+    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), source }
+    }
+
     /// That the journal of a run could not be opened.
     pub fn unopened(run: &RunId, source: OpenError) -> Self {
         let run = run.clone();
@@ -210,15 +213,6 @@ pub struct RunDirectory {
     pub path: PathBuf,
 }
 
-/// A run as it is on the disk.
-#[derive(Debug)]
-pub struct OpenedRun {
-    /// Everything its journal holds.
-    pub recorded: Recorded,
-    /// Who works on it now.
-    pub holder: Option<u32>,
-}
-
 impl RunDirectory {
     /// Output of agents and checks.
     pub fn outputs(&self) -> PathBuf {
@@ -260,30 +254,18 @@ impl RunDirectory {
         }
     }
 
-    /// Reads it without changing it, also while it goes on.
-    pub fn read(&self) -> Result<OpenedRun, RunError> {
+    /// Reads its records without changing them, also while it goes on.
+    pub fn read(&self) -> Result<RecordedRun, RunError> {
         let inspection =
             FileJournal::inspect(&self.path).map_err(|source| RunError::unopened(&self.id, source))?;
         let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
-        let recorded = self.recorded(payloads)?;
-        Ok(OpenedRun { recorded, holder: self.holder() })
+        self.recorded(payloads)
     }
 
     /// What records say.
-    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Recorded, RunError> {
-        Recorded::read(payloads, &self.blobs()?)
+    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<RecordedRun, RunError> {
+        RecordedRun::read(payloads, &self.blobs()?)
             .map_err(|source| RunError::Record { run: self.id.clone(), source })
-    }
-
-    /// Notes that its result has a branch, which nothing in the journal says.
-    pub fn note_delivery(&self) -> Result<(), RunError> {
-        let path = self.path.join(DELIVERED);
-        fs::write(&path, "").map_err(|source| RunError::Io { path, source })
-    }
-
-    /// Whether its result was ever given a branch.
-    pub fn is_delivered(&self) -> bool {
-        self.path.join(DELIVERED).is_file()
     }
 
     /// How long ago something in its directory was made or removed, for a run whose journal cannot be read.

@@ -14,27 +14,34 @@
 //! <state>/locks/                    locks that checks name
 //! ```
 
+mod artifact_writer;
 mod artifacts;
 mod diagnosis;
 mod directory;
 mod explanation;
+mod history;
+mod loaded_run;
 mod phase_time;
 mod plan_summary;
 mod planning_history;
 mod run_explanation;
-mod story;
 mod summary;
+mod view;
+mod words;
 
+pub use artifact_writer::ArtifactWriter;
 pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
-    write_artifacts,
 };
 pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
-pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
-pub use explanation::{Explanation, counted, explain_task};
+pub use directory::{Home, RunDirectory, RunError, RunId};
+pub use explanation::{Explanation};
+pub use history::{FinishedAttempt, FinishedChecks, Iteration, RunHistory, TaskHistory};
+pub use loaded_run::LoadedRun;
 pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
-pub use planning_history::{HistoryLine, planning_history};
-pub use run_explanation::{explain, state_name};
-pub use story::{AttemptMade, CheckMade, Iteration, Story, TaskStory};
+pub use planning_history::{PlanningHistoryLine, planning_history};
+pub use run_explanation::{explain};
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation, texts};
+pub use view::{FoldedRun, RunView, TaskView};
+pub use words::{progress_words, state_words, status_words};

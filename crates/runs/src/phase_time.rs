@@ -68,8 +68,8 @@ mod tests {
             times.add(phase, milliseconds);
         }
         let words = times.words(Lang::En);
-        assert_eq!(words.as_deref(), Some("Time: judging the plan 0.5 s, carrying out 1.5 s"));
-        assert_eq!(times.words(Lang::Ja).as_deref(), Some("時間: 計画の評価 0.5 s、実行 1.5 s"));
+        assert_eq!(words.as_deref(), Some("Time: reviewing the plan 0.5 s, executing 1.5 s"));
+        assert_eq!(times.words(Lang::Ja).as_deref(), Some("時間: 計画のレビュー 0.5 s、実行 1.5 s"));
     }
 
     #[test]

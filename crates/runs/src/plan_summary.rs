@@ -1,13 +1,13 @@
 //! The plan of a run and what became of its tasks, for people and programs.
 
 use fixpoint_decide::goals::Proof;
-use fixpoint_decide::run::{Mended, NodeKind, TaskSource};
+use fixpoint_decide::run::{PlanRepair, TaskNode, TaskKind, ReviewedPlan, Run, TaskSource};
 use fixpoint_vocabulary::documents::{GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::{Cause, Lang, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::story::{Story, TaskStory};
+use crate::view::{RunView, TaskView};
 
 /// One plan that was put before the judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,12 +80,12 @@ pub struct TaskLine {
 }
 
 /// The plan of a run that has one.
-pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
-    if matches!(story.run.order().tasks, TaskSource::Given(_)) {
+pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
+    if matches!(run.order().tasks, TaskSource::Given(_)) {
         return None;
     }
-    let review = story.run.review();
-    let line = |(number, plan): (usize, &fixpoint_decide::run::Revision)| {
+    let review = run.review();
+    let line = |(number, plan): (usize, &ReviewedPlan)| {
         let decided = review.decisions.get(number);
         RevisionLine {
             tasks: plan.tasks.len(),
@@ -94,16 +94,16 @@ pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
             acceptable: plan.samples.first().map(|first| first.is_acceptable),
             decision: decided.map(|answer| word(&answer.decision)),
             reason: decided.map(|answer| answer.reason.text.in_lang(lang).to_string()),
-            mended: match plan.mended {
-                Mended::No => None,
-                Mended::Merged => Some("merged".to_string()),
-                Mended::Previous => Some("previous".to_string()),
+            mended: match plan.repair {
+                PlanRepair::None => None,
+                PlanRepair::Merged => Some("merged".to_string()),
+                PlanRepair::Previous => Some("previous".to_string()),
             },
         }
     };
     let last = review.plan().and_then(|plan| plan.samples.first());
     Some(PlanLine {
-        understanding: story.run.planning().understanding.clone(),
+        understanding: run.planning().understanding.clone(),
         revisions: review.revisions.iter().enumerate().map(line).collect(),
         accepted: review.accepted.map(|number| number + 1),
         suggestions: last.map(|sample| sample.suggestions.clone()).unwrap_or_default(),
@@ -112,29 +112,26 @@ pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
 }
 
 /// The tasks of a run that has several.
-pub(crate) fn task_lines(story: &Story) -> Vec<TaskLine> {
-    if matches!(story.run.order().tasks, TaskSource::Given(_)) {
+pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
+    if matches!(view.run.order().tasks, TaskSource::Given(_)) {
         return Vec::new();
     }
-    let in_vain = story.run.waiting_in_vain();
-    let line = |node: &fixpoint_decide::run::Node| {
-        let told = story.tasks.iter().find(|told| told.id == *node.id());
-        TaskLine {
-            id: node.id().to_string(),
-            description: node.task.description.clone(),
-            kind: kind_name(&node.kind).to_string(),
-            state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
-            cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
-            dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
-            replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
-            attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
-            result: node.result().map(|result| result.commit.to_string()),
-            proof: told.and_then(TaskStory::proof),
-        }
+    let in_vain = view.run.waiting_in_vain();
+    let line = |node: &TaskNode| TaskLine {
+        id: node.id().to_string(),
+        description: node.task.description.clone(),
+        kind: kind_name(&node.kind).to_string(),
+        state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
+        cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
+        dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
+        replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
+        attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
+        result: node.result().map(|result| result.commit.to_string()),
+        proof: view.task(node.id()).and_then(TaskView::proof),
     };
-    let lines: Vec<TaskLine> = story.run.tasks().map(line).collect();
+    let lines: Vec<TaskLine> = view.run.tasks().map(line).collect();
     // A run that went no further than its plan has tasks that nobody began.
-    let plan = story.run.review().plan().filter(|_| lines.is_empty());
+    let plan = view.run.review().plan().filter(|_| lines.is_empty());
     let planned = plan.into_iter().flat_map(|plan| &plan.tasks).map(planned_line);
     lines.into_iter().chain(planned).collect()
 }
@@ -143,7 +140,7 @@ fn planned_line(task: &Subtask) -> TaskLine {
     TaskLine {
         id: task.id.to_string(),
         description: task.description.clone(),
-        kind: kind_name(&NodeKind::Planned).to_string(),
+        kind: kind_name(&TaskKind::Planned).to_string(),
         state: TaskState::Ready,
         cause: None,
         dependencies: task.dependencies.iter().map(ToString::to_string).collect(),
@@ -155,13 +152,13 @@ fn planned_line(task: &Subtask) -> TaskLine {
 }
 
 /// The word for where a task comes from.
-const fn kind_name(kind: &NodeKind) -> &'static str {
+const fn kind_name(kind: &TaskKind) -> &'static str {
     match kind {
-        NodeKind::Given => "given",
-        NodeKind::Planned => "planned",
-        NodeKind::Replanned => "replanned",
-        NodeKind::Added => "added",
-        NodeKind::Merge { .. } => "merge",
+        TaskKind::Given => "given",
+        TaskKind::Planned => "planned",
+        TaskKind::Replanned => "replanned",
+        TaskKind::Added => "added",
+        TaskKind::Merge { .. } => "merge",
     }
 }
 

@@ -4,21 +4,22 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::Standing;
+use fixpoint_decide::run::RunStatus;
 use fixpoint_decide::task_run::Step;
-use fixpoint_engine::Recorded;
+use fixpoint_engine::JournalHeader;
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
-use fixpoint_vocabulary::{Cause, Lang, Text};
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
-use crate::directory::RunId;
+use crate::directory::RunDirectory;
+use crate::history::{Iteration, TaskHistory};
 use crate::phase_time::PhaseTime;
 use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
-use crate::story::{Iteration, Story, TaskStory};
+use crate::view::{RunView, TaskView};
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,13 +50,13 @@ impl Status {
     }
 
     /// How a run stands, and whether somebody works on it.
-    pub const fn of(standing: Standing, holder: Option<u32>) -> Self {
+    pub const fn of(standing: RunStatus, holder: Option<u32>) -> Self {
         match (standing, holder) {
-            (Standing::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
-            (Standing::Ended { .. }, _) => Self::Failed,
-            (Standing::Paused { .. }, None) => Self::Paused,
-            (Standing::New | Standing::Working, None) => Self::Interrupted,
-            (Standing::Paused { .. } | Standing::New | Standing::Working, Some(_)) => Self::Running,
+            (RunStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
+            (RunStatus::Ended { .. }, _) => Self::Failed,
+            (RunStatus::Paused { .. }, None) => Self::Paused,
+            (RunStatus::New | RunStatus::Working, None) => Self::Interrupted,
+            (RunStatus::Paused { .. } | RunStatus::New | RunStatus::Working, Some(_)) => Self::Running,
         }
     }
 
@@ -158,7 +159,7 @@ pub struct IterationLine {
 }
 
 impl IterationLine {
-    fn of(task: &TaskStory, iteration: &Iteration, lang: Lang) -> Self {
+    fn of(task: &TaskHistory, iteration: &Iteration, lang: Lang) -> Self {
         let judged = &iteration.judged;
         let attempt = iteration.attempt.as_ref();
         let end = |end: AgentEnd| match end {
@@ -241,8 +242,8 @@ impl Used {
 
 impl Cost {
     /// What a run cost so far.
-    pub fn of(story: &Story) -> Self {
-        let ledger = story.run.ledger();
+    pub fn of(view: RunView<'_>) -> Self {
+        let ledger = view.run.ledger();
         let used = ledger.models + ledger.agents;
         let (agents, models) = (Used::of(ledger.agents), Used::of(ledger.models));
         // That the one part is free says nothing about the whole while nobody knows the price of the other.
@@ -251,8 +252,8 @@ impl Cost {
             agents,
             models,
             attempts: ledger.spent().attempts,
-            interruptions: story.interruptions,
-            check_runs: story.check_runs,
+            interruptions: view.history.interruptions,
+            check_runs: view.history.check_runs,
             seconds: ledger.seconds(),
             tokens: used.tokens(),
             usd: used.cost.filter(is_known).map(MicroUsd::usd),
@@ -263,14 +264,16 @@ impl Cost {
     pub fn used(&self, lang: Lang) -> Option<String> {
         let tokens = (self.tokens > 0).then(|| grouped(self.tokens));
         // A few cents are worth their digits.
-        let usd = self.usd.map(|usd| if usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") });
+        let is_small = |usd: f64| usd > 0.0 && usd < 0.1;
+        let usd = self.usd.map(|usd| if is_small(usd) { format!("${usd:.4}") } else { format!("${usd:.2}") });
         let is_partial = self.agents.is_priceless() || self.models.is_priceless();
-        let parts = |of_tokens: &str, at_least: &str| {
-            let tokens = tokens.iter().map(|tokens| format!("{tokens} {of_tokens}"));
+        let parts = |of_tokens: fn(&str) -> String, at_least: &str, between: &str| {
+            let tokens = tokens.iter().map(|tokens| of_tokens(tokens));
             let usd = usd.iter().map(|usd| if is_partial { format!("{at_least}{usd}") } else { usd.clone() });
-            tokens.chain(usd).collect::<Vec<_>>().join(", ")
+            tokens.chain(usd).collect::<Vec<_>>().join(between)
         };
-        let (en, ja) = (parts("tokens", "at least "), parts("トークン", "少なくとも"));
+        let en = parts(|tokens| counted(tokens, "token"), "at least ", ", ");
+        let ja = parts(|tokens| format!("{tokens}トークン"), "少なくとも", "、");
         let text = Text::new(format!("Used: {en}"), format!("使用: {ja}"));
         (tokens.is_some() || usd.is_some()).then(|| text.in_lang(lang).to_string())
     }
@@ -344,56 +347,39 @@ pub struct Summary {
     pub directory: String,
 }
 
-/// Whether a run left a branch: something is done, in part or as a whole, and nothing else was asked for.
-fn has_branch(recorded: &Recorded, story: &Story) -> bool {
-    let is_delivered = match story.run.standing() {
-        Standing::Ended { cause } => {
-            matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable)
-        }
-        Standing::New | Standing::Working | Standing::Paused { .. } => false,
-    };
-    let is_patch = recorded.opening.brief.as_ref().is_some_and(|brief| match brief.delivery {
-        Delivery::Patch(_) => true,
-        Delivery::Branch | Delivery::Into(_) => false,
-    });
-    let result = story.result();
-    let is_changed = result.is_some() && result.as_ref() != story.base().map(|base| &base.commit);
-    is_delivered && is_changed && !is_patch
-}
-
 impl Summary {
-    /// Sums a run up.
-    pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
-        let story = Story::of(recorded);
-        let (known_at_base, flaky_at_base) = story.first().map(TaskStory::known_at_base).unwrap_or_default();
-        let status = Status::of(story.run.standing(), holder);
+    /// `holder` is the process that works on the run.
+    pub fn of(
+        directory: &RunDirectory,
+        view: RunView<'_>,
+        holder: Option<u32>,
+        lang: Lang,
+    ) -> Self {
+        let (known_at_base, flaky_at_base) = view.first().map(TaskView::known_at_base).unwrap_or_default();
+        let status = Status::of(view.run.status(), holder);
+        let iterations = view.iterations().map(|(task, iteration)| IterationLine::of(task, iteration, lang));
+        let diagnosed = view.stopped().filter(|_| status == Status::Failed);
         Self {
-            run: run.to_string(),
+            run: directory.id.to_string(),
             status,
-            cause: story.cause(),
+            cause: view.cause(),
             pid: holder,
-            began_ms: story.began,
-            latest_ms: story.latest,
-            proof: story.proof(),
-            base: story.base().map(|base| base.commit.to_string()),
-            result: story.result().map(|commit| commit.to_string()),
-            branch: has_branch(recorded, &story).then(|| format!("fixpoint/{run}")),
+            began_ms: view.history.began,
+            latest_ms: view.history.latest,
+            proof: view.proof(),
+            base: view.base().map(|base| base.commit.to_string()),
+            result: view.result().map(|commit| commit.to_string()),
+            branch: view.run.delivered().and_then(|delivered| Some(delivered.branch.as_ref()?.name.clone())),
             known_at_base: texts(&known_at_base),
             flaky_at_base: texts(&flaky_at_base),
-            iterations: story
-                .iterations()
-                .map(|(task, iteration)| IterationLine::of(task, iteration, lang))
-                .collect(),
-            plan: plan_line(&story, lang),
-            tasks: task_lines(&story),
-            obstacle: story.obstacle.clone(),
-            diagnosis: story
-                .stopped()
-                .filter(|_| status == Status::Failed)
-                .map(|task| Diagnosis::of(recorded, task, lang)),
-            cost: Cost::of(&story),
-            phases: story.times.lines(),
-            directory: directory.to_string(),
+            iterations: iterations.collect(),
+            plan: plan_line(view.run, lang),
+            tasks: task_lines(view),
+            obstacle: view.history.last_error.clone(),
+            diagnosis: diagnosed.map(|task| Diagnosis::of(view.run, task, lang)),
+            cost: Cost::of(view),
+            phases: view.history.times.lines(),
+            directory: directory.path.to_string_lossy().into_owned(),
         }
     }
 }
@@ -420,12 +406,13 @@ mod tests {
         assert_eq!(used(999, None, Lang::En).as_deref(), Some("Used: 999 tokens"));
         assert_eq!(used(1_234_567, Some(0.125), Lang::En).as_deref(), Some("Used: 1,234,567 tokens, $0.12"));
         assert_eq!(used(0, Some(2.0), Lang::Ja).as_deref(), Some("使用: $2.00"));
+        assert_eq!(used(1, Some(0.0), Lang::En).as_deref(), Some("Used: 1 token, $0.00"));
         assert_eq!(used(0, Some(0.0123), Lang::En).as_deref(), Some("Used: $0.0123"));
-        assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000 トークン"));
+        assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000トークン"));
         // An agent that tells no price may have cost anything.
         let agents = Used { tokens: 5, usd: None };
         let partial = Cost { tokens: 9, usd: Some(0.5), agents, ..cost };
         assert_eq!(partial.used(Lang::En).as_deref(), Some("Used: 9 tokens, at least $0.50"));
-        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9 トークン, 少なくとも$0.50"));
+        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9トークン、少なくとも$0.50"));
     }
 }

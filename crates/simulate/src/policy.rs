@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
-    AttemptOrder, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    AttemptCommand, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
     Fingerprint,
 };
 
@@ -92,9 +92,9 @@ fn fixpoint(project: &Project, order: &TaskOrder) -> Result<Course, Interrupted>
     Ok(Course { claim, attempts: finished.attempts, cost: finished.cost })
 }
 
-fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptOrder {
+fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptCommand {
     let origin = project.base().ids().0;
-    AttemptOrder::new(number, base, origin, 1)
+    AttemptCommand { number, base, origin, stage: 1, session: None }
 }
 
 /// What two attempts in a row with the same failures lead to.

@@ -5,6 +5,7 @@
 //! nor what is built on it can reach a file, a clock or the environment by accident.
 
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
 
@@ -12,9 +13,11 @@ pub mod ask;
 pub mod brief;
 mod cause;
 mod check_report;
+mod counted;
 pub mod documents;
 mod failure;
 mod ids;
+pub mod prepared;
 mod reason;
 mod score;
 pub mod secret;
@@ -24,6 +27,7 @@ pub mod usage;
 pub mod work;
 
 pub use cause::Cause;
+pub use counted::counted;
 pub use reason::{Lang, Reason, Speak, Text};
 pub use score::{Score, ScoreError};
 pub use secret::{Redacted, Redactor};

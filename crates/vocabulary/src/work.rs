@@ -11,12 +11,13 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Remark};
+use crate::ask::{Draft, ModelAnswer, ModelQuestion, PersonAnswer, PersonAsk, Remark};
+use crate::brief::Delivery;
 pub use crate::check_report::{CheckEnd, CheckReport};
 pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
 pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
 pub use crate::usage::Allowance;
-use crate::usage::{MicroUsd, Usage};
+use crate::usage::Usage;
 use crate::{Redacted, TaskId};
 
 /// A command's name: the number of the record it was decided in, and its place there.
@@ -43,19 +44,21 @@ pub enum Command {
     /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
-    RunAttempt(AttemptOrder),
+    RunAttempt(AttemptCommand),
     /// Make a commit out of two, path by path.
     Graft(GraftOrder),
     /// Bring what two commits hold together.
     Merge(MergeOrder),
     /// Ask a model.
-    Ask(Ask),
+    Ask(ModelQuestion),
     /// Ask a person.
     AskPerson(PersonAsk),
     /// Look for a plan of the same or of a similar goal.
     RecallPlan,
     /// Keep the plan for goals to come.
     KeepPlan,
+    /// Hand the result over.
+    Deliver(DeliveryOrder),
 }
 
 /// Checks to be run on a commit, in order.
@@ -97,60 +100,18 @@ pub struct CheckCall {
 
 /// One attempt to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptOrder {
+pub struct AttemptCommand {
     /// Its number, from 1.
     pub number: u32,
     /// The commit it begins with.
     pub base: CommitId,
     /// The commit the task began with, which the scope is measured from.
     pub origin: CommitId,
-    /// How hard the controller leans.
+    /// The convergence stage, from 1.
     pub stage: u32,
-    /// What still fails, for the prompt. Filled in when the command is performed: on record it stands once, where it
-    /// was found.
-    #[serde(skip)]
-    pub failures: Vec<ReportedFailure>,
-    /// Files that were changed outside the scope, for the prompt; likewise.
-    #[serde(skip)]
-    pub outside: Vec<String>,
     /// The agent's session that goes on; without one it begins afresh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the judge found missing, or other words for the agent; filled in when the command is performed.
-    #[serde(skip)]
-    pub remarks: Vec<Redacted>,
-    /// What is to be brought together, where that is the task; likewise.
-    #[serde(skip)]
-    pub merge: Option<Conflict>,
-    /// The money that is left for it, where money is limited; likewise.
-    #[serde(skip)]
-    pub money: Option<MicroUsd>,
-    /// How many attempts before it, in a row, changed nothing; likewise.
-    #[serde(skip)]
-    pub idle: u32,
-    /// What people said of the run; likewise.
-    #[serde(skip)]
-    pub said: Vec<Remark>,
-}
-
-impl AttemptOrder {
-    /// An attempt that nothing is known about yet.
-    pub fn new(number: u32, base: CommitId, origin: CommitId, stage: u32) -> Self {
-        Self {
-            number,
-            base,
-            origin,
-            stage,
-            failures: Vec::new(),
-            outside: Vec::new(),
-            session: None,
-            remarks: Vec::new(),
-            merge: None,
-            money: None,
-            idle: 0,
-            said: Vec::new(),
-        }
-    }
 }
 
 /// How an agent's process ended; whatever it claims is not evidence.
@@ -292,6 +253,54 @@ pub struct Base {
     pub tree: TreeId,
 }
 
+/// A result to be handed over. Doing it again, after a crash, changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryOrder {
+    /// The commit that the result is compared with.
+    pub base: CommitId,
+    /// The commit that is handed over.
+    pub result: CommitId,
+    /// How.
+    pub delivery: Delivery,
+}
+
+/// Whether a branch was moved to the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchUpdate {
+    /// It is at the result.
+    Updated,
+    /// It was left alone: it has other commits.
+    Diverged,
+    /// It was left alone: it is checked out somewhere.
+    CheckedOut,
+    /// There is no such branch.
+    Missing,
+}
+
+/// A branch that was to hold the result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveredBranch {
+    /// Its name.
+    pub name: String,
+    /// Whether it does.
+    pub update: BranchUpdate,
+}
+
+/// What handing a result over gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Delivered {
+    /// The run's own branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<DeliveredBranch>,
+    /// The user's branch that was to be moved forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<DeliveredBranch>,
+    /// The file that holds the result as a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+}
+
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -322,6 +331,8 @@ pub enum CommandResult {
     Recalled(Recalled),
     /// The plan is kept.
     Kept,
+    /// The result was handed over.
+    Delivered(Delivered),
 }
 
 /// How a command ended. Each command has exactly one of these.

@@ -77,9 +77,9 @@ impl fmt::Display for Damage {
         let Self { offset, record: Seq(record), broken, loss: Loss { bytes, intact_records } } = self;
         write!(
             f,
-            "damaged at offset {offset}, record {record}: {broken}; the {record} records before it are intact"
+            "damaged at byte {offset}, in record {record}: {broken}; the records before it are intact"
         )?;
-        write!(f, "; a repair would cut off {bytes} bytes with {intact_records} intact records among them")
+        write!(f, "; a repair would cut off {bytes} bytes (intact records among them: {intact_records})")
     }
 }
 

@@ -3,19 +3,15 @@
 use fixpoint_consult::PlanMemory;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{CacheArguments, CacheCommand};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
-pub(crate) fn run(
-    arguments: &CacheArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let settings = surroundings.configuration(&arguments.set)?.settings.planning.cache;
-    let directory = Repository::look(surroundings)?.home.memory().join("plans");
+pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let settings = app.configuration(&arguments.set)?.settings.planning.cache;
+    let directory = Repository::look(app)?.home.memory().join("plans");
     let memory = PlanMemory::new(&directory);
     match &arguments.command {
         CacheCommand::Stats { json } => {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{AnswerForm, Cancel, Message, Model, ModelRequest};
+use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::{Given, TokenBudget, read, render};
 use fixpoint_vocabulary::ask::{About, Ask, Draft, Material, Role};
@@ -16,6 +16,7 @@ use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::{Redactor, Score};
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::CalibrateArguments;
 use crate::failure::Failure;
 use crate::judges;
@@ -23,20 +24,19 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
 use crate::staff::{advisers, model_surroundings};
-use crate::surroundings::Surroundings;
 
 const PLANS: &str = include_str!("../../calibration/plans.json");
 
 pub(crate) fn run(
     arguments: &CalibrateArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let settings = surroundings.configuration(&arguments.set)?.settings.models;
-    let repository = Repository::look(surroundings)?;
+    let settings = app.configuration(&arguments.set)?.settings.models;
+    let repository = Repository::look(app)?;
     let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
         .map_err(|error| Failure::Unavailable(format!("this program cannot be started again: {error}")))?;
-    let around = model_surroundings(surroundings, &settings, Arc::new(processes), None);
+    let around = model_surroundings(app, &settings, Arc::new(processes), None);
     let (models, named) =
         advisers(&settings, &around).map_err(|error| Failure::Unavailable(error.to_string()))?;
     let Some(judge) = models.get(&Role::Judge) else {
@@ -51,11 +51,7 @@ pub(crate) fn run(
         for sample in 1..=arguments.samples {
             let score = scored(&**judge, plan, sample, &named, &mut usage)?;
             let words = score.map_or_else(|| "no score".to_string(), |score| format!("{:.0}", score.get()));
-            surroundings.notices.say(&format!(
-                "plan {} of {}, sample {sample}: {words}",
-                number + 1,
-                plans.len()
-            ));
+            app.notices.say(&format!("plan {} of {}, sample {sample}: {words}", number + 1, plans.len()));
             of_plan.extend(score);
         }
         scores.push(of_plan);
@@ -101,13 +97,13 @@ fn scored(
         actions: plan.actions.clone(),
         ..Material::default()
     };
-    let ask = Ask { material, ..Ask::new(About::JudgePlan { revision: 0, sample }) };
+    let ask = Ask { about: About::JudgePlan { revision: 0, sample }, repair: None, material };
     let prompt = render(&ask, &Given::default(), TokenBudget::new(u64::from(settings.max_prompt_tokens)));
     let request = ModelRequest {
         system: prompt.system,
         messages: vec![Message::User(prompt.user)],
         tools: Vec::new(),
-        form: AnswerForm::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
+        format: AnswerFormat::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
         max_output_tokens: settings.max_output_tokens,
         deadline: Duration::from_secs(u64::from(settings.timeout)),
     };

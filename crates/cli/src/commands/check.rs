@@ -5,10 +5,10 @@ use std::sync::Arc;
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
+use fixpoint_engine::{EngineDeps, Engine, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{FailureLine, Story, explain, texts};
+use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain, texts};
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
@@ -16,13 +16,13 @@ use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use serde::Serialize;
 
 use super::outcome::exit_code;
+use crate::app_context::AppContext;
 use crate::arguments::CheckArguments;
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::{Around, Seat, WallClock};
-use crate::surroundings::Surroundings;
+use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
 
 /// The exit code where something is new.
 const SOMETHING_NEW: u8 = 3;
@@ -46,17 +46,13 @@ struct Compared {
     changed: bool,
 }
 
-pub(crate) fn run(
-    arguments: &CheckArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let loaded = surroundings.configuration(&arguments.evidence.set)?;
+pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let loaded = app.configuration(&arguments.evidence.set)?;
     let mut settings = settings_with(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
-    let repository = Repository::open(surroundings, &settings)?;
+    let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
-    let evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
+    let evidence = evidence(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
     let brief = Brief {
@@ -68,12 +64,12 @@ pub(crate) fn run(
         checks: evidence.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
-        delivery: Delivery::Branch,
+        delivery: Delivery::Nothing,
     };
     let opening =
-        Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
-    let recorded = compare(opening, &repository, surroundings)?;
-    tell(arguments, &recorded, surroundings, output)
+        JournalHeader { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
+    let folded = compare(opening, &repository, app)?;
+    tell(arguments, folded.view(), app, output)
 }
 
 /// Every check is a guard here: it is compared, not demanded.
@@ -81,12 +77,12 @@ fn evidence(
     arguments: &CheckArguments,
     settings: &mut Settings,
     repository: &Repository,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<Evidence, Failure> {
     let typed = Evidence::typed(&[], &arguments.evidence, &repository.directory)?;
     let mut evidence = match typed.or_else(|| Evidence::configured(settings)) {
         Some(evidence) => evidence,
-        None => Evidence::found(repository, settings, surroundings.notices)?,
+        None => Evidence::found(repository, settings, app.notices)?,
     };
     evidence.implied_goals = ImpliedGoals::None;
     for placed in &mut evidence.checks {
@@ -96,36 +92,31 @@ fn evidence(
 }
 
 /// Judges the working tree as the one attempt of a task that nobody will resume.
-fn compare(
-    opening: Opening,
-    repository: &Repository,
-    surroundings: &Surroundings,
-) -> Result<Recorded, Failure> {
-    let around = Around { surroundings, repository, screen: surroundings.screen };
+fn compare(header: JournalHeader, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
+    let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("a journal in memory: {error}")))?;
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
-    let seat = Seat { run: None, blobs: Arc::clone(&blobs) };
-    let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
-    let driven = around.drive(&seat, recorded, |executor| {
-        let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-        Engine::begin(desk, executor, opening)
+    let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
+    let start = RunStart { header: header.clone(), history: None, artifacts: None };
+    let outcome = session.drive(&storage, start, |executor| {
+        let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+        Engine::begin(deps, executor, header)
     });
-    let forgotten = seat.forget(repository);
-    let driven = driven?;
-    forgotten.map(|()| driven.recorded)
+    let forgotten = storage.forget(repository);
+    let outcome = outcome?;
+    forgotten.map(|()| outcome.folded)
 }
 
 fn tell(
     arguments: &CheckArguments,
-    recorded: &Recorded,
-    surroundings: &Surroundings,
+    view: RunView<'_>,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(recorded);
-    let Some((task, last)) = story.iterations().last() else {
-        let told = explain(recorded, &story, surroundings.lang);
-        let cause = story.cause().unwrap_or(Cause::Stopped);
+    let Some((task, last)) = view.iterations().last() else {
+        let told = explain(view, app.lang);
+        let cause = view.cause().unwrap_or(Cause::Stopped);
         if Form::from(arguments.json) == Form::Json {
             output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
                 "evidence": told.evidence, "next": told.next }))?;
@@ -144,13 +135,13 @@ fn tell(
         )?;
         return Ok(exit_code(Cause::Infrastructure));
     }
-    let base_tree = story.base().map(|base| &base.tree.0);
+    let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
         (judged.seen.known.clone(), judged.seen.flaky.clone())
     } else {
         // Nothing was compared: what fails is what failed.
-        task.known_at_base()
+        view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
     };
     // Vanished and newly flaky tests are listed by themselves.
     let is_new = |failure: &&ReportedFailure| {
@@ -159,8 +150,8 @@ fn tell(
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     let compared = Compared {
         base: arguments.base.clone(),
-        ok: !changed || story.cause() == Some(Cause::Done),
-        cause: story
+        ok: !changed || view.cause() == Some(Cause::Done),
+        cause: view
             .cause()
             .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
         new: if changed {

@@ -1,13 +1,13 @@
 //! `fixpoint config`: what is in force, where it comes from, and what is wrong with it.
 
-use fixpoint_config::{Loaded, Setting, Shape, reference_markdown};
+use fixpoint_config::{Loaded, Schema, Setting, reference_markdown};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Map, Value, json};
 
+use crate::app_context::AppContext;
 use crate::arguments::{ConfigArguments, ConfigCommand};
 use crate::failure::Failure;
 use crate::output::{Output, complain};
-use crate::surroundings::Surroundings;
 
 /// How much is said about each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +16,8 @@ enum Detail {
     Origins,
 }
 
-pub(crate) fn run(
-    arguments: &ConfigArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let configuration = || surroundings.configuration(&arguments.set);
+pub(crate) fn run(arguments: &ConfigArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let configuration = || app.configuration(&arguments.set);
     match &arguments.command {
         ConfigCommand::Show { key, origin, json } => {
             let loaded = configuration()?;
@@ -36,7 +32,7 @@ pub(crate) fn run(
             output.line(&summary(&loaded))
         }
         ConfigCommand::Validate { json: true } => validate_json(configuration(), output),
-        ConfigCommand::Schema => output.pretty_json(Shape::of::<Settings>().published()),
+        ConfigCommand::Schema => output.pretty_json(Schema::of::<Settings>().as_json()),
         ConfigCommand::Reference => output.text(&reference_markdown()),
     }
 }

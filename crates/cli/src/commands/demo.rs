@@ -4,7 +4,7 @@
 //! Every scene about a decision asks the real one the question that `fixpoint decide KIND --example` prints, and shows
 //! the answer.
 
-mod looping;
+mod loop_demo;
 mod scenes;
 mod whole;
 
@@ -14,10 +14,10 @@ use serde_json::json;
 use self::scenes::{SCENES, Scene};
 use self::whole::Keeping;
 use super::decide;
+use crate::app_context::AppContext;
 use crate::arguments::DemoArguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::surroundings::Surroundings;
 
 /// The name of the demo of a whole run.
 const WHOLE: &str = "whole";
@@ -26,24 +26,20 @@ const LOOP: &str = "loop";
 /// The name of all scenes about decisions.
 const DECISIONS: &str = "decisions";
 
-pub(crate) fn run(
-    arguments: &DemoArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &DemoArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     if arguments.list {
         return list(output).map(|()| 0);
     }
     let name = arguments.scene.as_deref().unwrap_or(WHOLE);
     if name == WHOLE {
         let keeping = if arguments.keep { Keeping::Everything } else { Keeping::Nothing };
-        return whole::run(arguments.json.into(), keeping, surroundings, output);
+        return whole::run(arguments.json.into(), keeping, app, output);
     }
     if arguments.keep {
         return Err(Failure::BadInput(format!("--keep is for the demo `{WHOLE}`; `{name}` keeps nothing")));
     }
     if name == LOOP {
-        return looping::run(arguments.json.into(), surroundings, output).map(|()| 0);
+        return loop_demo::run(arguments.json.into(), app, output).map(|()| 0);
     }
     decisions(name, arguments, output).map(|()| 0)
 }

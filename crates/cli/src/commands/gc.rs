@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use fixpoint_ports::Clock;
-use fixpoint_runs::{RunDirectory, Status, Story};
+use fixpoint_runs::{RunDirectory, Status};
 use fixpoint_vocabulary::Cause;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::GcArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::WallClock;
-use crate::surroundings::Surroundings;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -31,12 +31,8 @@ enum Stays {
     Unreadable(String),
 }
 
-pub(crate) fn run(
-    arguments: &GcArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let repository = Repository::look(surroundings)?;
+pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let repository = Repository::look(app)?;
     let age = DAY.saturating_mul(u32::try_from(arguments.days).unwrap_or(u32::MAX));
     let work = if arguments.force { Work::Expendable } else { Work::Precious };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
@@ -100,22 +96,21 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
     if run.holder().is_some() {
         return Some(Stays::UnderWay);
     }
-    let recorded = match run.read() {
-        Ok(opened) => opened.recorded,
+    let loaded = match run.load() {
+        Ok(loaded) => loaded,
         Err(_) if run.untouched_for() < age => return Some(Stays::Young),
         Err(_) if work == Work::Expendable => return None,
         Err(error) => return Some(Stays::Unreadable(error.to_string())),
     };
-    let story = Story::of(&recorded);
-    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(story.latest));
+    let view = loaded.view();
+    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(view.history.latest));
     if since < age {
         return Some(Stays::Young);
     }
-    let is_delivered = match Status::of(story.run.standing(), None) {
-        // A process that died just then has made no branch; `fixpoint resume` does.
-        Status::Done => run.is_delivered() || story.cause() == Some(Cause::AlreadySatisfied),
+    let is_delivered = match Status::of(view.run.status(), None) {
+        Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            story.iterations().next().is_none() && story.cause() != Some(Cause::Stopped)
+            view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
         }
     };
     (!is_delivered && work == Work::Precious).then_some(Stays::Undelivered)

@@ -5,29 +5,25 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fixpoint_config::Shape;
+use fixpoint_config::Schema;
 use fixpoint_project::{Directory, Found, agents, config_yaml, look};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::InitArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
 const DIRECTORY: &str = ".fixpoint";
 const SCHEMA: &str = "config.schema.json";
 
-pub(crate) fn run(
-    arguments: &InitArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let repository = Repository::look(surroundings)?;
+pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let repository = Repository::look(app)?;
     let root = repository.root();
     let found = look(&Directory::new(root), &|path| repository.workspaces.ignores(path));
-    let text = config_yaml(&found, SCHEMA, surroundings.lang);
+    let text = config_yaml(&found, SCHEMA, app.lang);
     let directory = root.join(DIRECTORY);
     let file = directory.join("config.yaml");
     if arguments.dry_run {
@@ -43,14 +39,14 @@ pub(crate) fn run(
     if directory.is_symlink() {
         return Err(Failure::BadInput(format!("{} is a link; remove it first", directory.display())));
     }
-    let schema = serde_json::to_string_pretty(Shape::of::<Settings>().published())?;
+    let schema = serde_json::to_string_pretty(Schema::of::<Settings>().as_json())?;
     write(&directory.join(SCHEMA), &format!("{schema}\n"))?;
     let ignored = directory.join(".gitignore");
     if !ignored.is_file() || ignored.is_symlink() {
         write(&ignored, "config.local.yaml\n")?;
     }
     write(&file, &text)?;
-    tell(arguments, surroundings, &found, &file, output)
+    tell(arguments, app, &found, &file, output)
 }
 
 fn write(path: &Path, content: &str) -> Result<(), Failure> {
@@ -68,12 +64,12 @@ fn write(path: &Path, content: &str) -> Result<(), Failure> {
 
 fn tell(
     arguments: &InitArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     found: &Found,
     file: &Path,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let installed = agents(&|name| surroundings.program(name));
+    let installed = agents(&|name| app.program(name));
     if Form::from(arguments.json) == Form::Json {
         let checks: Vec<_> = found
             .checks
@@ -84,8 +80,7 @@ fn tell(
             .iter()
             .map(|agent| json!({ "name": agent.name, "command": agent.command_line() }))
             .collect();
-        let notes: Vec<_> =
-            found.notes.iter().map(|note| note.in_lang(surroundings.lang).to_string()).collect();
+        let notes: Vec<_> = found.notes.iter().map(|note| note.in_lang(app.lang).to_string()).collect();
         return output.json(&json!({
             "file": file.to_string_lossy(), "checks": checks, "setup": found.setup, "copy": found.copy,
             "agents": agents, "notes": notes,
@@ -108,7 +103,7 @@ fn tell(
         output.line(&format!("  agent  {}: {}", agent.title, agent.command_line()))?;
     }
     for note in &found.notes {
-        output.line(&format!("  note   {}", note.in_lang(surroundings.lang)))?;
+        output.line(&format!("  note   {}", note.in_lang(app.lang)))?;
     }
     if installed.is_empty() {
         output.line("  no agent that is known was found on the PATH; any command can be one: fixpoint loop … -- COMMAND")?;

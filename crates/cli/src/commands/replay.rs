@@ -3,44 +3,32 @@
 use fixpoint_decide::run::{RunOrder, TaskSource};
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_engine::replay;
-use fixpoint_runs::Story;
 use fixpoint_vocabulary::brief::Brief;
 use serde_json::json;
 
 use super::outcome::decision_words;
 use crate::allowance;
+use crate::app_context::AppContext;
 use crate::arguments::ReplayArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
 /// The exit code where something would have been decided otherwise without other settings: a defect, or another
 /// version.
 const NOT_IDENTICAL: u8 = 1;
 
-pub(crate) fn run(
-    arguments: &ReplayArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let run = Repository::look(surroundings)?.find(&arguments.run)?;
-    let recorded = run.read()?.recorded;
-    let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
+pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let run = Repository::look(app)?.find(&arguments.run)?;
+    let recorded = run.read()?;
+    let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
     let is_changed = !arguments.set.sets.is_empty();
-    let (order, brief) =
-        if is_changed { changed(&order, brief, arguments, surroundings)? } else { (order, brief) };
+    let (order, brief) = if is_changed { changed(&order, brief, arguments, app)? } else { (order, brief) };
     let replayed = replay(&recorded, order, brief);
-    let story = Story::of(&recorded);
     let difference = replayed.difference.as_ref().map(|difference| {
-        // What was judged before this record was judged the same; what came after it would not have happened so.
-        let before = recorded
-            .records
-            .iter()
-            .take(usize::try_from(difference.number).unwrap_or(usize::MAX).saturating_sub(1));
-        let judged = before.flat_map(|record| record.decision.of_tasks());
-        let kept = judged.filter(|(_, decision)| decision.judged.is_some()).count();
-        (difference, story.iterations().count().saturating_sub(kept + 1))
+        let after = usize::try_from(difference.number).unwrap_or(usize::MAX);
+        let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
+        (difference, judged.filter(|(_, decision)| decision.judged.is_some()).count())
     });
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
@@ -58,12 +46,11 @@ pub(crate) fn run(
             None => output.line(&format!("{}: {} decisions, all the same", run.id, replayed.decisions))?,
             Some((difference, after)) => {
                 output.line(&format!("{}: the same up to record {}", run.id, difference.number))?;
-                output
-                    .line(&format!("  then: {}", decision_words(&difference.recorded, surroundings.lang)))?;
+                output.line(&format!("  then: {}", decision_words(&difference.recorded, app.lang)))?;
                 let now = difference.now.as_ref();
                 let now = now.map_or_else(
                     || "the event would have no place".to_string(),
-                    |now| decision_words(now, surroundings.lang),
+                    |now| decision_words(now, app.lang),
                 );
                 output.line(&format!("  now:  {now}"))?;
                 output.line(&format!(
@@ -80,12 +67,12 @@ fn changed(
     order: &RunOrder,
     brief: Option<Brief>,
     arguments: &ReplayArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<(RunOrder, Option<Brief>), Failure> {
     let Some(brief) = brief else {
         return Err(Failure::BadInput("this run does not say which settings it had".into()));
     };
-    let settings = surroundings.changed(&brief.settings, &arguments.set)?;
+    let settings = app.changed(&brief.settings, &arguments.set)?;
     let order = match &order.tasks {
         TaskSource::Given(task) => {
             let under =

@@ -135,6 +135,12 @@ impl TaskRun {
         }
     }
 
+    /// Whether the result differs from what the task began with.
+    pub fn changes_files(&self) -> bool {
+        let base = self.ground.base.as_ref().map(|base| &base.tree);
+        self.result().is_some_and(|result| Some(&result.tree) != base)
+    }
+
     /// The commit that came nearest to being done.
     pub fn nearest(&self) -> Option<Base> {
         let best = self.best()?;

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading, Repair, TaskQuestion};
+use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::work::{Command, CommitId, Conflict, FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Redacted, Redactor};
@@ -67,15 +67,12 @@ impl TaskRun {
         let origin = self.ground.base.as_ref().map_or_else(|| commit.clone(), |base| base.commit.clone());
         let (task, commit) = (self.order.task.clone(), commit.clone());
         let about = About::JudgeTask { task, commit, origin, question, sample };
-        Decision::perform(Work::Judging, Command::Ask(Ask::new(about)))
+        Decision::perform(Work::Judging, Command::Ask(ModelQuestion::new(about)))
     }
 
-    /// The question as it is put, with the answer that is to be mended.
-    pub(super) fn with_last_answer(&self, mut ask: Ask) -> Ask {
-        if let (Some(repair), Some(last)) = (&mut ask.repair, self.unreadable.last()) {
-            repair.answer = last.text.clone();
-        }
-        ask
+    /// The judge's last answer, where it could not be read.
+    pub fn rejected_answer(&self) -> Option<&Redacted> {
+        self.unreadable.last().map(|last| &last.text)
     }
 
     /// The evidence is clean: the task is done if nobody else must agree.
@@ -144,8 +141,8 @@ impl TaskRun {
         let tries = u32::try_from(self.unreadable.len()).unwrap_or(u32::MAX);
         match &self.under_way {
             Some(Command::Ask(ask)) if tries <= judge.max_format_retries => {
-                let repair = Some(Repair { tries, problem, answer: Redacted::default() });
-                let again = Ask { repair, ..ask.clone() };
+                let retry = Some(Retry { tries, problem });
+                let again = ModelQuestion { retry, ..ask.clone() };
                 Decision::perform(Work::Judging, Command::Ask(again))
             }
             Some(_) | None => self.abandon(Cause::JudgeUnavailable, Vec::new()),

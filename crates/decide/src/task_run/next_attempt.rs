@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::ask::TaskQuestion;
-use fixpoint_vocabulary::work::{AttemptOrder, Base, Command, CommitId, Fingerprint, ReportedFailure};
+use fixpoint_vocabulary::work::{AttemptCommand, Base, Command, CommitId, Fingerprint, ReportedFailure};
 
 use super::{Decision, Judged, Seen, Step, TaskRun, Trial, Work};
 use crate::convergence::{Action, Attempt, Outcome};
@@ -108,7 +108,7 @@ impl TaskRun {
 
     fn attempt_in(&self, session: Option<String>, number: u32, base: CommitId, stage: u32) -> Decision {
         let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
-        let order = AttemptOrder { session, ..AttemptOrder::new(number, base, origin, stage) };
-        Decision::perform(Work::Attempting, Command::RunAttempt(order))
+        let command = AttemptCommand { number, base, origin, stage, session };
+        Decision::perform(Work::Attempting, Command::RunAttempt(command))
     }
 }

@@ -3,7 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::work::{AttemptOrder, CheckReport, Command, CommitId, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, ReportedFailure};
 
 use super::{Step, TaskRun, Trial};
 
@@ -44,23 +45,11 @@ impl TaskRun {
         self.trial.iter().flat_map(Trial::reports).chain(judged)
     }
 
-    /// A command with what an agent must be told, which stands elsewhere on record.
-    pub fn told(&self, command: &Command) -> Command {
-        match command {
-            Command::RunAttempt(order) => {
-                let (failures, outside) = self.left_at(&order.base);
-                let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle);
-                Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, idle, ..order.clone() })
-            }
-            Command::Ask(ask) => Command::Ask(self.with_last_answer(ask.clone())),
-            Command::TakeBase
-            | Command::RunChecks(_)
-            | Command::Graft(_)
-            | Command::Merge(_)
-            | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan => command.clone(),
-        }
+    /// An attempt with what the agent is told.
+    pub fn attempt_order(&self, command: &AttemptCommand) -> AttemptOrder {
+        let (failures, outside) = self.left_at(&command.base);
+        let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle);
+        AttemptOrder { failures, outside, remarks, merge, idle, ..AttemptOrder::new(command) }
     }
 
     /// What is left to do at a commit that an attempt begins with.

@@ -295,8 +295,8 @@ fn an_attempt_is_told_how_many_before_it_changed_nothing() {
     let mut told = Vec::new();
     lab.send(&Event::Begun);
     while let Some((_, command)) = lab.waiting.clone() {
-        if let Command::RunAttempt(order) = lab.run.told(&command) {
-            told.push(order.idle);
+        if let Command::RunAttempt(attempt) = &command {
+            told.push(lab.run.attempt_order(attempt).idle);
         }
         let result = lab.world.perform(&command);
         lab.end_command(CommandEnd::Completed(result));
@@ -331,8 +331,8 @@ fn a_remark_is_told_to_the_next_attempt_only() {
     let mut told = Vec::new();
     lab.send(&Event::Begun);
     while let Some((_, command)) = lab.waiting.clone() {
-        if let Command::RunAttempt(order) = lab.run.told(&command) {
-            told.push(order.remarks.len());
+        if let Command::RunAttempt(attempt) = &command {
+            told.push(lab.run.attempt_order(attempt).remarks.len());
         }
         let is_asked = matches!(&command, Command::Ask(_));
         let answered = is_asked.then(|| CommandResult::Answer(answer.clone()));

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptOrder, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
+    AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
     GraftOrder, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
@@ -71,7 +71,7 @@ impl Trial {
         }
     }
 
-    fn new(order: &AttemptOrder, start_tree: Option<String>, result: &AttemptResult) -> Self {
+    fn new(order: &AttemptCommand, start_tree: Option<String>, result: &AttemptResult) -> Self {
         Self {
             stage: order.stage,
             start: order.base.clone(),
@@ -185,7 +185,8 @@ impl TaskRun {
             | CommandResult::Answer(_)
             | CommandResult::Person(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => &[],
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => &[],
         };
         match silence(reports) {
             Some(Silence::CouldNotRun) => {

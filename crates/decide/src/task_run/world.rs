@@ -127,6 +127,7 @@ impl World {
                 CommandResult::Grafted { tree: self.tree(&commit), commit }
             }
             other @ (Command::Merge(_)
+            | Command::Deliver(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
             | Command::RecallPlan

@@ -209,7 +209,7 @@ fn some_tests_are_run_alone_by_pattern() {
         (
             "go test ./...",
             &["example.com/calc TestA/2+3", "example.com/calc TestA/x"],
-            "go test -json -run '^(TestA)$/^(2\\+3|x)$' ./...",
+            r#"go test -json -run '^(TestA)$/''^(2'"\\+3|x)"'$' ./..."#,
         ),
         (
             "go test ./...",
@@ -230,7 +230,7 @@ fn some_tests_are_run_alone_by_pattern() {
         (
             "npm test",
             &["src/a.test.js > calc > it's (x)"],
-            "npm test -- --verbose --bail=0 -t '^ *(?:calc +(?:[>›] +)?it'\\''s \\(x\\)) *$'",
+            r#"npm test -- --verbose --bail=0 -t '^ *(?:calc +(?:[>›] +)?it'"'s \\(x\\)) *"'$'"#,
         ),
         (
             "vitest run",

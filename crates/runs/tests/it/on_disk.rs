@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Record, RecordError, Recorded};
+use fixpoint_engine::{EngineDeps, EngineExit, Engine, FORMAT, JournalHeader, Record, RecordError};
 use fixpoint_journal::{FileJournal, JOURNAL_FILE};
 use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
-use fixpoint_runs::{
-    Diagnosis, Home, RunDirectory, RunError, RunId, Status, Story, Summary, write_artifacts,
-};
+use fixpoint_runs::{ArtifactWriter, Diagnosis, FoldedRun, Home, RunDirectory, RunError, RunId, Status};
 use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
@@ -92,17 +90,17 @@ impl Clock for Noon {
 /// Runs the agent to its end, and gives what was recorded as it was recorded.
 fn stuck(run: &RunDirectory) -> Vec<Record> {
     let (outbox, inbox) = mailbox();
-    let desk = Desk {
+    let desk = EngineDeps {
         journal: FileJournal::create(&run.path).unwrap(),
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
         clock: Arc::new(Noon::default()),
     };
     let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
-    let opening = Opening { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
+    let opening = JournalHeader { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
     let mut engine = Engine::begin(desk, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
     let ending = engine.run(&inbox, &mut |record, _| records.push(record.clone())).unwrap();
-    assert_eq!(ending, Ending::Ended(Cause::NotConverging));
+    assert_eq!(ending, EngineExit::Ended(Cause::NotConverging));
     records
 }
 
@@ -118,7 +116,7 @@ fn large_records_are_blobs_and_come_back_whole() {
     let records = stuck(&run);
     let journal = fs::metadata(run.path.join(JOURNAL_FILE)).unwrap().len();
     assert!(journal < MESSAGE as u64, "{journal} bytes: the messages are elsewhere");
-    assert_eq!(run.read().unwrap().recorded.records, records);
+    assert_eq!(run.read().unwrap().records, records);
     let blobs = fs::read_dir(run.path.join("blobs")).unwrap().flatten();
     for directory in blobs.filter(|entry| entry.file_name().len() == 2) {
         fs::remove_dir_all(directory.path()).unwrap();
@@ -137,19 +135,20 @@ fn a_newer_version_is_refused_by_name() {
 }
 
 #[test]
-fn the_story_and_its_artifacts_are_true() {
+fn a_failed_run_is_summed_up_and_diagnosed() {
     let (_directory, run) = home();
     stuck(&run);
-    let recorded: Recorded = run.read().unwrap().recorded;
-    let story = Story::of(&recorded);
-    let iterations = &story.first().unwrap().iterations;
+    let loaded = run.load().unwrap();
+    let iterations = &loaded.view().first().unwrap().history.iterations;
     assert_eq!(iterations.iter().map(|iteration| iteration.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(iterations[0].judged.failures[0].message.as_str().len(), MESSAGE);
-    let summary = Summary::of(&run.id, &recorded, None, "d", Lang::En);
+    let summary = loaded.summary(Lang::En);
     assert_eq!((summary.status, summary.cause), (Status::Failed, Some(Cause::NotConverging)));
     assert_eq!((summary.cost.attempts, summary.cost.check_runs, summary.cost.seconds), (4, 6, 18));
     assert_eq!(summary.branch, None);
-    write_artifacts(&run, &recorded, Lang::En).unwrap();
+    let mut artifacts = ArtifactWriter::new(&run, Lang::En);
+    FoldedRun::watched(&run.read().unwrap(), |record, view| artifacts.note(record, view));
+    artifacts.catch_up(loaded.view()).unwrap();
     let context = run.context("loop");
     let diagnosis: Diagnosis =
         serde_json::from_slice(&fs::read(context.join("diagnosis.json")).unwrap()).unwrap();

@@ -3,9 +3,10 @@
 //! Refuses memory: what an agent does depends on the tree, on what it is told and on the numbers it is handed.
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::work::{AgentEnd, AttemptOrder, AttemptResult, FailureId, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, FailureId, ReportedFailure};
 
-use super::cast::{Cast, Worker};
+use super::actors::{Actors, Worker};
 use super::parameters::PARAMETERS;
 use super::scheme::{GUARD_TESTS, Piece};
 use super::tree::{OUTSIDE, SHARED, Tree};
@@ -13,7 +14,7 @@ use crate::random::Random;
 
 /// An attempt that is being made.
 pub(crate) struct Attempt<'a> {
-    pub(crate) cast: &'a Cast,
+    pub(crate) cast: &'a Actors,
     pub(crate) task: &'a str,
     /// What the agent is told of its task.
     pub(crate) words: &'a str,

@@ -8,11 +8,11 @@ mod moments;
 mod narration;
 mod sample;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use fixpoint_runs::Story;
 use fixpoint_vocabulary::Text;
 use serde_json::{Value, json};
 
@@ -20,12 +20,13 @@ use self::expected::{Finished, Item};
 use self::narration::{Narration, lines};
 pub(super) use self::sample::Keeping;
 use self::sample::Sample;
+use crate::app_context::AppContext;
 use crate::arguments::{Arguments, Command, DiffArguments, RunGoalArguments};
-use crate::commands::{outcome, results, running};
+use crate::commands::{results, run_command};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
+use crate::text_layout::shell_word;
 
 /// The goal, as vague as goals are.
 const GOAL: &str = "Make the shop better";
@@ -39,13 +40,13 @@ const DIAGNOSIS_LINES: usize = 40;
 pub(super) fn run(
     form: Form,
     keeping: Keeping,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let began = Instant::now();
     let sample = Sample::new(keeping)?;
     let narration = Arc::new(Narration::in_lang(output.lang()));
-    let alone = surroundings.alone_in(&sample.shop(), sample.path()).staged(narration);
+    let alone = app.alone_in(&sample.shop(), sample.path()).with_demo_script(narration);
     let mut stage = Stage { form, keeping, output };
     stage.open()?;
     let code = stage.play(&alone)?;
@@ -55,9 +56,7 @@ pub(super) fn run(
     }
     let repository = Repository::look(&alone)?;
     let run = repository.find("latest")?;
-    let recorded = run.read()?.recorded;
-    let story = Story::of(&recorded);
-    let finished = Finished { repository, run, recorded, story };
+    let finished = Finished::new(repository, run)?;
     let items = finished.items();
     let is_as_scripted = code == PARTLY && items.iter().all(|item| item.happened);
     let told = Told { finished: &finished, items: &items, code, took: began.elapsed() };
@@ -67,7 +66,7 @@ pub(super) fn run(
     }
     if !is_as_scripted {
         let missing: Vec<&str> = items.iter().filter(|item| !item.happened).map(|item| item.name).collect();
-        surroundings.notices.say(&format!(
+        app.notices.say(&format!(
             "this did not go as scripted; the run ended with exit code {code}, expected {PARTLY}; missing: {}",
             if missing.is_empty() { "nothing".to_string() } else { missing.join(", ") }
         ));
@@ -126,18 +125,18 @@ impl Stage<'_> {
     }
 
     /// The run, as a person would have typed it.
-    fn play(&mut self, alone: &Surroundings) -> Result<u8, Failure> {
-        let mut nobody = Output::to_nobody(self.output.lang());
+    fn play(&mut self, alone: &AppContext) -> Result<u8, Failure> {
+        let mut nobody = Output::discarding(self.output.lang());
         let output = match self.form {
             Form::Text => &mut *self.output,
             Form::Json => &mut nobody,
         };
-        let code = running::run(&typed()?, alone, output)?;
+        let code = run_command::run(&typed()?, alone, output)?;
         self.output.finish()?;
         Ok(code)
     }
 
-    fn close(&mut self, told: &Told<'_>, alone: &Surroundings, sample: &Sample) -> Result<(), Failure> {
+    fn close(&mut self, told: &Told<'_>, alone: &AppContext, sample: &Sample) -> Result<(), Failure> {
         self.delivered(told, alone)?;
         self.hopeless(told)?;
         self.list(told)?;
@@ -145,7 +144,7 @@ impl Stage<'_> {
         self.your_turn()
     }
 
-    fn delivered(&mut self, told: &Told<'_>, alone: &Surroundings) -> Result<(), Failure> {
+    fn delivered(&mut self, told: &Told<'_>, alone: &AppContext) -> Result<(), Failure> {
         self.title("What was delivered", "納品されたもの")?;
         let code = told.code;
         let Some(branch) = told.finished.branch() else {
@@ -187,7 +186,7 @@ impl Stage<'_> {
             let mark = if item.happened { "✓" } else { "✗" };
             self.line(&format!(" {mark} fixpoint {:8} {}", item.shown_by, item.what.in_lang(lang)))?;
         }
-        let ledger = told.finished.story.run.ledger();
+        let ledger = told.finished.folded.run.ledger();
         let (spent, used) = (ledger.spent(), ledger.models + ledger.agents);
         let (calls, attempts, tokens) = (spent.model_calls, spent.attempts, used.tokens());
         let seconds = told.took.as_secs_f64();
@@ -210,6 +209,7 @@ impl Stage<'_> {
                 .say("The sample is removed, and its run with it.", "サンプルと実行の記録は削除されます。"),
             Keeping::Everything => {
                 self.title("Kept, to look around", "残してあります")?;
+                let quoted = |path: &Path| shell_word(&path.to_string_lossy());
                 self.line(&format!(
                     "  cd {} && export HOME={}",
                     quoted(&sample.shop()),
@@ -243,7 +243,7 @@ impl Stage<'_> {
     fn sum_up(&mut self, told: &Told<'_>, sample: &Sample) -> Result<(), Failure> {
         let lang = self.output.lang();
         let finished = told.finished;
-        let mut summary = outcome::summary(&finished.run, &finished.recorded, None, lang);
+        let mut summary = finished.summary(lang);
         summary.branch = finished.branch();
         let item = |item: &Item| json!({ "name": item.name, "what": item.what.in_lang(lang), "happened": item.happened });
         let items: Vec<Value> = told.items.iter().map(item).collect();
@@ -272,9 +272,4 @@ fn typed() -> Result<RunGoalArguments, Failure> {
     } else {
         Err(Failure::Internal("the demo does not type a run".into()))
     }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &std::path::Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

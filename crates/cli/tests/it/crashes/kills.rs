@@ -101,8 +101,8 @@ impl Scene {
         let homes =
             states.map(|state| Home::new(&self.state.join("fixpoint"), &state.file_name().to_string_lossy()));
         let run = homes.filter_map(|home| home.find("latest").ok()).next();
-        let recorded = run.and_then(|run| run.read().ok()).map(|run| run.recorded);
-        recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().standing()))
+        let recorded = run.and_then(|run| run.read().ok());
+        recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().status()))
     }
 
     /// The artifacts of every attempt are there, and tell of the end.

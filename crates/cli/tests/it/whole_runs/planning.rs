@@ -252,7 +252,7 @@ fn a_revision_is_made_wherever_it_is_asked_for() {
                 let outcome = stage.run(&["--set", "planning.reflection.trigger_interval=1"]);
                 assert_eq!(outcome.end(), (0, "done", "done"), "{place} {}", outcome.json);
                 let recorded = stage.recorded();
-                let moves = recorded.records.iter().flat_map(|record| &record.decision.moves);
+                let moves = recorded.records.iter().flat_map(|record| &record.decision.changes);
                 assert_eq!(moves.filter(|step| matches!(step, Move::Revised { .. })).count(), 1, "{place}");
                 assert_eq!(stage.delivered(&outcome, "src/b"), "two\n");
                 assert_eq!(outcome.json["cost"]["attempts"], 2, "the second task was told in time");

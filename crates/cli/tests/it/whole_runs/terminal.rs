@@ -30,12 +30,10 @@ impl Person {
     /// The same at a terminal of a kind.
     fn at(stage: &Stage, arguments: &[&str], kind: &str) -> Option<Self> {
         let inner = stage.command(arguments);
-        let quoted =
-            |text: &std::ffi::OsStr| format!("'{}'", text.to_str().expect("text").replace('\'', r"'\''"));
-        let line: Vec<String> =
-            std::iter::once(inner.get_program()).chain(inner.get_args()).map(quoted).collect();
+        let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+        let line = shlex::try_join(words.map(|word| word.to_str().expect("text"))).expect("no NUL");
         let mut command = Command::new("script");
-        command.args(["-qefc", &format!("exec {}", line.join(" ")), "/dev/null"]).env_clear();
+        command.args(["-qefc", &format!("exec {line}"), "/dev/null"]).env_clear();
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env("SHELL", "/bin/sh").env("TERM", kind).env("USER", "ada");
         command.current_dir(inner.get_current_dir().expect("a place"));

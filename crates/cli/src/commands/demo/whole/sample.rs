@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-use crate::signals::Sweeping;
+use crate::signals::TempDirGuard;
 
 /// What becomes of the directory in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) struct Sample {
     path: PathBuf,
     // The order matters: while the directory is being removed, a signal still finishes that.
     _directory: Option<TempDir>,
-    _sweeping: Option<Sweeping>,
+    _guard: Option<TempDirGuard>,
 }
 
 impl Sample {
@@ -56,12 +56,12 @@ impl Sample {
         let path = made.path().canonicalize().map_err(refused)?;
         let sample = match keeping {
             Keeping::Nothing => {
-                let sweeping = Sweeping::begin(&path).map_err(refused)?;
-                Self { path, _directory: Some(made), _sweeping: Some(sweeping) }
+                let guard = TempDirGuard::begin(&path).map_err(refused)?;
+                Self { path, _directory: Some(made), _guard: Some(guard) }
             }
             Keeping::Everything => {
                 drop(made.keep());
-                Self { path, _directory: None, _sweeping: None }
+                Self { path, _directory: None, _guard: None }
             }
         };
         sample.fill()?;
