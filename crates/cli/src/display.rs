@@ -258,7 +258,7 @@ fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
     let named = judged.failures.iter().take(MOST_NAMED).map(|failure| {
         let said = failure.message.as_str().lines().next().unwrap_or_default();
         let said: String = said.chars().filter(|letter| !letter.is_control()).take(90).collect();
-        format!("  ✗ {}: {said}", harmless(&failure.identity))
+        format!("  ✗ {}: {said}", harmless(&failure.id().to_string()))
     });
     let mut lines: Vec<String> = named.collect();
     if judged.failures.len() > MOST_NAMED {

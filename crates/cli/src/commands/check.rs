@@ -8,10 +8,11 @@ use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain};
+use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain, texts};
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
+use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use serde::Serialize;
 
 use super::outcome::exit_code;
@@ -146,22 +147,26 @@ fn tell(
         // Nothing was compared: what fails is what failed.
         view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
     };
-    let name = |line: &FailureLine| line.test.clone().unwrap_or_else(|| line.fingerprint.clone());
-    let is_new = |line: &&FailureLine| {
-        !line.fingerprint.starts_with("vanished:") && !judged.seen.newly_flaky.contains(&name(line))
+    // Vanished and newly flaky tests are listed by themselves.
+    let is_new = |failure: &&ReportedFailure| {
+        !matches!(failure.id(), FailureId::Vanished(_)) && !judged.seen.newly_flaky.contains(failure.id())
     };
-    let all: Vec<FailureLine> = judged.failures.iter().map(FailureLine::from).collect();
+    let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     let compared = Compared {
         base: arguments.base.clone(),
         ok: !changed || view.cause() == Some(Cause::Done),
         cause: view
             .cause()
             .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
-        new: if changed { all.iter().filter(is_new).cloned().collect() } else { Vec::new() },
-        known: known.into_iter().collect(),
-        flaky: flaky.into_iter().collect(),
-        newly_flaky: judged.seen.newly_flaky.iter().cloned().collect(),
-        vanished: judged.seen.vanished.iter().cloned().collect(),
+        new: if changed {
+            judged.failures.iter().filter(is_new).map(FailureLine::from).collect()
+        } else {
+            Vec::new()
+        },
+        known: listed(&known),
+        flaky: listed(&flaky),
+        newly_flaky: listed(&judged.seen.newly_flaky),
+        vanished: texts(&judged.seen.vanished).into_iter().collect(),
         scope_violations: judged.outside.clone(),
         changed,
     };
