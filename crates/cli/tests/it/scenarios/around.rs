@@ -100,7 +100,7 @@ fn uncommitted_work_is_included_and_said_so() {
         let outcome = lab.until_checked(agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
         assert_eq!(outcome.iterations().len(), 4);
-        assert!(outcome.stderr.contains("uncommitted work included"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("including uncommitted changes"), "{}", outcome.stderr);
         let status = lab.git(&["status", "--porcelain"]);
         assert_eq!(status.lines().count(), 3, "{status}");
         let diff = lab.call(&["diff", "--stat"]).stdout;
@@ -153,6 +153,6 @@ fn a_set_up_that_fails() {
         let outcome = lab.until_checked("echo ok > src/a");
         assert_eq!(outcome.end(), (7, "paused", "infrastructure"), "{:?}", outcome.json);
         let told = lab.explained(&outcome);
-        assert!(told.contains("ended with code 9"), "{told}");
+        assert!(told.contains("exited with code 9"), "{told}");
     });
 }
