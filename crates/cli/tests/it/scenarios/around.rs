@@ -31,9 +31,11 @@ fn without_checks_what_fails_is_the_goal() {
         let agent = &format!("{root} sed -i 's/ 3 / 2 /' src/lib.rs");
         let outcome = lab.looping(&[], agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
-        for said in
-            ["no goal was named: what fails now is the goal", "found the check `cargo test", "Cargo.toml"]
-        {
+        for said in [
+            "no --until given: the goal is to fix what fails now",
+            "found the check `cargo test",
+            "Cargo.toml",
+        ] {
             assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
         }
         // Once applied nothing fails, and without a task there is nothing to do.
@@ -153,6 +155,6 @@ fn a_set_up_that_fails() {
         let outcome = lab.until_checked("echo ok > src/a");
         assert_eq!(outcome.end(), (7, "paused", "infrastructure"), "{:?}", outcome.json);
         let told = lab.explained(&outcome);
-        assert!(told.contains("exited with code 9"), "{told}");
+        assert!(told.contains("ended with code 9"), "{told}");
     });
 }
