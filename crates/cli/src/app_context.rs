@@ -17,6 +17,10 @@ use crate::output::Notices;
 use crate::personal;
 use crate::scripted_person::DemoScript;
 
+const USUAL_WIDTH: usize = 80;
+const NARROWEST: usize = 30;
+const WIDEST: usize = 100;
+
 #[derive(Debug)]
 pub(crate) struct AppContext {
     environment: Vec<(OsString, OsString)>,
@@ -118,6 +122,16 @@ impl AppContext {
                 "cannot use the current directory: {error}; change to another directory"
             ))
         })
+    }
+
+    /// The width of reports on standard output: `COLUMNS`, else that of the terminal, else 80 columns; always within
+    /// what can be read.
+    pub(crate) fn width(&self) -> usize {
+        let set = self.variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+        let of_terminal =
+            || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into());
+        let columns: usize = set.or_else(of_terminal).unwrap_or(USUAL_WIDTH);
+        columns.clamp(NARROWEST, WIDEST) - 1
     }
 
     /// Where runs are stored.

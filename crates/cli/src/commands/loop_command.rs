@@ -1,7 +1,4 @@
-//! `fixpoint loop`: an agent in a loop that ends.
-
-use std::io::Read;
-use std::path::Path;
+//! `fixpoint loop`: one agent, run again until the checks pass or it makes no more progress.
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
@@ -10,16 +7,15 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
+use crate::commands::input_text::InputText;
 use crate::commands::outcome::tell;
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
 use crate::{agent, allowance, environment};
-
-/// No task is longer than this.
-const LONGEST_PROMPT: u64 = 4 << 20;
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
@@ -27,10 +23,14 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
-    let prompt = prompt(arguments)?;
+    let prompt = InputText::Prompt.read(arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let mut evidence = evidence(arguments, &mut settings, &repository, app)?;
     if evidence.implied_goals != ImpliedGoals::None {
-        app.notices.say("no goal was named: what fails now is the goal");
+        app.notices.say(&say(
+            app.lang,
+            "no --until given: the goal is to fix what fails now",
+            "--until の指定がないため、現在の失敗を直すことを目標とします",
+        ));
         if prompt.trim().is_empty() {
             evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
@@ -58,19 +58,19 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 
-/// What cannot be had must not be promised by silence.
+/// A sandbox that is required and not available must not be ignored silently.
 pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
     match settings.sandbox {
         SandboxMode::Required => Err(Failure::Unavailable(
-            "`sandbox: required`: this version cannot confine agents; set `sandbox: auto`, and run fixpoint in a \
-             container if the agent is not trusted"
+            "`sandbox: required`: this version has no sandbox for agents; set `sandbox: auto`, and run fixpoint in a \
+             container if you do not trust the agent"
                 .into(),
         )),
         SandboxMode::Auto | SandboxMode::Off => Ok(()),
     }
 }
 
-/// The settings with what was typed on top.
+/// The settings with the options of the command line on top.
 fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, Failure> {
     let mut settings = settings_with(settings, &arguments.evidence);
     if let Some(number) = arguments.max_iterations {
@@ -83,24 +83,6 @@ fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, F
         allowance::set(&mut settings.budget, allowance::read_for_agents(budget)?);
     }
     Ok(settings)
-}
-
-fn prompt(arguments: &LoopArguments) -> Result<String, Failure> {
-    let unreadable = |path: &Path, source| Failure::Unreadable { path: path.to_path_buf(), source };
-    let mut text = String::new();
-    match (&arguments.prompt, &arguments.prompt_file) {
-        (Some(prompt), _) => text.clone_from(prompt),
-        (None, Some(path)) if path.as_os_str() == "-" => {
-            let read = std::io::stdin().take(LONGEST_PROMPT).read_to_string(&mut text);
-            read.map_err(Failure::NoInput)?;
-        }
-        (None, Some(path)) => {
-            let file = std::fs::File::open(path).map_err(|source| unreadable(path, source))?;
-            file.take(LONGEST_PROMPT).read_to_string(&mut text).map_err(|source| unreadable(path, source))?;
-        }
-        (None, None) => {}
-    }
-    Ok(text)
 }
 
 fn evidence(

@@ -251,7 +251,7 @@ impl Words {
             PlanVerdict::NotAcceptable => ("not acceptable", "不合格"),
         };
         let (of_score, ja_of_score) = match score {
-            Some(score) => (format!("score {score}"), format!("{score} 点")),
+            Some(score) => (format!("score {score}"), format!("採点 {score}")),
             None => ("no score".to_string(), "採点なし".to_string()),
         };
         self.say(format!("plan {number}: {of_score}, {en}"), format!("計画{number}: {ja_of_score}、{ja}"))

@@ -21,7 +21,7 @@ fn an_agent_that_hangs_is_ended() {
         let outcome = lab.looping(&limits, &agent);
         assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{:?}", outcome.json);
         assert_eq!(outcome.iterations()[0]["agent_end"], "timed_out");
-        assert!(lab.explained(&outcome).contains("ended by its time limit"));
+        assert!(lab.explained(&outcome).contains("stopped by its time limit"));
         assert_eq!(processes_with(&mark), [0; 0]);
         let limits = ["--until", "sh ./check.sh", "--silence-timeout", "1", "--max-iterations", "1"];
         let outcome = lab.looping(&limits, &agent);

@@ -151,16 +151,16 @@ fn a_live_run_shows_phase_score_budget_attempts_and_the_last_line_of_each_agent(
     let (code, shown) = person.leaves();
     assert_eq!(code, 0, "{shown}");
     for part in [
-        "carrying out",
-        "judging the plan",
+        "executing",
+        "reviewing the plan",
         "plan 84 ± ",
         "2 of 9 attempts",
         "of 900000 tokens",
         "▶ a · running · attempt 1, stage 1",
-        "     the agent works · ",
+        "     agent working · ",
         " > a speaks",
         " > b speaks",
-        "✓ a · done · 1 attempt · failing 0",
+        "✓ a · done · 1 attempt · failures 0",
     ] {
         assert!(shown.contains(part), "`{part}` is not in\n{shown}");
     }
