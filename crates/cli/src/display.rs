@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fixpoint_consult::Hearing;
+use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::{Move, TaskSource};
 use fixpoint_decide::task_run::{Decision, Step, Work};
@@ -129,16 +129,19 @@ impl Display {
     }
 
     /// Says what is asked of a model.
-    pub(crate) fn hearing(&self) -> Box<dyn Fn(Hearing<'_>) + Send + Sync> {
+    pub(crate) fn ask_progress(&self) -> Box<dyn Fn(AskProgress<'_>) + Send + Sync> {
         let drawing = Arc::clone(&self.drawing);
-        Box::new(move |hearing| match hearing {
-            Hearing::Asked(asked) => {
+        Box::new(move |progress| match progress {
+            AskProgress::Started(asked) => {
                 let words = run_lines::asked(asked.about, asked.model, asked.tokens);
                 let mut drawing = lock(&drawing);
                 drawing.doing(&words);
                 drawing.plain_line(&words);
+                for omission in asked.omissions {
+                    drawing.plain_line(&format!("  left out of the prompt: {omission}"));
+                }
             }
-            Hearing::Words(words) => lock(&drawing).last_line(words),
+            AskProgress::Text(words) => lock(&drawing).last_line(words),
         })
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixpoint_agents::{Agent, Command as AnyCommand};
-use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
+use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
 use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
 use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
 use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
@@ -18,13 +18,13 @@ use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Brief;
 
+use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
 use crate::display::{Display, Speaker, Telling};
 use crate::environment;
 use crate::failure::Failure;
-use crate::person::{AtTerminal, Nobody};
+use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
 use crate::signals::Listening;
-use crate::staff::{Staff, advisers, model_surroundings};
 use crate::staging::Played;
 use crate::surroundings::{Screen, Surroundings};
 
@@ -120,8 +120,8 @@ impl Around<'_> {
         let (outbox, inbox) = mailbox();
         let listening = Listening::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let staff = self.staff(seat, &recorded, &display)?;
-        let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
+        let dispatcher = self.dispatcher(seat, &recorded, &display)?;
+        let mut engine = make(LocalExecutor::new(Arc::new(dispatcher), outbox)).map_err(interrupted)?;
         let mut story = Story::of(&recorded);
         let mut watch = |record: &Record, _: &fixpoint_decide::run::Run| {
             story.add(record);
@@ -141,37 +141,42 @@ impl Around<'_> {
     }
 
     /// Everybody who performs the errands of this run.
-    fn staff(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Staff, Failure> {
+    fn dispatcher(
+        &self,
+        seat: &Seat<'_>,
+        recorded: &Recorded,
+        display: &Display,
+    ) -> Result<Dispatcher, Failure> {
         let duty = self.duty(seat, recorded, display)?;
         let TaskSource::Planned(order) = &recorded.opening.order.tasks else {
-            return Ok(Staff { duty, consultant: None });
+            return Ok(Dispatcher { duty, questions: None });
         };
-        let around = model_surroundings(
+        let environment = model_environment(
             self.surroundings,
             &duty.brief.settings.models,
             Arc::clone(&duty.tools.processes),
             seat.run.map(|run| run.path.as_path()),
         );
-        let advisers = match (advisers(&duty.brief.settings.models, &around), order.judging) {
-            (Ok((advisers, _)), _) => advisers,
-            (Err(_), Judging::ByChecksAlone) => Advisers::new(),
+        let models = match (models_by_role(&duty.brief.settings.models, &environment), order.judging) {
+            (Ok((models, _)), _) => models,
+            (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
         };
         let person = self.person(display.speaker(), duty.tools.redactor.clone());
         let outputs = duty.places.outputs.clone();
-        let consultant = Consultant {
+        let questions = QuestionHandler {
             brief: duty.brief.clone(),
-            advisers,
+            models,
             workspaces: Arc::clone(&duty.tools.workspaces),
             person,
-            memory: PlanMemory::new(self.repository.home.memory().join("plans")),
+            plan_cache: PlanCache::new(self.repository.home.memory().join("plans")),
             redactor: duty.tools.redactor.clone(),
-            words_of: Box::new(move |id| agent_words(&outputs, id)),
+            agent_text_file: Box::new(move |id| agent_words(&outputs, id)),
             prompts: duty.places.prompts.clone(),
-            hearing: display.hearing(),
-            seen: Mutex::default(),
+            on_progress: display.ask_progress(),
+            contexts: Mutex::default(),
         };
-        Ok(Staff { duty, consultant: Some(consultant) })
+        Ok(Dispatcher { duty, questions: Some(questions) })
     }
 
     /// Whoever may be asked.
@@ -180,9 +185,9 @@ impl Around<'_> {
             Some(staging) => Arc::new(Played { speaker, redactor, staging: Arc::clone(staging) }),
             None if self.surroundings.can_ask() => {
                 let name = self.surroundings.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(AtTerminal::new(speaker, redactor, name.unwrap_or_default()))
+                Arc::new(TerminalPerson::new(speaker, redactor, name.unwrap_or_default()))
             }
-            None => Arc::new(Nobody),
+            None => Arc::new(NoPerson),
         }
     }
 

@@ -20,13 +20,13 @@ use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 use super::looping::refuse_sandbox;
 use super::outcome::tell;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
-use crate::judges;
+use crate::judge_noise;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::{Around, SUPERVISE};
-use crate::staff::{advisers, model_surroundings};
 use crate::surroundings::Surroundings;
 use crate::{agent, allowance, environment};
 
@@ -151,7 +151,7 @@ impl Job {
         };
         let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
         let (run, driven) = around.begin(order, brief)?;
-        judges::remember(&repository, &driven.recorded, surroundings.notices);
+        judge_noise::add_from_run(&repository, &driven.recorded, surroundings.notices);
         tell(&run, &driven, &around, arguments.json.into(), output)
     }
 
@@ -183,8 +183,8 @@ impl Job {
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
-        let around = model_surroundings(surroundings, &self.settings.models, Arc::new(processes), None);
-        match advisers(&self.settings.models, &around) {
+        let environment = model_environment(surroundings, &self.settings.models, Arc::new(processes), None);
+        match models_by_role(&self.settings.models, &environment) {
             Ok((models, named)) => {
                 self.settings.models = named;
                 Ok(models)
@@ -219,7 +219,7 @@ impl Job {
             asking: if surroundings.can_ask() { Asking::Possible } else { Asking::NobodyThere },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
             extent: words.extent,
-            sigma: judge.and_then(|judge| judges::sigma(repository, judge.name())),
+            sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
             prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
             tools: TOOLS.map(ToString::to_string).to_vec(),
             guards: of_kind(CheckKind::Guard),

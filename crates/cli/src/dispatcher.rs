@@ -1,11 +1,12 @@
-//! Everybody who performs the errands of a run: agents and checks on the one hand, models and people on the other.
+//! Sends each command of a run to whoever executes it: questions to models and people, everything else to the workspace
+//! executor.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_consult::{Advisers, Consultant};
+use fixpoint_consult::{ModelsByRole, QuestionHandler};
 use fixpoint_execute::{Duty, Performs};
 use fixpoint_models::{ModelEnvironment, Network, NetworkLimits, ProgramRunner, Resolver, SetupError};
 use fixpoint_ports::{Cancel, Processes};
@@ -17,34 +18,33 @@ use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 use crate::environment;
 use crate::surroundings::Surroundings;
 
-/// Everybody who performs the errands of a run.
-pub(crate) struct Staff {
+pub(crate) struct Dispatcher {
     pub(crate) duty: Duty,
-    pub(crate) consultant: Option<Consultant>,
+    /// `None` for runs that ask nobody anything.
+    pub(crate) questions: Option<QuestionHandler>,
 }
 
-impl Performs for Staff {
+impl Performs for Dispatcher {
     fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
-        let consulted =
-            self.consultant.as_ref().and_then(|consultant| consultant.perform(id, errand, cancel));
-        consulted.unwrap_or_else(|| self.duty.perform(id, errand, cancel))
+        let answered = self.questions.as_ref().and_then(|questions| questions.perform(id, errand, cancel));
+        answered.unwrap_or_else(|| self.duty.perform(id, errand, cancel))
     }
 }
 
-/// What models are made from, as this process finds it.
-pub(crate) fn model_surroundings(
+/// What models are built from. Scripted models store how far they got in the directory `counts`.
+pub(crate) fn model_environment(
     surroundings: &Surroundings,
     settings: &ModelSettings,
     processes: Arc<dyn Processes>,
     counts: Option<&Path>,
 ) -> ModelEnvironment {
-    let environment: BTreeMap<String, String> = surroundings
+    let variables: BTreeMap<String, String> = surroundings
         .environment()
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
         .collect();
     let limits = NetworkLimits::for_deadline(Duration::from_secs(settings.timeout.into()));
-    let network = Arc::new(Network::new(limits, &environment));
+    let network = Arc::new(Network::new(limits, &variables));
     let programs = ProgramRunner {
         processes,
         environment: environment::of_agent(surroundings.environment(), &[], "claude"),
@@ -52,30 +52,29 @@ pub(crate) fn model_surroundings(
     ModelEnvironment {
         programs: Some(programs),
         script_counts: counts.map(Path::to_path_buf),
-        ..ModelEnvironment::new(environment, network)
+        ..ModelEnvironment::new(variables, network)
     }
 }
 
-/// The model of every role that asks questions, and the settings with the names that were found.
-pub(crate) fn advisers(
+/// The model of every role that asks questions, and the settings with `auto` replaced by the model that was found.
+pub(crate) fn models_by_role(
     settings: &ModelSettings,
-    around: &ModelEnvironment,
-) -> Result<(Advisers, ModelSettings), SetupError> {
-    let mut resolver = Resolver::new(settings, around);
-    let mut named = settings.clone();
-    let mut advisers = Advisers::new();
-    for role in [Role::Planner, Role::Judge, Role::Reflector] {
-        let name = match role {
-            Role::Planner => &mut named.planner,
-            Role::Judge => &mut named.judge,
-            Role::Reflector => &mut named.reflector,
-            Role::Worker => &mut named.worker,
-        };
+    environment: &ModelEnvironment,
+) -> Result<(ModelsByRole, ModelSettings), SetupError> {
+    let mut resolver = Resolver::new(settings, environment);
+    let mut resolved = settings.clone();
+    let mut models = ModelsByRole::new();
+    let names = [
+        (Role::Planner, &mut resolved.planner),
+        (Role::Judge, &mut resolved.judge),
+        (Role::Reflector, &mut resolved.reflector),
+    ];
+    for (role, name) in names {
         let model = resolver.model(name)?;
         if name == "auto" {
             model.name().clone_into(name);
         }
-        advisers.insert(role, model);
+        models.insert(role, model);
     }
-    Ok((advisers, named))
+    Ok((models, resolved))
 }
