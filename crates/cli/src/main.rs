@@ -15,6 +15,7 @@ mod language;
 mod output;
 mod person;
 mod personal;
+mod prompt_text;
 mod repository;
 mod session;
 mod signals;

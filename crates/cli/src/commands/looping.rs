@@ -1,8 +1,5 @@
 //! `fixpoint loop`: an agent in a loop that ends.
 
-use std::io::Read;
-use std::path::Path;
-
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
@@ -16,10 +13,7 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::Around;
 use crate::surroundings::Surroundings;
-use crate::{agent, allowance, environment};
-
-/// No task is longer than this.
-const LONGEST_PROMPT: u64 = 4 << 20;
+use crate::{agent, allowance, environment, prompt_text};
 
 pub(crate) fn run(
     arguments: &LoopArguments,
@@ -31,7 +25,8 @@ pub(crate) fn run(
     refuse_sandbox(&settings)?;
     let repository = Repository::open(surroundings, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
-    let prompt = prompt(arguments)?;
+    let prompt =
+        prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let mut evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
     if evidence.implied_goals != ImpliedGoals::None {
         surroundings.notices.say("no goal was named: what fails now is the goal");
@@ -39,7 +34,8 @@ pub(crate) fn run(
             evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
-    let agent = agent::choose(&arguments.agent, &mut settings, &repository, surroundings)?;
+    let agent =
+        agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, surroundings)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
     let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };
@@ -87,24 +83,6 @@ fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, F
         allowance::set(&mut settings.budget, allowance::read_for_agents(budget)?);
     }
     Ok(settings)
-}
-
-fn prompt(arguments: &LoopArguments) -> Result<String, Failure> {
-    let unreadable = |path: &Path, source| Failure::Unreadable { path: path.to_path_buf(), source };
-    let mut text = String::new();
-    match (&arguments.prompt, &arguments.prompt_file) {
-        (Some(prompt), _) => text.clone_from(prompt),
-        (None, Some(path)) if path.as_os_str() == "-" => {
-            let read = std::io::stdin().take(LONGEST_PROMPT).read_to_string(&mut text);
-            read.map_err(Failure::NoInput)?;
-        }
-        (None, Some(path)) => {
-            let file = std::fs::File::open(path).map_err(|source| unreadable(path, source))?;
-            file.take(LONGEST_PROMPT).read_to_string(&mut text).map_err(|source| unreadable(path, source))?;
-        }
-        (None, None) => {}
-    }
-    Ok(text)
 }
 
 fn evidence(

@@ -1,8 +1,6 @@
 //! `fixpoint run` and `fixpoint plan`: from a goal to a finished branch, or to a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use fixpoint_config::Loaded;
@@ -28,10 +26,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::{Around, SUPERVISE};
 use crate::surroundings::Surroundings;
-use crate::{agent, allowance, environment};
-
-/// No goal is longer than this.
-const LONGEST_GOAL: u64 = 4 << 20;
+use crate::{agent, allowance, environment, prompt_text};
 
 /// What a planner may name as a tool: what any coding agent can do.
 const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
@@ -100,7 +95,7 @@ impl Job {
         if let Some(budget) = &arguments.budget {
             allowance::set(&mut settings.budget, allowance::read(budget)?);
         }
-        let goal = goal(arguments)?;
+        let goal = prompt_text::read("the goal", arguments.goal.as_deref(), arguments.file.as_deref())?;
         if goal.trim().is_empty() {
             return Err(Failure::BadInput("the goal is empty; say in a sentence what is to be done".into()));
         }
@@ -118,10 +113,16 @@ impl Job {
         repository.workspaces.require_base(arguments.base.as_deref())?;
         let evidence = self.evidence(arguments, &repository, surroundings)?;
         let agent = match words.agent {
-            Some(typed) => agent::choose(typed, &mut self.settings, &repository, surroundings)?,
+            Some(typed) => {
+                let base = arguments.base.as_deref();
+                agent::choose(typed, base, &mut self.settings, &repository, surroundings)?
+            }
             None => Vec::new(),
         };
         let models = self.models(surroundings)?;
+        if !models.is_empty() {
+            prompt_text::check_goal_tokens(&self.goal, self.settings.models.max_prompt_tokens)?;
+        }
         if evidence.checks.is_empty() && models.is_empty() {
             return Err(Failure::Unavailable(
                 "nothing could show that it is done: there is no check and no model that judges; name a check with \
@@ -286,33 +287,4 @@ fn explicit(loaded: &Loaded) -> Explicit {
         level: loaded.is_explicit("planning.decomposition_level"),
         interval: loaded.is_explicit("planning.reflection.trigger_interval"),
     }
-}
-
-fn goal(arguments: &GoalArguments) -> Result<String, Failure> {
-    let unreadable = |path: &Path, source| Failure::Unreadable { path: path.to_path_buf(), source };
-    let bytes = match (&arguments.goal, &arguments.file) {
-        (Some(goal), _) => goal.clone().into_bytes(),
-        (None, Some(path)) if path.as_os_str() == "-" => {
-            bounded(std::io::stdin()).map_err(Failure::NoInput)?
-        }
-        (None, Some(path)) => std::fs::File::open(path).and_then(bounded).map_err(|e| unreadable(path, e))?,
-        (None, None) => Vec::new(),
-    };
-    if bytes.len() as u64 > LONGEST_GOAL {
-        return Err(Failure::BadInput(format!(
-            "the goal is longer than {LONGEST_GOAL} bytes; say what is wanted in less, and leave logs and listings in \
-             files of the repository"
-        )));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        Failure::BadInput(format!("the goal is not UTF-8: byte {place} begins no letter"))
-    })
-}
-
-/// One byte more than a goal may have, at most, so that it is seen where there is more.
-fn bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(LONGEST_GOAL + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

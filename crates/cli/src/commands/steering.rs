@@ -20,7 +20,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::Around;
 use crate::surroundings::Surroundings;
-use crate::{allowance, environment};
+use crate::{allowance, environment, prompt_text};
 
 /// How long a run may take to end in good order before we say that it is still at it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,7 +34,11 @@ pub(crate) fn resume(
 ) -> Result<u8, Failure> {
     let run = Repository::look(surroundings)?.find(&arguments.run)?;
     // As many workspaces as the run began with. Where its journal must be repaired first, the usual number does.
-    let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
+    let opened = run.read().ok();
+    if let Some(opened) = &opened {
+        prompt_text::check_remarks(&opened.recorded.run().planning().remarks, &arguments.said)?;
+    }
+    let brief = opened.and_then(|opened| opened.recorded.opening.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(surroundings, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
