@@ -16,11 +16,11 @@ use serde_json::json;
 
 use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
-use crate::staff::{advisers, model_surroundings};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Status {
@@ -129,7 +129,7 @@ fn models_found(app: &AppContext, settings: &Settings) -> Finding {
         Ok(processes) => processes,
         Err(error) => return Finding::error("models", error.to_string(), "reinstall fixpoint"),
     };
-    let around = model_surroundings(app, &settings.models, Arc::new(processes), None);
+    let around = model_environment(app, &settings.models, Arc::new(processes), None);
     let detected = detect(&settings.models, &around, DetectMode::All);
     let named = |candidate: &fixpoint_models::Candidate| match &candidate.availability {
         Availability::Found { model } => Some(format!("{model} ({})", candidate.source)),
@@ -137,7 +137,7 @@ fn models_found(app: &AppContext, settings: &Settings) -> Finding {
         Availability::Missing => None,
     };
     let found: Vec<String> = detected.candidates.iter().filter_map(named).collect();
-    match advisers(&settings.models, &around) {
+    match models_by_role(&settings.models, &around) {
         Ok((_, models)) => {
             let roles = format!("planner {}, judge {}", models.planner, models.judge);
             let found =

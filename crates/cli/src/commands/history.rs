@@ -126,6 +126,7 @@ fn result_words(result: &CommandResult, lang: Lang) -> String {
         CommandResult::Person(_) => say(lang, "asked a person", "人に質問"),
         CommandResult::Recalled(_) => say(lang, "looked for a cached plan", "キャッシュされた計画を検索"),
         CommandResult::Kept => say(lang, "plan cached", "計画をキャッシュ"),
+        CommandResult::Delivered(_) => say(lang, "result delivered", "成果物を納品"),
     }
 }
 
@@ -144,7 +145,7 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
         None => step_words(decision.step, lang),
     };
     let tasks = decision.task_decisions().map(|(_, decision)| of_task(decision));
-    let commands = decision.commands().filter_map(|(_, owner, command)| command_words(&owner, command, lang));
+    let commands = decision.commands(0).filter_map(|(_, owner, command)| command_words(&owner, command, lang));
     let words: Vec<String> = tasks.chain(commands).collect();
     if words.is_empty() {
         say(lang, "nothing to start", "開始するものなし")
@@ -158,10 +159,11 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
     match owner {
         Owner::Task(_) => None,
         Owner::Planning
-        | Owner::Review
+        | Owner::PlanReview
         | Owner::Replan(_)
         | Owner::Merge(_)
-        | Owner::Whole
+        | Owner::FinalReview
+        | Owner::Delivery
         | Owner::Reflection(_) => Some(match command {
             Command::TakeBase => say(lang, "take a snapshot", "スナップショットを作成"),
             Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
@@ -173,6 +175,7 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
                 say(lang, format!("ask the {role}"), format!("{role} に問い合わせ"))
             }
             Command::AskPerson(_) => say(lang, "ask a person", "人に質問"),
+            Command::Deliver(_) => say(lang, "deliver the result", "成果物を納品"),
             Command::RecallPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
             Command::KeepPlan => say(lang, "cache the plan", "計画をキャッシュ"),
         }),

@@ -7,7 +7,6 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
-use crate::commands::input_text::InputText;
 use crate::commands::outcome::tell;
 use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
@@ -15,7 +14,7 @@ use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
-use crate::{agent, allowance, environment};
+use crate::{agent, allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
@@ -23,7 +22,8 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
-    let prompt = InputText::Prompt.read(arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
+    let prompt =
+        prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let mut evidence = evidence(arguments, &mut settings, &repository, app)?;
     if evidence.implied_goals != ImpliedGoals::None {
         app.notices.say(&say(
@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
             evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
-    let agent = agent::choose(&arguments.agent, &mut settings, &repository, app)?;
+    let agent =
+        agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = evidence.order(&settings, test_edits);
     let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };

@@ -16,12 +16,16 @@ use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
-use crate::{allowance, environment};
+use crate::{allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
-    let brief = run.read().ok().and_then(|recorded| recorded.header.brief);
+    let recorded = run.read().ok();
+    if let Some(recorded) = &recorded {
+        prompt_text::check_remarks(&recorded.run().planning().remarks, &arguments.said)?;
+    }
+    let brief = recorded.and_then(|recorded| recorded.header.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;

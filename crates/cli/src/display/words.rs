@@ -86,6 +86,10 @@ impl Words {
         self.say("waiting for your answer", "あなたの回答を待っています")
     }
 
+    pub(super) fn left_out_of_prompt(self, omission: &str) -> String {
+        self.say(format!("  left out of the prompt: {omission}"), format!("  プロンプトから省略: {omission}"))
+    }
+
     pub(super) fn delivering(self) -> String {
         self.say("creating the branch", "ブランチを作成中")
     }

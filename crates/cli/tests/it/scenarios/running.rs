@@ -83,20 +83,6 @@ fn an_agent_that_prints_without_end_costs_no_memory() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_started() {
-    both(|lab| {
-        lab.sources(&[("a", "broken")]);
-        lab.put("not-executable", "x");
-        for agent in ["no-such-agent", "/no/such/agent", "./not-executable"] {
-            let mut command = lab.binary(&["loop", "--json", "--until", "sh ./check.sh", "--", agent]);
-            let outcome = lab.outcome(&mut command, b"");
-            assert_eq!(outcome.end(), (7, "failed", "agent_unavailable"), "{agent} {:?}", outcome.json);
-            assert!(outcome.stderr.contains(agent.trim_start_matches("./")), "{agent}: {}", outcome.stderr);
-        }
-    });
-}
-
-#[test]
 fn how_the_prompt_is_delivered() {
     both(|lab| {
         lab.sources(&[("a", "broken")]);

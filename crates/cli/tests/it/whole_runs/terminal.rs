@@ -112,7 +112,7 @@ fn two_questions_one_after_the_other_are_both_answered() {
         let Some(mut person) = Person::starts(&stage, &arguments) else { return };
         person.sees("Which files?");
         person.types("only src/a\n");
-        person.sees("Agree? [y/N]");
+        person.sees("Do you agree? [y/N]");
         person.types(typed);
         let (code, shown) = person.leaves();
         assert_eq!(code, expected, "{shown}");
