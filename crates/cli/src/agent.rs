@@ -53,7 +53,6 @@ fn configured(settings: &AgentSettings) -> Option<Vec<String>> {
         AgentKind::Opencode => agent("opencode", program.into()),
         AgentKind::Gemini => agent("gemini", program.into()),
         AgentKind::Auto | AgentKind::Command | AgentKind::Claude | AgentKind::Codex => None,
-        AgentKind::Acp | AgentKind::Builtin => return None,
     };
     let complete = |known: &FoundAgent| words(known).into_iter().chain(extra.iter().cloned()).collect();
     Some(known.as_ref().map_or_else(|| settings.command.clone(), complete))
@@ -67,9 +66,7 @@ fn wanted(kind: AgentKind) -> Result<Option<&'static str>, Failure> {
         AgentKind::Codex => Ok(Some("codex")),
         AgentKind::Opencode => Ok(Some("opencode")),
         AgentKind::Gemini => Ok(Some("gemini")),
-        AgentKind::Acp | AgentKind::Builtin | AgentKind::Command => {
-            Err(Failure::BadInput("name the agent after `--`, such as `-- claude`".into()))
-        }
+        AgentKind::Command => Err(Failure::BadInput("name the agent after `--`, such as `-- claude`".into())),
     }
 }
 
@@ -119,7 +116,6 @@ mod tests {
         case(AgentKind::Auto, Some("/opt/x -m y"));
         case(AgentKind::Opencode, Some("/opt/x run {prompt} -m y"));
         case(AgentKind::Gemini, Some("/opt/x --skip-trust --approval-mode auto_edit -p {prompt} -m y"));
-        case(AgentKind::Acp, None);
         assert_eq!(line(AgentKind::Claude, &[]), None);
     }
 

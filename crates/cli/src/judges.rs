@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fixpoint_decide::noise::{RepeatedScores, Sigma};
-use fixpoint_engine::Recorded;
-use fixpoint_runs::Story;
+use fixpoint_decide::run::Run;
+use fixpoint_engine::JournalHeader;
 use fixpoint_vocabulary::Score;
 
 use crate::output::Notices;
@@ -15,7 +15,7 @@ use crate::repository::Repository;
 type Judges = BTreeMap<String, RepeatedScores>;
 
 fn path(repository: &Repository) -> PathBuf {
-    repository.home.memory().join("judges.json")
+    repository.state.memory().join("judges.json")
 }
 
 fn key(model: &str) -> String {
@@ -38,7 +38,7 @@ pub(crate) fn observe(repository: &Repository, model: &str, plans: &[Vec<Score>]
     let scores = judges.entry(key(model)).or_default();
     plans.iter().filter(|plan| plan.len() > 1).for_each(|plan| scores.observe(plan));
     let path = path(repository);
-    let directory = repository.home.memory();
+    let directory = repository.state.memory();
     std::fs::create_dir_all(&directory)?;
     let file = tempfile::NamedTempFile::new_in(&directory)?;
     serde_json::to_writer(&file, &judges)?;
@@ -46,10 +46,9 @@ pub(crate) fn observe(repository: &Repository, model: &str, plans: &[Vec<Score>]
 }
 
 /// Remembers what a run's plans were scored.
-pub(crate) fn remember(repository: &Repository, recorded: &Recorded, notices: Notices) {
-    let Some(brief) = &recorded.opening.brief else { return };
-    let story = Story::of(recorded);
-    let plans: Vec<Vec<Score>> = story.run.review().revisions.iter().map(|plan| plan.scores()).collect();
+pub(crate) fn remember(repository: &Repository, opening: &JournalHeader, run: &Run, notices: Notices) {
+    let Some(brief) = &opening.brief else { return };
+    let plans: Vec<Vec<Score>> = run.review().revisions.iter().map(|plan| plan.scores()).collect();
     if plans.iter().any(|plan| plan.len() > 1)
         && let Err(error) = observe(repository, &brief.settings.models.judge, &plans)
     {

@@ -64,7 +64,7 @@ fn models(llm: &Map<String, Value>) -> Map<String, Value> {
         (None, Some(model)) => Some(model.to_string()),
         (_, None) => None,
     };
-    let roles = ["planner", "judge", "worker", "reflector"];
+    let roles = ["planner", "judge", "reflector"];
     let named = |role: &str| text(role).map(ToString::to_string).or_else(|| for_all.clone());
     let mut models: Map<String, Value> =
         roles.iter().filter_map(|role| Some(((*role).to_string(), json!(named(role)?)))).collect();
@@ -96,8 +96,7 @@ mod tests {
             "planning": { "max_subtasks": 7 },
         }});
         let expected = json!({
-            "models": { "planner": "openai/gpt-5", "judge": "anthropic/claude", "worker": "openai/gpt-5",
-                        "reflector": "openai/gpt-5" },
+            "models": { "planner": "openai/gpt-5", "judge": "anthropic/claude", "reflector": "openai/gpt-5" },
             "planning": { "max_subtasks": 7 },
         });
         assert_eq!(layer(&answer), Ok(expected));

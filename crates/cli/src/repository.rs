@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixpoint_runs::{Home, RunDirectory};
+use fixpoint_runs::{RunDirectory, StateDirectory};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
@@ -19,7 +19,7 @@ pub(crate) struct Repository {
     /// Its workspaces.
     pub(crate) workspaces: LocalWorkspaces,
     /// Its runs.
-    pub(crate) home: Home,
+    pub(crate) state: StateDirectory,
     /// The working directory below the root, empty for the root.
     pub(crate) directory: String,
 }
@@ -38,8 +38,8 @@ impl Repository {
         let workspaces = LocalWorkspaces::open(&working_dir, &app.cache_dir()?.join("slots"), options)?;
         let directory = below(workspaces.tree(), &working_dir)?;
         let name = workspaces.pool().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let home = Home::new(&app.state_dir()?, &name);
-        Ok(Self { workspaces, home, directory })
+        let state = StateDirectory::new(&app.state_dir()?, &name);
+        Ok(Self { workspaces, state, directory })
     }
 
     /// Opens it to look at runs.
@@ -49,7 +49,7 @@ impl Repository {
 
     /// The run of a name.
     pub(crate) fn find(&self, name: &str) -> Result<RunDirectory, Failure> {
-        Ok(self.home.find(name)?)
+        Ok(self.state.find(name)?)
     }
 
     /// The root of the working tree.

@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use fixpoint_consult::{Advisers, Consultant};
 use fixpoint_execute::{Duty, Performs};
-use fixpoint_models::{
-    Network, NetworkLimits, ProgramRunner, Resolver, SetupError, Surroundings as ModelSurroundings,
-};
+use fixpoint_models::{ModelEnvironment, Network, NetworkLimits, ProgramRunner, Resolver, SetupError};
 use fixpoint_ports::{Cancel, Processes};
 use fixpoint_vocabulary::ask::Role;
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::PreparedCommand;
 use fixpoint_vocabulary::settings::ModelSettings;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
@@ -26,10 +24,10 @@ pub(crate) struct Staff {
 }
 
 impl Performs for Staff {
-    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
+    fn perform(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd {
         let consulted =
-            self.consultant.as_ref().and_then(|consultant| consultant.perform(id, errand, cancel));
-        consulted.unwrap_or_else(|| self.duty.perform(id, errand, cancel))
+            self.consultant.as_ref().and_then(|consultant| consultant.perform(id, command, cancel));
+        consulted.unwrap_or_else(|| self.duty.perform(id, command, cancel))
     }
 }
 
@@ -39,27 +37,27 @@ pub(crate) fn model_surroundings(
     settings: &ModelSettings,
     processes: Arc<dyn Processes>,
     counts: Option<&Path>,
-) -> ModelSurroundings {
+) -> ModelEnvironment {
     let environment: BTreeMap<String, String> = app
         .environment()
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
         .collect();
-    let limits = NetworkLimits::within(Duration::from_secs(settings.timeout.into()));
+    let limits = NetworkLimits::for_deadline(Duration::from_secs(settings.timeout.into()));
     let network = Arc::new(Network::new(limits, &environment));
     let programs =
         ProgramRunner { processes, environment: environment::of_agent(app.environment(), &[], "claude") };
-    ModelSurroundings {
+    ModelEnvironment {
         programs: Some(programs),
         script_counts: counts.map(Path::to_path_buf),
-        ..ModelSurroundings::new(environment, network)
+        ..ModelEnvironment::new(environment, network)
     }
 }
 
 /// The model of every role that asks questions, and the settings with the names that were found.
 pub(crate) fn advisers(
     settings: &ModelSettings,
-    around: &ModelSurroundings,
+    around: &ModelEnvironment,
 ) -> Result<(Advisers, ModelSettings), SetupError> {
     let mut resolver = Resolver::new(settings, around);
     let mut named = settings.clone();
@@ -69,9 +67,9 @@ pub(crate) fn advisers(
             Role::Planner => &mut named.planner,
             Role::Judge => &mut named.judge,
             Role::Reflector => &mut named.reflector,
-            Role::Worker => &mut named.worker,
+            Role::Worker => continue,
         };
-        let model = resolver.model(name, role)?;
+        let model = resolver.model(name)?;
         if name == "auto" {
             model.name().clone_into(name);
         }

@@ -8,15 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fixpoint_ports::{
-    AnswerForm, Cancel, CommitId, DiffStyle, Message, Model, ModelError, ModelReply, ModelRequest,
-    StopReason, Unanswered, Workspaces,
+    AnswerFormat, Cancel, CommitId, DiffStyle, Message, Model, ModelError, ModelFailure, ModelReply,
+    ModelRequest, StopReason, Workspaces,
 };
 use fixpoint_prompts::{Given, Prompt, TokenBudget, read, render};
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, PersonAnswer, PersonAsk, Reading, Role};
-use fixpoint_vocabulary::brief::{Brief, Errand};
+use fixpoint_vocabulary::ask::{About, Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Reading, Role};
+use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::usage::Usage;
-use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Recalled};
+use fixpoint_vocabulary::work::{CommandEnd, CommandId, CommandResult, Recalled};
 
 use crate::context::repository_context;
 use crate::memory::{PlanKey, PlanMemory};
@@ -90,25 +91,24 @@ impl std::fmt::Debug for Consultant {
 }
 
 impl Consultant {
-    /// Performs an errand that is a question or about kept plans; `None` where it is neither.
-    pub fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> Option<CommandEnd> {
-        match &errand.command {
-            Command::Ask(ask) => Some(self.ask(id, ask, cancel)),
-            Command::AskPerson(ask) => {
-                let answer = self.person.ask(ask, cancel);
-                Some(CommandEnd::Completed(CommandResult::Person(answer)))
+    /// Executes a command that is a question or about cached plans; `None` where it is neither.
+    pub fn perform(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> Option<CommandEnd> {
+        let result = match &command.action {
+            PreparedAction::Ask(ask) => return Some(self.ask(id, ask, cancel)),
+            PreparedAction::AskPerson(ask) => CommandResult::Person(self.person.ask(ask, cancel)),
+            PreparedAction::FindCachedPlan => CommandResult::Recalled(self.recall(command)),
+            PreparedAction::StorePlan(plan) => {
+                self.keep(command, plan.as_deref());
+                CommandResult::Kept
             }
-            Command::RecallPlan => Some(CommandEnd::Completed(CommandResult::Recalled(self.recall(errand)))),
-            Command::KeepPlan => {
-                self.keep(errand);
-                Some(CommandEnd::Completed(CommandResult::Kept))
-            }
-            Command::TakeBase
-            | Command::RunChecks(_)
-            | Command::RunAttempt(_)
-            | Command::Graft(_)
-            | Command::Merge(_) => None,
-        }
+            PreparedAction::TakeBase
+            | PreparedAction::RunChecks(_)
+            | PreparedAction::RunAttempt(_)
+            | PreparedAction::Graft(_)
+            | PreparedAction::Merge(_)
+            | PreparedAction::Deliver(_) => return None,
+        };
+        Some(CommandEnd::Completed(result))
     }
 
     fn ask(&self, id: CommandId, ask: &Ask, cancel: &Cancel) -> CommandEnd {
@@ -124,7 +124,7 @@ impl Consultant {
             system: prompt.system.clone(),
             messages: Vec::from([Message::User(prompt.user.clone())]),
             tools: Vec::new(),
-            form: AnswerForm::Json { name: prompt.form_name.to_string(), schema: prompt.schema.clone() },
+            format: AnswerFormat::Json { name: prompt.form_name.to_string(), schema: prompt.schema.clone() },
             max_output_tokens: settings.max_output_tokens,
             deadline: self.deadline(&ask.about),
         };
@@ -133,7 +133,7 @@ impl Consultant {
         let heard = &mut |words: &str| (self.hearing)(Hearing::Words(words));
         match model.ask(&request, cancel, heard) {
             Ok(reply) => CommandEnd::Completed(CommandResult::Answer(self.answer(ask, model.name(), &reply))),
-            Err(Unanswered { error: ModelError::Cancelled, .. }) => CommandEnd::Cancelled,
+            Err(ModelFailure { error: ModelError::Cancelled, .. }) => CommandEnd::Cancelled,
             Err(unanswered) => self.unanswered(model.name(), &unanswered.error.to_string(), unanswered.usage),
         }
     }
@@ -245,26 +245,26 @@ impl Consultant {
         }
     }
 
-    fn recall(&self, errand: &Errand) -> Recalled {
-        match self.key(errand) {
+    fn recall(&self, command: &PreparedCommand) -> Recalled {
+        match self.key(command) {
             Some(key) => self.memory.recall(&key, &self.brief.settings.planning.cache),
             None => Recalled::Nothing,
         }
     }
 
-    fn keep(&self, errand: &Errand) {
-        if let (Some(key), Some(plan)) = (self.key(errand), &errand.plan) {
+    fn keep(&self, command: &PreparedCommand, plan: Option<&Draft>) {
+        if let (Some(key), Some(plan)) = (self.key(command), plan) {
             // A plan that cannot be kept is made again another time.
             drop(self.memory.keep(&key, plan, &self.brief.settings.planning.cache));
         }
     }
 
-    fn key(&self, errand: &Errand) -> Option<PlanKey> {
-        let tree = errand.tree.as_ref()?;
+    fn key(&self, command: &PreparedCommand) -> Option<PlanKey> {
+        let tree = command.tree.as_ref()?;
         Some(PlanKey {
             goal: self.brief.goal.clone(),
             tree: tree.to_string(),
-            tools: errand.tools.clone(),
+            tools: command.tools.clone(),
             prompts: fixpoint_prompts::prompt_version().to_string(),
         })
     }

@@ -14,9 +14,10 @@ use fixpoint_agents::{
 };
 use fixpoint_ports::{Cancel, Ended, ExitCause, Invocation, Limits, Slot, ToolOutcome};
 use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::settings::AgentKind;
 use fixpoint_vocabulary::usage::MicroUsd;
-use fixpoint_vocabulary::work::{AttemptOrder, CommandId};
+use fixpoint_vocabulary::work::CommandId;
 
 use crate::Duty;
 use crate::duty::{Obstacle, directory_in};
@@ -34,9 +35,7 @@ pub fn agent_of(brief: &Brief) -> &'static dyn Agent {
         AgentKind::Claude => named("claude"),
         AgentKind::Codex => named("codex"),
         AgentKind::Command => named("command"),
-        AgentKind::Auto | AgentKind::Acp | AgentKind::Opencode | AgentKind::Gemini | AgentKind::Builtin => {
-            None
-        }
+        AgentKind::Auto | AgentKind::Opencode | AgentKind::Gemini => None,
     };
     let program = brief.agent.first().map(String::as_str).unwrap_or_default();
     said.unwrap_or_else(|| of_program(program))

@@ -4,7 +4,8 @@ use std::fs;
 
 use fixpoint_agents::Session;
 use fixpoint_ports::{Cancel, Ended, ExitCause, Purpose, SlotRequest};
-use fixpoint_vocabulary::work::{AgentEnd, AttemptOrder, AttemptResult, CommandId, CommandResult};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
 
 use crate::Duty;
 use crate::duty::Obstacle;

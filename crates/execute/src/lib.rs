@@ -21,6 +21,7 @@ mod baselines;
 mod check_report;
 mod checking;
 mod definition;
+mod delivery;
 mod duty;
 mod executor;
 mod inline_tests;

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use fixpoint_decide::merging::Side;
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::brief::{Brief, PlacedCheck};
+use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::settings::CheckKind;
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, ReportedFailure};
+use fixpoint_vocabulary::work::{Conflict, ReportedFailure};
 use fixpoint_vocabulary::{Redacted, counted};
 
 /// Failures that are told in full; of the others only the names.
@@ -211,13 +212,13 @@ fn failing(failures: &[ReportedFailure]) -> String {
         failures.len()
     );
     for failure in failures.iter().take(IN_FULL) {
-        let name = one_line(failure.test().unwrap_or("(no test)"));
+        let name = one_line(failure.test().map_or("(no test)", |test| test.as_str()));
         let place =
             failure.place.as_ref().map(|place| format!(" at {}", one_line(place))).unwrap_or_default();
         text.push_str(&format!("\n\n{}", fenced(&format!("{name}{place}\n{}", failure.message))));
     }
-    let others: Vec<&str> =
-        failures.iter().skip(IN_FULL).take(BY_NAME).map(|failure| failure.identity.as_str()).collect();
+    let others: Vec<String> =
+        failures.iter().skip(IN_FULL).take(BY_NAME).map(|failure| failure.id().to_string()).collect();
     if !others.is_empty() {
         text.push_str(&format!("\n\nAlso failing:\n{}", fenced(&others.join("\n"))));
     }
@@ -279,11 +280,9 @@ mod tests {
     }
 
     fn order(number: u32, stage: u32, messages: &[&str]) -> AttemptOrder {
-        let failure = |(n, message): (usize, &&str)| ReportedFailure {
-            identity: format!("test_{n}"),
-            fingerprint: format!("f{n}"),
-            message: Redactor::default().redact(message),
-            place: None,
+        let failure = |(n, message): (usize, &&str)| {
+            let message = Redactor::default().redact(message);
+            ReportedFailure::of_test(format!("test_{n}").into(), format!("f{n}").into(), message)
         };
         AttemptOrder {
             number,

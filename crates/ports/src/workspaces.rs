@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fixpoint_vocabulary::work::{CommitId, TreeId};
+use fixpoint_vocabulary::work::{BranchUpdate, CommitId, TreeId};
 
 use crate::cancel::Cancel;
 
@@ -184,64 +184,33 @@ pub struct Change {
 /// Why a workspace operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// This is no repository: change to one, or make one.
-    #[error("{} is not inside a git repository; change to one, or make one with `git init`", .0.display())]
-    NotARepository(PathBuf),
-    /// The repository has no commit and no file yet.
-    #[error("the repository holds nothing yet: add a file first")]
-    Empty,
-    /// There is no such commit.
-    #[error("`{0}` names no commit")]
+    /// Git is missing or too old: every other operation will fail too.
+    #[error("{problem}; {remedy}")]
+    UnusableGit { problem: String, remedy: String },
+    /// There is no repository here, or none with a working tree that git agrees to use and that holds a file.
+    #[error("{problem}; {remedy}")]
+    UnusableRepository { problem: String, remedy: String },
+    #[error("`{0}` is not a commit of this repository")]
     NoSuchCommit(String),
-    /// The disk is full, or too full for another slot: make space and try again.
-    #[error("not enough space for a workspace: {0}")]
-    NoSpace(String),
-    /// All slots are in use by other processes.
-    #[error("all {0} workspaces are in use; stop another run, or wait")]
-    Busy(u32),
-    /// A stop was asked for while waiting for a slot.
-    #[error("a stop was asked for while waiting for a workspace")]
-    Cancelled,
     /// This is not allowed as the name of a reference or of a note.
-    #[error("`{0}` cannot be used as a name")]
-    BadName(String),
-    /// The file is larger than the caller wants to hold.
-    #[error("`{path}` has {bytes} bytes, more than the limit of {limit}")]
-    TooLarge {
-        /// The path in the commit, for a person.
-        path: String,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// Git wrote something that is not understood. Nothing is built on the part that is.
-    #[error("git {command} wrote a record that cannot be read: {record}")]
-    Unreadable {
-        /// The subcommand.
-        command: String,
-        /// The beginning of the record, for a person.
-        record: String,
-    },
-    /// Git is not installed or too old.
-    #[error("git cannot be used: {0}")]
-    NoGit(String),
-    /// Git refused.
-    #[error("git {command} failed: {message}")]
-    Git {
-        /// The subcommand.
-        command: String,
-        /// Its message.
-        message: String,
-    },
-    /// The file system refused.
+    #[error("`{0}` is not a valid name")]
+    InvalidName(String),
+    /// The file is larger than the caller wants to hold in memory.
+    #[error("`{path}` has {bytes} bytes; the limit is {limit}")]
+    TooLarge { path: String, bytes: u64, limit: u64 },
+    /// The disk is full, or too full for another slot: the caller can wait for space.
+    #[error("not enough disk space: {0}")]
+    NoSpace(String),
+    #[error("all {0} workspaces are in use; stop another run, or wait for it")]
+    AllInUse(u32),
+    /// A stop was asked for while waiting for a slot.
+    #[error("stopped while waiting for a workspace")]
+    Cancelled,
+    /// Git failed, or printed something that cannot be parsed.
+    #[error("`git {command}` failed: {message}")]
+    Git { command: String, message: String },
     #[error("{}: {source}", .path.display())]
-    Io {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
 }
 
 /// A private working directory at a commit. Dropping it gives it back.
@@ -328,4 +297,9 @@ pub trait Workspaces: Send + Sync {
         theirs: &CommitId,
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError>;
+    /// Makes a branch at a commit, or moves it forward to it. Doing it again changes nothing.
+    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
+    /// Moves a branch of the user's forward to a commit. A branch that is checked out is left alone: its files would
+    /// no longer be those of its commit.
+    fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
 }

@@ -77,7 +77,7 @@ pub(crate) fn failures(failures: &[(ReportedFailure, u32)]) -> String {
     let told = |(failure, times): &&(ReportedFailure, u32)| {
         let place =
             failure.place.as_ref().map(|place| format!(" at {}", one_line(place))).unwrap_or_default();
-        let name = one_line(&failure.identity);
+        let name = one_line(&failure.id().to_string());
         format!("- {name}{place} (attempts in a row: {times}): {}", one_line(failure.message.as_str()))
     };
     failures.iter().map(told).collect::<Vec<_>>().join("\n")

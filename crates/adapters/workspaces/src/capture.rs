@@ -7,9 +7,10 @@
 
 use fixpoint_ports::{TreeId, WorkspaceError};
 
-use crate::files::{as_path, take_back_permissions};
+use crate::files::{as_path, remove, take_back_permissions, write};
 use crate::git::records::{self, Dirty, Standing};
 use crate::private::View;
+use crate::repository::read_optional;
 
 /// Whose files they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,11 +159,23 @@ fn update(view: &View, updates: &Updates) -> Result<(), WorkspaceError> {
         let git = git.args(["-z", "--add", "--remove", "--replace", "--stdin"]);
         git.input(paths.clone()).run().map(drop)
     };
-    // Attributes in the tree can ask for a text encoding that does not exist; the files are then taken byte for byte.
-    read(view.git("update-index"))
-        .or_else(|_| read(view.git("update-index").env("GIT_ATTR_SOURCE", empty_tree(view)?)))
+    read(view.git("update-index")).or_else(|_| without_encodings(view, || read(view.git("update-index"))))
 }
 
-fn empty_tree(view: &View) -> Result<String, WorkspaceError> {
-    view.git("hash-object").args(["-t", "tree", "-w", "--stdin"]).input(Vec::new()).word()
+/// Runs git without the text encodings that attributes in the tree ask for: one that does not exist is fatal. Our own
+/// attributes come before those in the tree; `GIT_ATTR_SOURCE` would need git 2.41.
+fn without_encodings(
+    view: &View,
+    run: impl FnOnce() -> Result<(), WorkspaceError>,
+) -> Result<(), WorkspaceError> {
+    let path = view.git_dir.join("info/attributes");
+    let carried = read_optional(&path)?;
+    let rules = [b"* !working-tree-encoding\n", carried.as_deref().unwrap_or_default()].concat();
+    write(&path, &rules)?;
+    let ended = run();
+    match carried {
+        Some(rules) => write(&path, &rules)?,
+        None => remove(&path)?,
+    }
+    ended
 }

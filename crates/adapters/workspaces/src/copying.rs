@@ -57,8 +57,9 @@ impl LocalWorkspaces {
 
     fn ignored_files(&self, patterns: &[&String]) -> Result<Vec<Vec<u8>>, WorkspaceError> {
         let scratch = self.inner.scratch()?;
-        let view = self.inner.users_view(scratch.path(), None)?;
-        let git = view.git("ls-files").args(["-z", "--others", "--ignored", "--exclude-standard", "--"]);
+        let users = self.inner.users_view(scratch.path(), None)?;
+        let git =
+            users.view.git("ls-files").args(["-z", "--others", "--ignored", "--exclude-standard", "--"]);
         let listed = git.args(patterns.iter().map(|pattern| format!(":(top,glob){pattern}"))).run()?;
         Ok(records::list(&listed).map(<[u8]>::to_vec).collect())
     }

@@ -4,20 +4,11 @@
 //! overwrite anything of the user's: the result is merged with the working tree as it is now, in objects first, and
 //! files are written only if nothing conflicts and nothing changed meanwhile. The user's index is never written.
 
-use fixpoint_ports::{CommitId, WorkspaceError};
+use fixpoint_ports::{BranchUpdate, CommitId, WorkspaceError};
 
 use crate::files::as_path;
 use crate::git::records::Mode;
 use crate::local::LocalWorkspaces;
-
-/// What came of delivering as a branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Branch {
-    /// The branch was made.
-    Created(String),
-    /// A branch of that name is already there, at this commit, and was left alone.
-    Exists(String, CommitId),
-}
 
 /// What came of applying to the working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,81 +19,65 @@ pub enum Applied {
     Conflict(Vec<Vec<u8>>),
 }
 
-/// What came of moving a branch forward.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forwarded {
-    /// It is at the result.
-    Moved,
-    /// It has commits that the result does not have.
-    Diverged,
-    /// Somebody has it checked out.
-    CheckedOut,
-    /// There is no such branch.
-    NoSuchBranch,
-}
-
 impl LocalWorkspaces {
-    /// Makes the branch `fixpoint/<run>` at a commit.
-    pub fn deliver_branch(&self, run: &str, commit: &CommitId) -> Result<Branch, WorkspaceError> {
+    pub(crate) fn make_or_forward(
+        &self,
+        branch: &str,
+        commit: &CommitId,
+    ) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
-        let branch = format!("fixpoint/{run}");
-        let name = format!("refs/heads/{branch}");
-        let repository = &self.inner.repository;
-        let create = format!("create {name}\0{commit}\0");
-        let made = repository.git("update-ref").args(["--stdin", "-z"]).input(create.into_bytes()).run();
-        match made {
-            Ok(_) => Ok(Branch::Created(branch)),
-            Err(error) => {
-                let found = repository.git("rev-parse").args(["--verify", "--quiet"]).arg(&name).end()?;
-                match found.code {
-                    Some(0) => {
-                        let at = String::from_utf8_lossy(found.stdout.trim_ascii()).into_owned();
-                        Ok(Branch::Exists(branch, CommitId(at)))
-                    }
-                    Some(_) | None => Err(error),
-                }
-            }
+        let create = format!("create refs/heads/{branch}\0{commit}\0");
+        let update = self.inner.repository.git("update-ref").args(["--stdin", "-z"]);
+        match update.input(create.into_bytes()).run() {
+            Ok(_) => Ok(BranchUpdate::Updated),
+            Err(error) => match self.branch_commit(branch)? {
+                Some(at) if at == *commit => Ok(BranchUpdate::Updated),
+                Some(_) => self.forward(branch, commit),
+                None => Err(error),
+            },
         }
     }
 
-    /// Moves a branch of the user's forward to a result. A branch that somebody has checked out is left alone: its
-    /// files would no longer be those of its commit.
-    pub fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<Forwarded, WorkspaceError> {
+    pub(crate) fn forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
         let repository = &self.inner.repository;
         let name = format!("refs/heads/{branch}");
         if repository.git("check-ref-format").arg(&name).end()?.code != Some(0) {
-            return Err(WorkspaceError::BadName(branch.to_string()));
+            return Err(WorkspaceError::InvalidName(branch.to_string()));
+        }
+        let Some(old) = self.branch_commit(branch)? else { return Ok(BranchUpdate::Missing) };
+        if old == *commit {
+            return Ok(BranchUpdate::Updated);
         }
         let worktrees = repository.git("worktree").args(["list", "--porcelain", "-z"]).run()?;
         let mark = format!("branch {name}").into_bytes();
         if crate::git::records::list(&worktrees).any(|line| line == mark) {
-            return Ok(Forwarded::CheckedOut);
+            return Ok(BranchUpdate::CheckedOut);
         }
-        let found = repository.git("rev-parse").args(["--verify", "--quiet"]).arg(&name).end()?;
-        if found.code != Some(0) {
-            return Ok(Forwarded::NoSuchBranch);
-        }
-        let old = String::from_utf8_lossy(found.stdout.trim_ascii()).into_owned();
-        if old == commit.0 {
-            return Ok(Forwarded::Moved);
-        }
-        let ancestor = repository.git("merge-base").args(["--is-ancestor", &old, &commit.0]).end()?;
+        let ancestor = repository.git("merge-base").args(["--is-ancestor", &old.0, &commit.0]).end()?;
         if ancestor.code != Some(0) {
-            return Ok(Forwarded::Diverged);
+            return Ok(BranchUpdate::Diverged);
         }
         let update = format!("update {name}\0{commit}\0{old}\0");
         repository.git("update-ref").args(["--stdin", "-z"]).input(update.into_bytes()).run()?;
-        Ok(Forwarded::Moved)
+        Ok(BranchUpdate::Updated)
+    }
+
+    /// The commit of a branch; `None` where there is no such branch.
+    pub fn branch_commit(&self, branch: &str) -> Result<Option<CommitId>, WorkspaceError> {
+        let name = format!("refs/heads/{branch}");
+        let found = self.inner.repository.git("rev-parse").args(["--verify", "--quiet"]).arg(&name).end()?;
+        let commit = || CommitId(String::from_utf8_lossy(found.stdout.trim_ascii()).into_owned());
+        Ok((found.code == Some(0)).then(commit))
     }
 
     /// Brings what a result changed since `base` into the user's working files.
     pub fn apply(&self, base: &CommitId, result: &CommitId) -> Result<Applied, WorkspaceError> {
         let scratch = self.inner.scratch()?;
         let head = self.inner.repository.head()?;
-        let view = self.inner.users_view(scratch.path(), head.as_ref())?;
-        let now = self.inner.snapshot_with(&view, head)?;
-        let merged = self.inner.merge_trees(Some(base), &now.commit, result)?;
+        let users = self.inner.users_view(scratch.path(), head.as_ref())?;
+        let now = self.inner.snapshot_with(&users, head)?;
+        let merged = self.inner.merge_since(base, &now.commit, result)?;
         if !merged.conflicts.is_empty() {
             return Ok(Applied::Conflict(merged.conflicts));
         }
@@ -117,7 +92,7 @@ impl LocalWorkspaces {
             return Ok(Applied::Conflict(barred));
         }
         let two = [&now.commit.0, &merged.0];
-        view.git("read-tree").args(["-m", "-u"]).args(two).run()?;
+        users.view.git("read-tree").args(["-m", "-u"]).args(two).run()?;
         Ok(Applied::Written(entries.into_iter().map(|entry| entry.path).collect()))
     }
 }

@@ -7,7 +7,7 @@
 pub(crate) mod records;
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -160,7 +160,13 @@ impl Git {
         let directory = self.command.get_current_dir().filter(|directory| !directory.is_dir());
         match directory {
             Some(directory) => WorkspaceError::Io { path: PathBuf::from(directory), source: error },
-            None => WorkspaceError::NoGit(error.to_string()),
+            None => WorkspaceError::UnusableGit {
+                problem: match error.kind() {
+                    ErrorKind::NotFound => "git was not found on PATH".to_string(),
+                    _ => format!("git cannot be started: {error}"),
+                },
+                remedy: format!("install git {}.{} or newer", OLDEST.0, OLDEST.1),
+            },
         }
     }
 
@@ -191,21 +197,26 @@ fn collect<R: Read + Send + 'static>(pipe: Option<R>) -> mpsc::Receiver<Vec<u8>>
     receiver
 }
 
-/// The oldest git whose `read-tree --reset` overwrites what is in the way.
-const OLDEST: (u32, u32) = (2, 34);
+/// The oldest git that the tests pass with. `merge-tree --write-tree` is missing before 2.38.
+const OLDEST: (u32, u32) = (2, 39);
 
-/// Refuses a git that is missing or too old.
-pub(crate) fn require_git() -> Result<(), WorkspaceError> {
-    let said = Git::new(Settings::Ours, "version").word()?;
-    let number = said.split_ascii_whitespace().nth(2).unwrap_or_default();
-    let mut parts = number.split('.').map_while(|part| part.parse::<u32>().ok());
-    match (parts.next(), parts.next()) {
-        (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok(()),
-        _ => Err(WorkspaceError::NoGit(format!(
-            "version {}.{} or newer is needed, this is {number}",
-            OLDEST.0, OLDEST.1
-        ))),
-    }
+/// The version of the git on `PATH`, unless it is too old.
+pub fn git_version() -> Result<String, WorkspaceError> {
+    let printed = Git::new(Settings::Ours, "version").word()?;
+    supported_version(&printed)
+}
+
+fn supported_version(printed: &str) -> Result<String, WorkspaceError> {
+    let version = printed.split_ascii_whitespace().nth(2).unwrap_or_default();
+    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    let needed = format!("Fixpoint needs git {}.{} or newer", OLDEST.0, OLDEST.1);
+    let problem = match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) if (major, minor) >= OLDEST => return Ok(version.to_string()),
+        (Some(_), Some(_)) => format!("git {version} is too old: {needed}"),
+        _ => format!("{needed}, and `git version` printed `{printed}`"),
+    };
+    let remedy = "upgrade git, or put a newer one first on PATH".to_string();
+    Err(WorkspaceError::UnusableGit { problem, remedy })
 }
 
 #[cfg(test)]
@@ -214,9 +225,31 @@ mod tests {
 
     #[test]
     fn an_installed_git_is_accepted_and_a_missing_directory_is_not_called_a_missing_git() {
-        require_git().unwrap();
+        git_version().unwrap();
         let gone = Git::new(Settings::Ours, "version").current_dir(Path::new("/no/such/directory")).run();
         assert!(matches!(gone, Err(WorkspaceError::Io { .. })), "{gone:?}");
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let rows = [
+            ("Debian 12", "git version 2.39.5", Some("2.39.5")),
+            ("macOS", "git version 2.39.5 (Apple Git-154)", Some("2.39.5")),
+            ("a release candidate", "git version 2.50.0.rc1", Some("2.50.0.rc1")),
+            ("built from source", "git version 2.47.GIT", Some("2.47.GIT")),
+            ("the next major version", "git version 3.0.0", Some("3.0.0")),
+            ("two digits less", "git version 2.9.5", None),
+            ("Ubuntu 22.04", "git version 2.34.1", None),
+            ("the one before", "git version 2.38.5", None),
+            ("no number", "git version unknown", None),
+            ("another program", "hello", None),
+        ];
+        for (row, printed, version) in rows {
+            assert_eq!(supported_version(printed).ok().as_deref(), version, "{row}");
+        }
+        let error = supported_version("git version 2.34.1").unwrap_err().to_string();
+        let expected = "git 2.34.1 is too old: Fixpoint needs git 2.39 or newer; upgrade git, or put a newer one first on PATH";
+        assert_eq!(error, expected);
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod files;
 mod git;
 mod housekeeping;
 mod ignored;
+mod index;
 mod local;
 mod marks;
 mod merging;
@@ -44,6 +45,7 @@ mod slot;
 mod snapshot;
 mod space;
 
-pub use delivery::{Applied, Branch, Forwarded};
+pub use delivery::Applied;
+pub use git::git_version;
 pub use local::{LocalWorkspaces, Options, Placement};
 pub use references::Kept;

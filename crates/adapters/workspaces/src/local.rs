@@ -10,12 +10,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use fixpoint_ports::{
-    Cancel, Change, CommitId, Copied, DiffStyle, MergedTree, Rescue, Slot, SlotRequest, Snapshot, TakenTree,
-    WorkspaceError, Workspaces,
+    BranchUpdate, Cancel, Change, CommitId, Copied, DiffStyle, MergedTree, Rescue, Slot, SlotRequest,
+    Snapshot, TakenTree, WorkspaceError, Workspaces,
 };
 
 use crate::files::{make_directory, write};
-use crate::git::{Git, Settings, require_git};
+use crate::git::{Git, Settings, git_version};
 use crate::pool;
 use crate::private::{Head, Store, quoted_line, write_git_dir};
 use crate::repository::Repository;
@@ -88,9 +88,9 @@ impl LocalWorkspaces {
     pub fn open(start: &Path, slots_root: &Path, options: Options) -> Result<Self, WorkspaceError> {
         let repository = std::thread::scope(|scope| {
             // Which git this is is asked beside everything else that is asked of it: each question is a process.
-            let asked = scope.spawn(require_git);
+            let asked = scope.spawn(git_version);
             let found = Repository::find(start);
-            asked.join().unwrap_or_else(|_| require_git())?;
+            asked.join().unwrap_or_else(|_| git_version())?;
             found
         })?;
         let pool = pool_directory(slots_root, &repository)?;
@@ -215,6 +215,14 @@ impl Workspaces for LocalWorkspaces {
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError> {
         self.inner.merge(ours, theirs, reference)
+    }
+
+    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
+        self.make_or_forward(branch, commit)
+    }
+
+    fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
+        self.forward(branch, commit)
     }
 }
 

@@ -31,7 +31,7 @@ impl Mark {
     /// A mark that names a reference, if that can be one.
     pub(crate) fn new(base: &CommitId, reference: &str) -> Result<Self, WorkspaceError> {
         if !is_reference(reference) {
-            return Err(WorkspaceError::BadName(reference.to_string()));
+            return Err(WorkspaceError::InvalidName(reference.to_string()));
         }
         Ok(Self { base: base.clone(), reference: reference.to_string() })
     }
@@ -127,7 +127,7 @@ pub(crate) fn forget_notes(directory: &Path) -> Result<(), WorkspaceError> {
 fn note_path(directory: &Path, name: &str) -> Result<PathBuf, WorkspaceError> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if name.is_empty() || !name.bytes().all(is_allowed) {
-        return Err(WorkspaceError::BadName(name.to_string()));
+        return Err(WorkspaceError::InvalidName(name.to_string()));
     }
     Ok(directory.join(NOTES).join(name))
 }
@@ -174,7 +174,7 @@ mod tests {
     fn a_note_stays_among_the_notes() {
         let directory = tempfile::tempdir().unwrap();
         for name in ["", ".", "..", "a/b", "A", "a.b", "a b", "ä"] {
-            assert!(matches!(set_note(directory.path(), name, b"x"), Err(WorkspaceError::BadName(_))));
+            assert!(matches!(set_note(directory.path(), name, b"x"), Err(WorkspaceError::InvalidName(_))));
             assert_eq!(note(directory.path(), name), None);
         }
         set_note(directory.path(), "set-up-2", b"x").unwrap();

@@ -14,17 +14,24 @@ pub(crate) struct MergedSides {
 }
 
 impl Inner {
-    /// Merges what two commits changed since `base`, or since the commit they have in common.
-    pub(crate) fn merge_trees(
+    /// Merges what two commits changed since `base`, whatever their history. `merge-tree --merge-base` needs git 2.40;
+    /// two commits on top of the base have it in common with any git.
+    pub(crate) fn merge_since(
         &self,
-        base: Option<&CommitId>,
+        base: &CommitId,
         ours: &CommitId,
         theirs: &CommitId,
     ) -> Result<MergedSides, WorkspaceError> {
+        let on_base =
+            |side: &CommitId| self.commit(&self.tree_of(side)?, [base], "Fixpoint: one side of a merge\n");
+        self.merge_trees(&on_base(ours)?, &on_base(theirs)?)
+    }
+
+    /// Merges what two commits changed since the commit they have in common.
+    fn merge_trees(&self, ours: &CommitId, theirs: &CommitId) -> Result<MergedSides, WorkspaceError> {
         let git = self.object_git("merge-tree").args(["--write-tree", "-z", "--name-only"]);
         let git = git.args(["--no-messages", "--allow-unrelated-histories"]);
-        let base = base.map(|base| format!("--merge-base={base}"));
-        let ended = git.args(base).args([&ours.0, &theirs.0]).end()?;
+        let ended = git.args([&ours.0, &theirs.0]).end()?;
         let mut pieces = records::list(&ended.stdout);
         let tree = pieces.next().map(|name| TreeId(String::from_utf8_lossy(name).into_owned()));
         match (ended.code, tree) {
@@ -62,7 +69,7 @@ impl Inner {
         theirs: &CommitId,
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError> {
-        let MergedSides { tree, conflicts } = self.merge_trees(None, ours, theirs)?;
+        let MergedSides { tree, conflicts } = self.merge_trees(ours, theirs)?;
         let commit = self.commit(&tree, [ours, theirs], "Fixpoint: two results together\n")?;
         self.keep(reference, &commit)?;
         Ok(MergedTree { commit, tree, conflicts })

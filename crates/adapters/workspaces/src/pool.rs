@@ -57,7 +57,7 @@ pub(crate) fn acquire(
             return Err(WorkspaceError::Cancelled);
         }
         if Instant::now() >= deadline {
-            return Err(WorkspaceError::Busy(inner.limit(request.purpose)));
+            return Err(WorkspaceError::AllInUse(inner.limit(request.purpose)));
         }
         let guard = inner.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         drop(inner.freed.wait_timeout(guard, POLL));

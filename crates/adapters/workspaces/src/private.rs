@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use fixpoint_ports::{CommitId, WorkspaceError};
 
-use crate::files::{make_directory, write};
+use crate::files::{make_directory, remove, write};
 use crate::git::{Git, Settings};
 use crate::repository::{Repository, read_optional};
 
@@ -57,8 +57,10 @@ pub(crate) fn write_git_dir(
     write(&path.join("HEAD"), points_to.as_bytes())?;
     write_settings(path, repository, head)?;
     for (from, to) in carried_files(repository) {
-        if let Some(bytes) = read_optional(&from)? {
-            write(&path.join(to), &bytes)?;
+        let to = path.join(to);
+        match read_optional(&from)? {
+            Some(bytes) => write(&to, &bytes)?,
+            None => remove(&to)?,
         }
     }
     Ok(())

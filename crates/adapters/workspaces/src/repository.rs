@@ -74,14 +74,14 @@ impl Repository {
         });
         let first = first?;
         if first.code != Some(0) {
-            return Err(not_found(&start, first.message));
+            return Err(not_found(&start, &first.message));
         }
         let said = String::from_utf8_lossy(&first.stdout).into_owned();
         let mut words = said.split_ascii_whitespace();
         match (words.next(), words.next()) {
             (Some("false"), Some("true")) => {}
-            (Some("true"), _) => return Err(unusable(&start, "is a bare repository, which has no files")),
-            _ => return Err(unusable(&start, "lies inside a git directory, not in a working tree")),
+            (Some("true"), _) => return Err(no_working_tree(&start, "is in a bare repository")),
+            _ => return Err(no_working_tree(&start, "is inside a git directory")),
         }
         let format = words.next().unwrap_or("sha1").to_string();
         let [tree, git_dir, common_dir, objects, index, excludes] =
@@ -154,18 +154,40 @@ fn paths<const N: usize>(start: &Path, asked: [&[&str]; N]) -> Result<[PathBuf; 
     Ok(std::array::from_fn(|_| lines.next().unwrap_or_default()))
 }
 
-fn not_found(start: &Path, message: String) -> WorkspaceError {
-    // Git answers a damaged or distrusted repository as it answers none; a `.git` on the way up tells them apart.
-    let is_there = start.ancestors().any(|directory| directory.join(".git").symlink_metadata().is_ok());
-    if is_there {
-        return WorkspaceError::Git { command: "rev-parse".to_string(), message };
+/// How a user tells git to trust a directory. Fixpoint never does.
+const TRUST: &str = "git config --global --add safe.directory";
+
+/// Why git finds no repository that it would use. Only its message tells the reasons apart; it is in English, because
+/// git runs in the C locale.
+fn not_found(start: &Path, message: &str) -> WorkspaceError {
+    let first = message.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("fatal: ").unwrap_or(first);
+    if let Some(directory) = first.strip_prefix("detected dubious ownership in repository at ") {
+        // Git prints the whole command, with the directory quoted for a shell.
+        let printed = message.lines().map(str::trim).find(|line| line.starts_with(TRUST));
+        let command = printed.map_or_else(|| format!("{TRUST} {directory}"), str::to_string);
+        return WorkspaceError::UnusableRepository {
+            problem: format!("git refuses to use the repository at {directory}: another user owns it"),
+            remedy: format!("if you trust its content, run `{command}`"),
+        };
     }
-    WorkspaceError::NotARepository(start.to_path_buf())
+    if start.ancestors().any(|directory| directory.join(".git").symlink_metadata().is_ok()) {
+        return WorkspaceError::UnusableRepository {
+            problem: format!("git cannot use the repository around {}: {first}", start.display()),
+            remedy: "`git status` says more".to_string(),
+        };
+    }
+    WorkspaceError::UnusableRepository {
+        problem: format!("{} is not inside a git repository", start.display()),
+        remedy: "change to one, or create one with `git init`".to_string(),
+    }
 }
 
-fn unusable(start: &Path, why: &str) -> WorkspaceError {
-    let message = format!("{} {why}; start in a clone with a working tree", start.display());
-    WorkspaceError::Git { command: "rev-parse".to_string(), message }
+fn no_working_tree(start: &Path, why: &str) -> WorkspaceError {
+    WorkspaceError::UnusableRepository {
+        problem: format!("{} {why}, not in a working tree", start.display()),
+        remedy: "change to a working tree, or make one with `git worktree add` or `git clone`".to_string(),
+    }
 }
 
 fn ask_settings(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
@@ -192,5 +214,36 @@ pub(crate) fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, WorkspaceErr
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io_error(path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_repository_of_another_user_is_refused_with_the_command_that_trusts_it() {
+        let place = tempfile::tempdir().unwrap();
+        let rows = [("plain name", "own", ""), ("name with a space", "their own", "'")];
+        for (row, name, quote) in rows {
+            let directory = place.path().canonicalize().unwrap().join(name);
+            let git = |arguments: &[&str]| {
+                let mut git = Command::new("git");
+                // A second user would need root; git's own tests pretend as well.
+                git.args(arguments).env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1").env("LC_ALL", "C");
+                git.output().unwrap()
+            };
+            let path = directory.to_str().unwrap();
+            assert!(git(&["init", "-q", path]).status.success(), "{row}");
+            let printed = git(&["-C", path, "rev-parse", "--is-bare-repository"]).stderr;
+            let error = not_found(&directory, &String::from_utf8_lossy(&printed)).to_string();
+            let expected = format!(
+                "git refuses to use the repository at '{path}': another user owns it; \
+                 if you trust its content, run `{TRUST} {quote}{path}{quote}`"
+            );
+            assert_eq!(error, expected, "{row}");
+        }
     }
 }

@@ -57,18 +57,16 @@ pub(crate) fn rescue(inner: &Arc<Inner>, place: &Place) -> Result<Outcome, Works
 /// Whether the slot is not to blame, so that a later attempt can succeed.
 fn passes(inner: &Inner, error: &WorkspaceError) -> bool {
     match error {
-        WorkspaceError::NoSpace(_) | WorkspaceError::NoGit(_) | WorkspaceError::Cancelled => true,
+        WorkspaceError::NoSpace(_) | WorkspaceError::UnusableGit { .. } | WorkspaceError::Cancelled => true,
         // Git does not tell a full disk from other failures.
         WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => {
             free_bytes(&inner.pool).is_some_and(|free| free < FULL_BYTES)
         }
-        WorkspaceError::NotARepository(_)
-        | WorkspaceError::Empty
+        WorkspaceError::UnusableRepository { .. }
         | WorkspaceError::NoSuchCommit(_)
-        | WorkspaceError::Busy(_)
-        | WorkspaceError::BadName(_)
+        | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. }
-        | WorkspaceError::Unreadable { .. } => false,
+        | WorkspaceError::AllInUse(_) => false,
     }
 }
 
@@ -76,16 +74,14 @@ fn passes(inner: &Inner, error: &WorkspaceError) -> bool {
 fn as_told(error: WorkspaceError) -> WorkspaceError {
     match error {
         WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => WorkspaceError::NoSpace(error.to_string()),
-        WorkspaceError::NotARepository(_)
-        | WorkspaceError::Empty
+        WorkspaceError::UnusableGit { .. }
+        | WorkspaceError::UnusableRepository { .. }
         | WorkspaceError::NoSuchCommit(_)
-        | WorkspaceError::NoSpace(_)
-        | WorkspaceError::Busy(_)
-        | WorkspaceError::Cancelled
-        | WorkspaceError::BadName(_)
+        | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. }
-        | WorkspaceError::Unreadable { .. }
-        | WorkspaceError::NoGit(_) => error,
+        | WorkspaceError::NoSpace(_)
+        | WorkspaceError::AllInUse(_)
+        | WorkspaceError::Cancelled => error,
     }
 }
 

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use fixpoint_ports::{CommitId, IgnoredFile, Slot, TakenTree, WorkspaceError};
 
 use crate::checkout::Checkout;
-use crate::files::{as_path, ensure_directory, io_error, make_directory, remove, take_back_permissions};
+use crate::files::{as_path, ensure_directory, make_directory, remove, take_back_permissions};
+use crate::index::copy_index;
 use crate::local::Inner;
 use crate::marks::{self, Mark};
 use crate::pool::Place;
@@ -66,16 +67,14 @@ impl LocalSlot {
             WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => {
                 remedy(self).and_then(|()| self.switch())
             }
-            WorkspaceError::NotARepository(_)
-            | WorkspaceError::Empty
+            WorkspaceError::UnusableGit { .. }
+            | WorkspaceError::UnusableRepository { .. }
             | WorkspaceError::NoSuchCommit(_)
-            | WorkspaceError::NoSpace(_)
-            | WorkspaceError::Busy(_)
-            | WorkspaceError::Cancelled
-            | WorkspaceError::BadName(_)
+            | WorkspaceError::InvalidName(_)
             | WorkspaceError::TooLarge { .. }
-            | WorkspaceError::Unreadable { .. }
-            | WorkspaceError::NoGit(_) => Err(error),
+            | WorkspaceError::NoSpace(_)
+            | WorkspaceError::AllInUse(_)
+            | WorkspaceError::Cancelled => Err(error),
         }
     }
 
@@ -123,8 +122,7 @@ impl LocalSlot {
             &self.checkout.inner.store,
             Head::Agents(&self.checkout.base),
         )?;
-        let index = path.join("index");
-        std::fs::copy(self.checkout.view.index(), &index).map(drop).map_err(io_error(&index))
+        copy_index(&self.checkout.view.index(), &path.join("index")).map(drop)
     }
 
     /// What an earlier user of the slot put where submodules belong is no part of the commit.

@@ -5,14 +5,23 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixpoint_ports::{CommitId, Snapshot, SnapshotOrigin, TreeId, WorkspaceError};
 
 use crate::capture::{Ground, capture};
 use crate::files::{io_error, write};
+use crate::index::{copy_index, date_back};
 use crate::local::Inner;
 use crate::private::{Head, View, write_git_dir};
 use crate::repository::{CheckedOut, read_optional};
+
+/// The user's working tree seen through a copy of the index.
+pub(crate) struct UsersView {
+    pub(crate) view: View,
+    /// The modification time of the user's own index.
+    index_modified: SystemTime,
+}
 
 impl Inner {
     pub(crate) fn snapshot(&self, reference: &str) -> Result<Snapshot, WorkspaceError> {
@@ -27,16 +36,18 @@ impl Inner {
     /// Takes the snapshot into the index of a view, which afterwards knows the state of every working file.
     pub(crate) fn snapshot_with(
         &self,
-        view: &View,
+        UsersView { view, index_modified }: &UsersView,
         head: Option<CheckedOut>,
     ) -> Result<Snapshot, WorkspaceError> {
         let tree = capture(view, Ground::Users, &[], head.as_ref().map(|head| &head.tree))?;
+        // The user may go on editing: whoever uses this index next compares what is not older than the user's own.
+        date_back(&view.index(), *index_modified)?;
         match head {
             Some(CheckedOut { commit, tree: committed }) if committed == tree => {
                 Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
             }
             Some(CheckedOut { commit, .. }) => self.working_tree(tree, Some(&commit)),
-            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(WorkspaceError::Empty),
+            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(empty()),
             None => self.working_tree(tree, None),
         }
     }
@@ -51,7 +62,7 @@ impl Inner {
         &self,
         scratch: &Path,
         head: Option<&CheckedOut>,
-    ) -> Result<View, WorkspaceError> {
+    ) -> Result<UsersView, WorkspaceError> {
         let repository = &self.repository;
         let view = View {
             git_dir: scratch.join("git"),
@@ -61,22 +72,23 @@ impl Inner {
         let head = head.map_or(Head::Unborn, |head| Head::Detached(&head.commit));
         write_git_dir(&view.git_dir, repository, &self.store, head)?;
         self.exclude_slots(&view)?;
-        self.copy_index(&view.git_dir)?;
-        Ok(view)
+        let index_modified = self.copy_users_index(&view)?;
+        Ok(UsersView { view, index_modified })
     }
 
     /// Copies the index, and the files beside it that a split index is made of: git dates those when it reads them.
-    fn copy_index(&self, into: &Path) -> Result<(), WorkspaceError> {
+    fn copy_users_index(&self, view: &View) -> Result<SystemTime, WorkspaceError> {
         let index = &self.repository.index;
+        let modified = copy_index(index, &view.index())?;
         let directory = index.parent().unwrap_or(index);
         for entry in directory.read_dir().map_err(io_error(directory))?.flatten() {
             let name = entry.file_name();
-            if name == "index" || name.as_bytes().starts_with(b"sharedindex.") {
-                let copy = into.join(&name);
-                std::fs::copy(entry.path(), &copy).map_err(io_error(&copy))?;
+            if name.as_bytes().starts_with(b"sharedindex.") {
+                copy_index(&entry.path(), &view.git_dir.join(&name))?;
             }
         }
-        Ok(())
+        // Without an index every file is new. Git takes the very beginning of time for "unknown".
+        Ok(modified.unwrap_or(UNIX_EPOCH + Duration::from_secs(1)))
     }
 
     /// Slots that lie inside the working tree are no part of it.
@@ -112,7 +124,7 @@ impl Inner {
         let head = self.repository.git("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).end()?;
         let listed = ["-z", "--cached", "--others", "--exclude-standard"];
         if head.code != Some(0) && self.repository.git("ls-files").args(listed).run()?.is_empty() {
-            return Err(WorkspaceError::Empty);
+            return Err(empty());
         }
         Ok(())
     }
@@ -130,5 +142,12 @@ impl Inner {
             return Err(WorkspaceError::NoSuchCommit(revision.to_string()));
         }
         Ok(CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned()))
+    }
+}
+
+fn empty() -> WorkspaceError {
+    WorkspaceError::UnusableRepository {
+        problem: "the repository has no commits and no files".to_string(),
+        remedy: "add a file first".to_string(),
     }
 }

@@ -11,7 +11,7 @@ use crate::repository::Repository;
 
 pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
     let settings = app.configuration(&arguments.set)?.settings.planning.cache;
-    let directory = Repository::look(app)?.home.memory().join("plans");
+    let directory = Repository::look(app)?.state.memory().join("plans");
     let memory = PlanMemory::new(&directory);
     match &arguments.command {
         CacheCommand::Stats { json } => {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{AnswerForm, Cancel, Message, Model, ModelRequest};
+use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::{Given, TokenBudget, read, render};
 use fixpoint_vocabulary::ask::{About, Ask, Draft, Material, Role};
@@ -57,7 +57,7 @@ pub(crate) fn run(
         scores.push(of_plan);
     }
     judges::observe(&repository, &named.judge, &scores)
-        .map_err(|source| Failure::Unwritable { path: repository.home.memory(), source })?;
+        .map_err(|source| Failure::Unwritable { path: repository.state.memory(), source })?;
     let sigma = judges::sigma(&repository, &named.judge);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
@@ -97,13 +97,13 @@ fn scored(
         actions: plan.actions.clone(),
         ..Material::default()
     };
-    let ask = Ask { material, ..Ask::new(About::JudgePlan { revision: 0, sample }) };
+    let ask = Ask { about: About::JudgePlan { revision: 0, sample }, repair: None, material };
     let prompt = render(&ask, &Given::default(), TokenBudget::new(u64::from(settings.max_prompt_tokens)));
     let request = ModelRequest {
         system: prompt.system,
         messages: vec![Message::User(prompt.user)],
         tools: Vec::new(),
-        form: AnswerForm::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
+        format: AnswerFormat::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
         max_output_tokens: settings.max_output_tokens,
         deadline: Duration::from_secs(u64::from(settings.timeout)),
     };

@@ -1,6 +1,6 @@
 //! `fixpoint config`: what is in force, where it comes from, and what is wrong with it.
 
-use fixpoint_config::{Loaded, Setting, Shape, reference_markdown};
+use fixpoint_config::{Loaded, Schema, Setting, reference_markdown};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ConfigArguments, app: &AppContext, output: &mut Ou
             output.line(&summary(&loaded))
         }
         ConfigCommand::Validate { json: true } => validate_json(configuration(), output),
-        ConfigCommand::Schema => output.pretty_json(Shape::of::<Settings>().published()),
+        ConfigCommand::Schema => output.pretty_json(Schema::of::<Settings>().as_json()),
         ConfigCommand::Reference => output.text(&reference_markdown()),
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fixpoint_config::Shape;
+use fixpoint_config::Schema;
 use fixpoint_project::{Directory, Found, agents, config_yaml, look};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Outp
     if directory.is_symlink() {
         return Err(Failure::BadInput(format!("{} is a link; remove it first", directory.display())));
     }
-    let schema = serde_json::to_string_pretty(Shape::of::<Settings>().published())?;
+    let schema = serde_json::to_string_pretty(Schema::of::<Settings>().as_json())?;
     write(&directory.join(SCHEMA), &format!("{schema}\n"))?;
     let ignored = directory.join(".gitignore");
     if !ignored.is_file() || ignored.is_symlink() {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use fixpoint_execute::{agent_log, check_log, path_text};
 use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
-use fixpoint_runs::{CheckMade, Iteration, RunDirectory, Story};
+use fixpoint_runs::{FinishedChecks, Iteration, LoadedRun};
 use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::CheckReport;
 use fixpoint_workspaces::Applied;
 use serde_json::{Value, json};
 
@@ -18,31 +19,29 @@ use crate::repository::Repository;
 /// A run with its repository.
 struct Opened {
     repository: Repository,
-    run: RunDirectory,
-    story: Story,
+    run: LoadedRun,
 }
 
 fn open(name: &str, app: &AppContext) -> Result<Opened, Failure> {
     let repository = Repository::look(app)?;
-    let run = repository.find(name)?;
-    let story = Story::of(&run.read()?.recorded);
-    Ok(Opened { repository, run, story })
+    let run = repository.find(name)?.load()?;
+    Ok(Opened { repository, run })
 }
 
 impl Opened {
     /// Whether it has a result that was handed over: of all that was asked for, or of a part of it.
     fn is_delivered(&self) -> bool {
-        matches!(self.story.cause(), Some(Cause::Done | Cause::Partial))
+        matches!(self.run.view().cause(), Some(Cause::Done | Cause::Partial))
     }
 
     /// The base, and the commit of an attempt or the result.
     fn ends(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
-        let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.id));
-        let base = self.story.base().ok_or_else(|| nothing("base"))?;
+        let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.directory.id));
+        let base = self.run.view().base().ok_or_else(|| nothing("base"))?;
         let result = match attempt {
-            None => self.story.result().ok_or_else(|| nothing("result"))?,
+            None => self.run.view().result().ok_or_else(|| nothing("result"))?,
             Some(number) => {
-                let mut iterations = self.story.iterations().map(|(_, iteration)| iteration);
+                let mut iterations = self.run.view().iterations().map(|(_, iteration)| iteration);
                 let found = iterations.find(|iteration| iteration.number == number);
                 found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit.clone()
             }
@@ -70,10 +69,10 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                 .collect();
             let patch = workspaces.diff(&base, &result, DiffStyle::Patch)?;
             output.json(&json!({
-                "run": opened.run.id.0,
+                "run": opened.run.directory.id.0,
                 "base": base,
                 "result": result,
-                "done": opened.story.cause() == Some(Cause::Done),
+                "done": opened.run.view().cause() == Some(Cause::Done),
                 "files": files,
                 "patch": String::from_utf8_lossy(&patch),
             }))
@@ -96,12 +95,13 @@ pub(crate) fn apply(
     let opened = open(&arguments.run, app)?;
     let (base, result) = opened.ends(arguments.attempt)?;
     if !opened.is_delivered() && arguments.attempt.is_none() {
-        let iterations: Vec<&Iteration> = opened.story.iterations().map(|(_, iteration)| iteration).collect();
+        let iterations: Vec<&Iteration> =
+            opened.run.view().iterations().map(|(_, iteration)| iteration).collect();
         let best = iterations.iter().rev().find(|iteration| iteration.judged.commit == result);
         let number = best.map_or(1, |iteration| iteration.number);
         return Err(Failure::BadInput(format!(
             "{} is not done; to take its best attempt all the same: fixpoint apply {} --attempt {number}",
-            opened.run.id, opened.run.id
+            opened.run.directory.id, opened.run.directory.id
         )));
     }
     let (word, paths, code) = match opened.repository.workspaces.apply(&base, &result)? {
@@ -110,7 +110,9 @@ pub(crate) fn apply(
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
     match Form::from(arguments.json) {
-        Form::Json => output.json(&json!({ "run": opened.run.id.0, "applied": word, "paths": paths }))?,
+        Form::Json => {
+            output.json(&json!({ "run": opened.run.directory.id.0, "applied": word, "paths": paths }))?
+        }
         Form::Text if code == 0 => {
             output.line(&match paths.len() {
                 0 => "the working tree has it all already".to_string(),
@@ -124,7 +126,7 @@ pub(crate) fn apply(
             paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
             output.line(&format!(
                 "→ commit your work, then merge the branch: git merge fixpoint/{}",
-                opened.run.id
+                opened.run.directory.id
             ))?;
         }
     }
@@ -140,12 +142,6 @@ struct Log {
 
 pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
     let opened = open(&arguments.run, app)?;
-    let recorded = opened.run.read()?.recorded;
-    let names: Vec<String> = recorded
-        .opening
-        .brief
-        .map(|brief| brief.checks.into_iter().map(|placed| placed.check.name).collect())
-        .unwrap_or_default();
     let is_wanted = |log: &&Log| {
         let of_kind = match (arguments.agent, arguments.checks) {
             (true, _) => log.of == "agent",
@@ -154,7 +150,7 @@ pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Out
         };
         of_kind && arguments.attempt.is_none_or(|attempt| attempt == log.attempt)
     };
-    let all = all_logs(&opened, &names);
+    let all = all_logs(&opened.run);
     let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
     if wanted.is_empty() {
         app.notices.say("nothing was printed, or its files are gone");
@@ -179,28 +175,33 @@ pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Out
 }
 
 /// Every log that exists, in the order of the run. The checks at the base belong to attempt 0.
-fn all_logs(opened: &Opened, names: &[String]) -> Vec<Log> {
-    let outputs = opened.run.outputs();
-    let of_checks = |attempt: u32, made: &CheckMade| -> Vec<Log> {
-        let numbered = made.reports.iter().enumerate();
-        let log = |(call, report): (usize, &fixpoint_vocabulary::work::CheckReport)| Log {
+fn all_logs(loaded: &LoadedRun) -> Vec<Log> {
+    let outputs = loaded.directory.outputs();
+    let view = loaded.view();
+    let check_name = |number: u32| {
+        let placed = view.run.checks().get(number as usize);
+        placed.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
+    };
+    let of_checks = |attempt: u32, checks: &FinishedChecks| -> Vec<Log> {
+        let numbered = checks.reports.iter().enumerate();
+        let log = |(call, report): (usize, &CheckReport)| Log {
             attempt,
-            of: names.get(report.check as usize).cloned().unwrap_or_else(|| report.check.to_string()),
-            path: check_log(&outputs, made.command, call),
+            of: check_name(report.check),
+            path: check_log(&outputs, checks.command, call),
         };
         numbered.map(log).collect()
     };
     let agent =
         |attempt: u32, command| Log { attempt, of: "agent".into(), path: agent_log(&outputs, command) };
     let mut logs: Vec<Log> = Vec::new();
-    for task in &opened.story.tasks {
-        logs.extend(task.baseline.iter().flat_map(|made| of_checks(0, made)));
+    for task in &view.history.tasks {
+        logs.extend(task.baseline.iter().flat_map(|checks| of_checks(0, checks)));
         for iteration in &task.iterations {
-            logs.extend(iteration.attempt.as_ref().map(|made| agent(iteration.number, made.command)));
-            logs.extend(iteration.checks.iter().flat_map(|made| of_checks(iteration.number, made)));
+            logs.extend(iteration.attempt.as_ref().map(|attempt| agent(iteration.number, attempt.command)));
+            logs.extend(iteration.checks.iter().flat_map(|checks| of_checks(iteration.number, checks)));
         }
         let next = u32::try_from(task.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
-        logs.extend(task.open_attempt().map(|made| agent(next, made.command)));
+        logs.extend(task.open_attempt().map(|attempt| agent(next, attempt.command)));
     }
     logs.retain(|log| log.path.is_file());
     logs

@@ -1,6 +1,6 @@
 //! `fixpoint resume`.
 
-use fixpoint_engine::Return;
+use fixpoint_engine::ResumeRequest;
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::Workspaces;
 use fixpoint_runs::RunDirectory;
@@ -21,7 +21,7 @@ use crate::{allowance, environment};
 pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
-    let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
+    let brief = run.read().ok().and_then(|recorded| recorded.header.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     }
     let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
-    let back = Return {
+    let back = ResumeRequest {
         more,
         unblocked: unblocked(&run, &arguments.tasks)?,
         said: arguments.said.iter().map(remark).collect(),
@@ -62,7 +62,7 @@ fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failur
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let state = run.read()?.recorded.run();
+    let state = run.read()?.run();
     let blocked: Vec<&TaskId> =
         state.tasks().filter(|node| node.state == TaskState::Blocked).map(|node| node.id()).collect();
     let wanted = |name: &String| {

@@ -145,7 +145,7 @@ impl Job {
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(order, brief)?;
-        judges::remember(&repository, &outcome.recorded, app.notices);
+        judges::remember(&repository, &outcome.header, &outcome.folded.run, app.notices);
         tell(&run, &outcome, &session, arguments.json.into(), output)
     }
 

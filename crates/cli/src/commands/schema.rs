@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use fixpoint_config::Shape;
+use fixpoint_config::Schema;
 use fixpoint_runs::{
     BaselineFailures, CompletionReasons, CurrentFailures, Diagnosis, FingerprintHistory, Summary,
 };
@@ -143,7 +143,7 @@ pub(crate) fn run(name: SchemaName, output: &mut Output) -> Result<(), Failure> 
 
 fn schema(name: SchemaName) -> Value {
     match name {
-        SchemaName::Config => Shape::of::<Settings>().published().clone(),
+        SchemaName::Config => Schema::of::<Settings>().as_json().clone(),
         SchemaName::Decision(kind) => {
             let decider = kind.decider();
             json!({ "question": decider.question_schema, "answer": decider.answer_schema })

@@ -4,7 +4,7 @@ use std::fs;
 
 use fixpoint_config::{Sources, load};
 use fixpoint_failures::Runner;
-use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, Settings};
+use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, RUNNERS, Settings};
 use fixpoint_vocabulary::{Lang, Text};
 use proptest::prelude::*;
 
@@ -20,12 +20,12 @@ fn loaded(text: &str) -> Settings {
         user_dir: None,
         working_dir: root.path().to_path_buf(),
         environment: vec![],
-        remote: None,
+        user_config_api: None,
         sets: vec![],
     };
     match load(&sources) {
         Ok(loaded) => {
-            assert_eq!(loaded.warnings, [], "\n{text}");
+            assert_eq!(loaded.warnings, Vec::<String>::new(), "\n{text}");
             assert!(loaded.project_root.is_some(), "the file was not looked at");
             loaded.settings
         }
@@ -97,6 +97,12 @@ fn without_checks_it_shows_how_to_write_one() {
 }
 
 #[test]
+fn the_setting_accepts_exactly_the_runners_whose_output_can_be_read() {
+    let readable: Vec<&str> = core::iter::once("auto").chain(Runner::ALL.map(Runner::name)).collect();
+    assert_eq!(readable, RUNNERS);
+}
+
+#[test]
 fn every_runner_that_is_told_is_one_that_is_known() {
     let known: Vec<&str> = [
         Runner::CargoTest,
@@ -165,6 +171,11 @@ proptest! {
         notes in proptest::collection::vec(any_text(), 0..3),
         schema in any_text(),
     ) {
+        // No two checks may have the same name.
+        let mut checks = checks;
+        for (number, found) in checks.iter_mut().enumerate() {
+            found.check.name.push_str(&number.to_string());
+        }
         let notes = notes.into_iter().map(Text::verbatim).collect();
         let found = Found { checks, setup, copy, notes };
         let text = config_yaml(&found, &schema, Lang::En);

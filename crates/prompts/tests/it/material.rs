@@ -55,12 +55,9 @@ pub(crate) fn task(id: &str, word: &str) -> Subtask {
 
 /// Everything there can be to know, each with a word in it.
 pub(crate) fn material(word: &str) -> Material {
-    let failure = ReportedFailure {
-        identity: format!("tests::hours {word}"),
-        fingerprint: "f".into(),
-        message: redacted(&format!("left: 90 {word}")),
-        place: Some(format!("src/duration.rs:12 {word}")),
-    };
+    let test = format!("tests::hours {word}");
+    let failure = ReportedFailure::of_test(test.into(), "f".into(), redacted(&format!("left: 90 {word}")))
+        .at(Some(format!("src/duration.rs:12 {word}")));
     let of_task = TaskMaterial {
         task: task("parse", word),
         state: TaskState::NeedsContinuation,

@@ -11,7 +11,8 @@ const SHOWN_BYTES: usize = 200;
 
 fn unreadable(command: &str, record: &[u8]) -> WorkspaceError {
     let shown = record.get(..record.len().min(SHOWN_BYTES)).unwrap_or_default();
-    WorkspaceError::Unreadable { command: command.to_string(), record: shown.escape_ascii().to_string() }
+    let message = format!("its output has a record that cannot be parsed: {}", shown.escape_ascii());
+    WorkspaceError::Git { command: command.to_string(), message }
 }
 
 /// The pieces of an answer in which every record ends with a NUL; one that does not was cut off.
@@ -332,7 +333,10 @@ mod tests {
     #[test]
     fn a_record_that_is_not_understood_makes_the_whole_answer_unreadable() {
         let refused = |answer: Result<(), WorkspaceError>| match answer {
-            Err(WorkspaceError::Unreadable { command, record }) => (command, record),
+            Err(WorkspaceError::Git { command, message }) => {
+                let record = message.split_once(": ").map(|(_, record)| record.to_string());
+                (command, record.expect("the message shows the record"))
+            }
             other => panic!("{other:?}"),
         };
         let bad_status: [(&[u8], &str); 7] = [

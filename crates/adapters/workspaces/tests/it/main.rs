@@ -11,6 +11,8 @@ mod reading;
 #[cfg(test)]
 mod results;
 #[cfg(test)]
+mod same_second;
+#[cfg(test)]
 mod sharing;
 #[cfg(test)]
 mod slots;

@@ -95,12 +95,14 @@ fn attributes_cannot_make_lines_uncountable_or_files_unreadable() {
     let (base, taken) = agent(&fixture, |slot| {
         shell(
             slot,
-            "echo '* -diff working-tree-encoding=no-such-encoding' > .gitattributes; echo x > README",
+            "printf '* -diff working-tree-encoding=no-such-encoding\\n*.txt text\\n' > .gitattributes; \
+             echo x > README; printf 'x\\r\\n' > lines.txt",
         );
     });
     let changes = fixture.open().changes(&base, &taken.commit).unwrap();
     let lines: Vec<_> = changes.iter().map(|change| change.lines).collect();
-    assert_eq!(lines, [Some(1), Some(2)]);
+    assert_eq!(lines, [Some(2), Some(2), Some(1)]);
+    assert_eq!(fixture.content(&taken.commit, "lines.txt"), "x\n", "the other attributes are in force");
 }
 
 #[test]

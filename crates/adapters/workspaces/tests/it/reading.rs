@@ -173,7 +173,7 @@ fn notes_last_as_long_as_the_slot() {
         slot.set_note("set-up", b"key \xff\0").unwrap();
         slot.set_note("set-up", b"key \xff\0 2").unwrap();
         slot.take("t", "m").unwrap();
-        assert!(matches!(slot.set_note("../tree/x", b""), Err(WorkspaceError::BadName(_))));
+        assert!(matches!(slot.set_note("../tree/x", b""), Err(WorkspaceError::InvalidName(_))));
         drop(slot);
         assert_eq!(noted(), Some(b"key \xff\0 2".to_vec()));
         shell(workspaces.pool(), rebuilt);

@@ -116,7 +116,7 @@ fn agents_and_checks_have_slots_of_their_own_and_the_number_is_a_limit() {
     let check = workspaces.slot(Purpose::Check, &base).unwrap();
     assert_ne!(agent.directory(), check.directory());
     let busy = workspaces.slot(Purpose::Agent, &base).map(drop);
-    assert!(matches!(busy, Err(WorkspaceError::Busy(1))), "{busy:?}");
+    assert!(matches!(busy, Err(WorkspaceError::AllInUse(1))), "{busy:?}");
     drop(agent);
     workspaces.slot(Purpose::Agent, &base).unwrap();
 }

@@ -101,7 +101,8 @@ fn filters_hooks_and_monitors_of_the_repository_do_not_run() {
 fn an_empty_repository_is_refused_and_one_with_a_file_is_not() {
     let fixture = Fixture::without_commit();
     let workspaces = fixture.open();
-    assert!(matches!(workspaces.snapshot("base"), Err(WorkspaceError::Empty)));
+    let error = workspaces.snapshot("base").unwrap_err().to_string();
+    assert_eq!(error, "the repository has no commits and no files; add a file first");
     fixture.write("only", "x\n");
     let before = users(&fixture);
     let snapshot = workspaces.snapshot("base").unwrap();
@@ -112,15 +113,32 @@ fn an_empty_repository_is_refused_and_one_with_a_file_is_not() {
 }
 
 #[test]
-fn no_repository_and_a_bare_one_are_refused_in_words() {
+fn directories_without_a_usable_working_tree_are_refused_with_what_to_do() {
     let place = tempfile::tempdir().unwrap();
-    let slots = place.path().join("slots");
-    let open = |start: &std::path::Path| LocalWorkspaces::open(start, &slots, Options::default());
-    assert!(matches!(open(place.path()), Err(WorkspaceError::NotARepository(_))));
-    git(place.path(), &["init", "-q", "--bare", "bare.git"]);
-    let refused = open(&place.path().join("bare.git"));
-    let Err(WorkspaceError::Git { message, .. }) = refused else { panic!("{refused:?}") };
-    assert!(message.contains("bare repository"), "{message}");
+    let root = place.path().canonicalize().unwrap();
+    for repository in ["repository", "damaged"] {
+        git(&root, &["init", "-q", repository]);
+    }
+    git(&root, &["init", "-q", "--bare", "bare.git"]);
+    fs::write(root.join("damaged/.git/config"), "[core\n").unwrap();
+    fs::create_dir(root.join("plain")).unwrap();
+    let remedy = "change to a working tree, or make one with `git worktree add` or `git clone`";
+    let rows = [
+        ("plain", "{} is not inside a git repository; change to one, or create one with `git init`".to_string()),
+        ("bare.git", format!("{{}} is in a bare repository, not in a working tree; {remedy}")),
+        ("repository/.git", format!("{{}} is inside a git directory, not in a working tree; {remedy}")),
+        (
+            "damaged",
+            "git cannot use the repository around {}: bad config line 1 in file .git/config; `git status` says more"
+                .to_string(),
+        ),
+    ];
+    for (directory, expected) in rows {
+        let start = root.join(directory);
+        let refused = LocalWorkspaces::open(&start, &root.join("slots"), Options::default());
+        let Err(error @ WorkspaceError::UnusableRepository { .. }) = refused else { panic!("{refused:?}") };
+        assert_eq!(error.to_string(), expected.replace("{}", start.to_str().unwrap()));
+    }
 }
 
 #[test]

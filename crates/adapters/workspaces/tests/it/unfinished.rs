@@ -100,7 +100,7 @@ fn what_is_unchanged_taken_or_abandoned_is_not_kept() {
     assert_eq!(workspaces.rescue().unwrap(), Rescue::default());
     assert_eq!(references(&workspaces), ["base", "taken"]);
     let refused = workspaces.unfinished(&base, "a..b").map(drop);
-    assert!(matches!(refused, Err(WorkspaceError::BadName(_))), "{refused:?}");
+    assert!(matches!(refused, Err(WorkspaceError::InvalidName(_))), "{refused:?}");
 }
 
 #[test]

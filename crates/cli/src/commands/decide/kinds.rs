@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::fmt::Display;
 
 use clap::ValueEnum;
-use fixpoint_config::{Node, Section, Shape};
+use fixpoint_config::{Node, Schema, TypedReader};
 use fixpoint_decide::{
     baseline, bounds, convergence, direction, judging, policy, refinement, reflection, replanning, sampling,
     scheduling, scope, structure, verdict,
@@ -105,7 +105,7 @@ impl Kind {
             Self::Convergence => asked(convergence::decide),
             Self::Verdict => always(verdict::decide),
             Self::Failures => always(fixpoint_failures::decide),
-            Self::Baseline => always(baseline::decide),
+            Self::Baseline => always(baseline::decide::<String>),
             Self::Scope => always(scope::decide),
             Self::Policy => always(policy::decide),
             Self::Replan => asked(replanning::decide),
@@ -134,14 +134,14 @@ where
     Answer: JsonSchema + Serialize + Speak + 'static,
     Unsound: Display,
 {
-    let section = Section::<Question>::new();
-    let question_schema = section.shape().published().clone();
+    let reader = TypedReader::<Question>::new();
+    let question_schema = reader.schema().as_json().clone();
     let answering = move |node: &Node, lang: Lang| {
-        let question = section.read(node).map_err(|problem| problem.to_string())?;
+        let question = reader.read(node).map_err(|problem| problem.to_string())?;
         let mut answer = decide(&question).map_err(|unsound| unsound.to_string())?;
         answer.speak(lang);
         serde_json::to_value(answer).map_err(|error| error.to_string())
     };
-    let answer_schema = Shape::of::<Answer>().published().clone();
+    let answer_schema = Schema::of::<Answer>().as_json().clone();
     Decider { answering: Box::new(answering), question_schema, answer_schema }
 }

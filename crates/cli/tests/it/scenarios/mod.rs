@@ -10,6 +10,8 @@ mod pausing;
 mod progress;
 mod refusals;
 mod running;
+mod same_second;
 mod scope;
 mod shown;
 pub(crate) mod unchanged;
+mod unusable_git;

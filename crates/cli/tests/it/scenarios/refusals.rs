@@ -46,7 +46,7 @@ fn outside_a_repository() {
     let made = run(std::process::Command::new("git").args(["init", "-q"]).arg(&empty), b"");
     assert_eq!(made.code, 0);
     let ended = run(lab.binary(&["loop", "--until", "true", "--", "true"]).current_dir(&empty), b"");
-    refused(&ended, &["holds nothing yet"]);
+    refused(&ended, &["no commits and no files"]);
 }
 
 #[test]
