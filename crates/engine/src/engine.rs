@@ -183,7 +183,8 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         match self.run.status() {
             RunStatus::Ended { .. } | RunStatus::Paused { .. } => Ok(None),
             RunStatus::New | RunStatus::Working => {
-                let defect = || EngineError::Defect("no command can end any more, and the run is not over".into());
+                let defect =
+                    || EngineError::Defect("no command can end any more, and the run is not over".into());
                 inbox.next().map(Some).ok_or_else(defect)
             }
         }
@@ -199,9 +200,10 @@ impl<J: Journal, X: Executor> Engine<J, X> {
             }
             let is_at_work = matches!(self.run.status(), RunStatus::New | RunStatus::Working);
             let has_room = records.len() < self.largest_batch;
-            next = self.first.pop_front_if(|_| has_room).or_else(|| {
-                if has_room && is_at_work { inbox.waiting() } else { None }
-            });
+            next = self
+                .first
+                .pop_front_if(|_| has_room)
+                .or_else(|| if has_room && is_at_work { inbox.waiting() } else { None });
         }
         Ok(records)
     }
@@ -226,7 +228,8 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     /// Cancels what was in flight before a batch, has not ended in it, and is no longer wanted.
     fn cancel_abandoned(&mut self, before: &[CommandId], records: &[Record]) {
         let has_ended = |id: &CommandId| {
-            let is_end = |record: &Record| matches!(&record.event, Event::Ended { command, .. } if command == id);
+            let is_end =
+                |record: &Record| matches!(&record.event, Event::Ended { command, .. } if command == id);
             records.iter().any(is_end)
         };
         for id in before.iter().filter(|id| !self.run.is_in_flight(**id) && !has_ended(id)) {

@@ -69,7 +69,8 @@ fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut Judged> {
 impl Record {
     /// As it is written: a failure that the event reports is not told twice.
     fn slim(&self) -> Cow<'_, Self> {
-        let mut judged_now = self.decision.task_decisions().filter_map(|(_, decision)| decision.judged.as_ref());
+        let mut judged_now =
+            self.decision.task_decisions().filter_map(|(_, decision)| decision.judged.as_ref());
         if judged_now.all(|judged| judged.failures.is_empty()) {
             return Cow::Borrowed(self);
         }
@@ -114,7 +115,9 @@ pub enum RecordError {
     #[error("the journal is empty: the run never began")]
     Empty,
     /// Another version wrote it: use that one.
-    #[error("the journal was written by another version of Fixpoint (format {found}, this one reads {FORMAT})")]
+    #[error(
+        "the journal was written by another version of Fixpoint (format {found}, this one reads {FORMAT})"
+    )]
     OtherFormat {
         /// The format found.
         found: u32,
@@ -168,7 +171,8 @@ impl<J: Journal> RecordWriter<J> {
 }
 
 fn encode(record: &impl Serialize) -> Result<Vec<u8>, EngineError> {
-    serde_json::to_vec(record).map_err(|error| EngineError::Defect(format!("cannot encode a record: {error}")))
+    serde_json::to_vec(record)
+        .map_err(|error| EngineError::Defect(format!("cannot encode a record: {error}")))
 }
 
 /// Everything a journal holds.
@@ -223,6 +227,7 @@ fn whole_payload<'a>(
 }
 
 fn decode<T: DeserializeOwned>(number: u64, payload: &[u8]) -> Result<T, RecordError> {
-    let unreadable = |error: serde_json::Error| RecordError::Unreadable { number, message: error.to_string() };
+    let unreadable =
+        |error: serde_json::Error| RecordError::Unreadable { number, message: error.to_string() };
     serde_json::from_slice(payload).map_err(unreadable)
 }

@@ -14,10 +14,10 @@ use fixpoint_agents::{
 };
 use fixpoint_ports::{Cancel, Ended, ExitCause, Invocation, Limits, Slot, ToolOutcome};
 use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::settings::AgentKind;
 use fixpoint_vocabulary::usage::MicroUsd;
-use fixpoint_vocabulary::prepared::AttemptOrder;
-use fixpoint_vocabulary::work::{CommandId};
+use fixpoint_vocabulary::work::CommandId;
 
 use crate::Duty;
 use crate::duty::{Obstacle, directory_in};

@@ -16,7 +16,9 @@ impl Duty {
     pub(crate) fn deliver(&self, order: &DeliveryOrder) -> Result<CommandResult, Obstacle> {
         let delivered = match &order.delivery {
             Delivery::Nothing => Delivered::default(),
-            Delivery::Branch => Delivered { branch: Some(self.run_branch(&order.result)?), ..Delivered::default() },
+            Delivery::Branch => {
+                Delivered { branch: Some(self.run_branch(&order.result)?), ..Delivered::default() }
+            }
             Delivery::Into(name) => {
                 let branch = Some(self.run_branch(&order.result)?);
                 let update = self.tools.workspaces.fast_forward(name, &order.result)?;

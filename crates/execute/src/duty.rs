@@ -8,9 +8,7 @@ use std::sync::Arc;
 use fixpoint_ports::{BlobError, Blobs, Cancel, ProcessError, Processes, Slot, WorkspaceError, Workspaces};
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
-use fixpoint_vocabulary::work::{
-    CommandEnd, CommandId, CommandResult, GraftOrder, MergeOrder, Merged,
-};
+use fixpoint_vocabulary::work::{CommandEnd, CommandId, CommandResult, GraftOrder, MergeOrder, Merged};
 use fixpoint_vocabulary::{Redactor, TaskId};
 
 use crate::executor::Performs;

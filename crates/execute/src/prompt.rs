@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use fixpoint_decide::merging::Side;
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::brief::{Brief, PlacedCheck};
-use fixpoint_vocabulary::settings::CheckKind;
 use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::settings::CheckKind;
 use fixpoint_vocabulary::work::{Conflict, ReportedFailure};
 use fixpoint_vocabulary::{Redacted, counted};
 

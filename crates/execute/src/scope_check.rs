@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
 use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot, Stamp, WorkspaceError};
-use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
 use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
 
 use crate::Duty;
 use crate::definition::{Definition, defines};

@@ -6,8 +6,6 @@ use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::RunStatus;
 use fixpoint_decide::task_run::Step;
-use fixpoint_engine::JournalHeader;
-use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{TaskOrder, TaskRun};
 use fixpoint_engine::{
-    EngineDeps, EngineExit, Engine, EngineError, FORMAT, JournalHeader, Record, RecordError, RecordedRun, ResumeRequest, replay,
+    Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordError, RecordedRun,
+    ResumeRequest, replay,
 };
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, StoredJournal};
 use fixpoint_ports::{Clock, Outbox, mailbox};

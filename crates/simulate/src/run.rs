@@ -12,9 +12,9 @@ mod judge;
 mod parameters;
 mod planner;
 mod scheme;
+mod simulator;
 mod stage;
 mod table;
-mod simulator;
 mod tree;
 #[cfg(test)]
 mod watcher;

@@ -191,6 +191,13 @@ pub struct Ask {
     pub material: Material,
 }
 
+impl Ask {
+    /// A question that is put for the first time, with nothing shown.
+    pub fn new(about: About) -> Self {
+        Self { about, repair: None, material: Material::default() }
+    }
+}
+
 /// What was wrong with the last answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {

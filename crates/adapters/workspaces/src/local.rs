@@ -10,9 +10,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use fixpoint_ports::{
-    BranchUpdate,
-    Cancel, Change, CommitId, Copied, DiffStyle, MergedTree, Rescue, Slot, SlotRequest, Snapshot, TakenTree,
-    WorkspaceError, Workspaces,
+    BranchUpdate, Cancel, Change, CommitId, Copied, DiffStyle, MergedTree, Rescue, Slot, SlotRequest,
+    Snapshot, TakenTree, WorkspaceError, Workspaces,
 };
 
 use crate::files::{make_directory, write};

@@ -9,8 +9,7 @@ use fixpoint_vocabulary::work::{Command, MergeOrder};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::{
-    Judging, MergeChange, Owner, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition,
-    UnexpectedEvent,
+    Judging, MergeChange, Owner, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent,
 };
 use crate::replanning::GraphTask;
 use crate::task_run::{Decision, JudgeOrder, Start, Step, TaskOrder};

@@ -14,9 +14,7 @@ use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Judging, NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition,
-};
+use super::{Judging, NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
 use crate::{plan_shape, sanitising};
 
 /// What the judge said of the whole result.

@@ -7,8 +7,8 @@ use fixpoint_vocabulary::work::Event;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::{
-    Deferred, Extent, PlanningChange, Run, RunChange, RunStatus, TaskChange, TaskNode, TaskSignal, Transition,
-    UnexpectedEvent,
+    Deferred, Extent, PlanningChange, Run, RunChange, RunStatus, TaskChange, TaskNode, TaskSignal,
+    Transition, UnexpectedEvent,
 };
 use crate::scheduling;
 use crate::task_run::Step;
@@ -73,7 +73,9 @@ impl Transition<'_> {
     pub(super) fn rest(&mut self) {
         match self.run.status {
             RunStatus::Working if self.run.in_flight.is_empty() => {}
-            RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } | RunStatus::Ended { .. } => return,
+            RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } | RunStatus::Ended { .. } => {
+                return;
+            }
         }
         let is_plan_only = self.run.plan_order().is_some_and(|order| order.extent == Extent::PlanOnly);
         let deferred = self.run.deferred.first().map(|deferred| deferred.cause);
@@ -90,9 +92,8 @@ impl Transition<'_> {
         if !matches!((self.event, self.run.status), (Event::Ended { .. }, RunStatus::Working)) {
             return Ok(());
         }
-        let is_affordable = |deferred: &Deferred| {
-            deferred.cause == Cause::Budget && self.run.can_afford(&deferred.command)
-        };
+        let is_affordable =
+            |deferred: &Deferred| deferred.cause == Cause::Budget && self.run.can_afford(&deferred.command);
         if self.run.deferred.iter().any(is_affordable) {
             let deferred = self.run.deferred.clone();
             self.push(RunChange::ReleaseDeferred);
@@ -132,8 +133,7 @@ impl Transition<'_> {
             self.begin(owner, command);
         }
         let is_paused = |node: &&TaskNode| matches!(node.step(), Step::Paused { .. });
-        let paused: Vec<TaskId> =
-            self.run.tasks().filter(is_paused).map(|node| node.id().clone()).collect();
+        let paused: Vec<TaskId> = self.run.tasks().filter(is_paused).map(|node| node.id().clone()).collect();
         paused.iter().try_for_each(|task| self.tell(task, TaskSignal::Resume))
     }
 }

@@ -132,7 +132,11 @@ impl Run {
 }
 
 impl Transition<'_> {
-    pub(super) fn with_merge(&mut self, task: &TaskId, result: &CommandResult) -> Result<(), UnexpectedEvent> {
+    pub(super) fn with_merge(
+        &mut self,
+        task: &TaskId,
+        result: &CommandResult,
+    ) -> Result<(), UnexpectedEvent> {
         let CommandResult::Merged(merged) = result else { return Ok(()) };
         self.push(MergeChange::Merged { task: task.clone(), merged: merged.clone() });
         let Some(order) = self.run.order_of_merge(task, merged) else {

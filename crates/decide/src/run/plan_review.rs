@@ -362,7 +362,9 @@ impl Transition<'_> {
                     (tasks, previous.actions.clone(), PlanRepair::Merged)
                 }
                 // What is wrong with a task by itself is not mended by putting it beside others.
-                Fallback::Merged(_) => (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous),
+                Fallback::Merged(_) => {
+                    (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous)
+                }
                 Fallback::Previous(tasks) => (tasks, previous.actions.clone(), PlanRepair::Previous),
             }
         };

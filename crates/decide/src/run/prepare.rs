@@ -6,9 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{
-    About, Ask, CheckOutcome, Material, ModelQuestion, Repair, TaskMaterial,
-};
+use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Material, ModelQuestion, Repair, TaskMaterial};
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
 use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand, TaskBrief};
 use fixpoint_vocabulary::settings::ScopeSettings;

@@ -95,7 +95,7 @@ fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
             Some(CommandEnd::Completed(CommandResult::Checks { reports }))
         });
         let is_review = |(_, command): &&(Owner, Command)| {
-            matches!(command, Command::Ask(Ask { about: About::Reflect { .. }, .. }))
+            matches!(command, Command::Ask(ModelQuestion { about: About::Reflect { .. }, .. }))
         };
         world.begun.iter().filter(is_review).count()
     };
@@ -144,7 +144,9 @@ fn a_remark_does_not_use_up_the_question() {
 fn another_document_is_asked_for_again_a_few_times_only() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
     let status = world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(ModelQuestion { about: About::JudgeTask { .. }, .. })) => Some(answer(looking_back())),
+        (_, Command::Ask(ModelQuestion { about: About::JudgeTask { .. }, .. })) => {
+            Some(answer(looking_back()))
+        }
         (_, _) => None,
     });
     assert_eq!(status, RunStatus::Ended { cause: Cause::JudgeUnavailable });

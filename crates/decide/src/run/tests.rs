@@ -35,7 +35,9 @@ fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (World,
         change(settings);
     });
     let status = world.go(&mut |_: &Owner, command: &Command| {
-        let Command::Ask(ModelQuestion { about: About::JudgePlan { revision, .. }, .. }) = command else { return None };
+        let Command::Ask(ModelQuestion { about: About::JudgePlan { revision, .. }, .. }) = command else {
+            return None;
+        };
         let last = opinions.last().copied().unwrap_or((false, None));
         Some(judged(opinions.get(*revision as usize).copied().unwrap_or(last)))
     });

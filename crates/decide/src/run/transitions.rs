@@ -88,7 +88,9 @@ impl Run {
             TaskChange::Replaced { task, .. } => (task, Happening::Replaced),
             TaskChange::Started { order } => (&order.task, Happening::Started),
             TaskChange::StateChanged { task, state, cause } => (task, happening_of(*state, *cause)),
-            TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => return None,
+            TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => {
+                return None;
+            }
         };
         let node = self.task(task)?;
         // A merge runs from when its sides are being merged, before anybody works on what came of it.

@@ -3,7 +3,8 @@
 use std::fs;
 
 use fixpoint_ports::{Invocation, Stdin, Workspaces};
-use fixpoint_vocabulary::work::{AttemptOrder, AttemptResult, CommitId, Conflict};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AttemptCommand, AttemptResult, CommitId, Conflict};
 
 use crate::played::{Playing, Scene, git};
 
@@ -115,7 +116,9 @@ fn order(scene: &Scene, base: &CommitId, ours: &CommitId, theirs: &CommitId) -> 
     let merged = scene.workspaces.merge(ours, theirs, "merged").unwrap();
     let paths = merged.conflicts.iter().map(|path| String::from_utf8(path.clone()).unwrap()).collect();
     let conflict = Conflict { ours: ours.clone(), theirs: theirs.clone(), paths };
-    AttemptOrder { merge: Some(conflict), ..AttemptOrder::new(1, merged.commit, base.clone(), 1) }
+    let (base, origin) = (merged.commit, base.clone());
+    let command = AttemptCommand { number: 1, base, origin, stage: 1, session: None };
+    AttemptOrder { merge: Some(conflict), ..AttemptOrder::new(&command) }
 }
 
 fn writing(files: Vec<(String, Option<String>)>) -> Box<Playing> {

@@ -11,11 +11,10 @@ use fixpoint_ports::{
     BlobError, Blobs, Cancel, Captured, CommitId, Ended, ExitCause, Invocation, ProcessError, Processes,
     Workspaces,
 };
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, Errand};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::Settings;
-use fixpoint_vocabulary::work::{
-    AttemptOrder, AttemptResult, BlobId, Command, CommandEnd, CommandId, CommandResult,
-};
+use fixpoint_vocabulary::work::{AttemptResult, BlobId, CommandEnd, CommandId, CommandResult};
 use fixpoint_vocabulary::{Redactor, TaskId};
 use fixpoint_workspaces::{LocalWorkspaces, Options};
 
@@ -134,8 +133,8 @@ impl Scene {
             check_environment: Vec::new(),
             goals: None,
         };
-        let errand = Errand::new(Command::RunAttempt(order));
-        let end = duty.perform(CommandId { seq: 1, index: 0 }, &errand, &Cancel::default());
+        let command = PreparedCommand::new(PreparedAction::RunAttempt(order));
+        let end = duty.perform(CommandId { seq: 1, index: 0 }, &command, &Cancel::default());
         let CommandEnd::Completed(CommandResult::Attempt(result)) = end else { panic!("{end:?}") };
         result
     }

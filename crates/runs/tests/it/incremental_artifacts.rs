@@ -23,17 +23,20 @@ fn written(tasks: usize, deaths: &[u64], damage: Damage) -> (BTreeMap<PathBuf, S
     let mut recorded = RecordedRun { header: opening(), records: Vec::new() };
     let mut artifacts = ArtifactWriter::new(&run, Lang::En);
     let FoldedRun { mut history, .. } = FoldedRun::new(&recorded.header);
-    let ending = carry_out(tasks, &mut |record, state| {
-        let changed = history.add(record, state);
-        recorded.records.push(record.clone());
-        if deaths.contains(&history.seq()) {
-            damage(&run.planning_history());
-            artifacts = ArtifactWriter::new(&run, Lang::En);
-            let folded = FoldedRun::watched(&recorded, |record, view| artifacts.note(record, view));
-            artifacts.catch_up(folded.view()).unwrap();
-        } else {
-            artifacts.record(record, RunView { run: state, history: &history }, &changed).unwrap();
+    let ending = carry_out(tasks, &mut |records, state| {
+        for record in records {
+            let changed = history.add(record, state);
+            recorded.records.push(record.clone());
+            if deaths.contains(&history.seq()) {
+                damage(&run.planning_history());
+                artifacts = ArtifactWriter::new(&run, Lang::En);
+                let folded = FoldedRun::watched(&recorded, |record, view| artifacts.note(record, view));
+                artifacts.catch_up(folded.view()).unwrap();
+            } else {
+                artifacts.record(record, RunView { run: state, history: &history }, &changed).unwrap();
+            }
         }
+        history.forget_ended(state);
     });
     assert_eq!(ending, EngineExit::Ended(Cause::Partial));
     let below = directory.path();

@@ -14,10 +14,10 @@ use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
 use fixpoint_runs::{
     ArtifactWriter, Diagnosis, FoldedRun, RunDirectory, RunError, RunId, StateDirectory, Status,
 };
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, ReportedFailure, TreeId,
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CommandEnd, CommandId, CommandResult, CommitId,
+    ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Lang, Redactor};
 
@@ -29,13 +29,13 @@ struct Stuck {
 }
 
 impl Executor for Stuck {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        let result = match &errand.command {
-            Command::TakeBase => {
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
+        let result = match &command.action {
+            PreparedAction::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
-            Command::RunChecks(_) => CommandResult::Checks { reports: vec![report()] },
-            Command::RunAttempt(order) => CommandResult::Attempt(AttemptResult {
+            PreparedAction::RunChecks(_) => CommandResult::Checks { reports: vec![report()] },
+            PreparedAction::RunAttempt(order) => CommandResult::Attempt(AttemptResult {
                 changed_files: 2,
                 changed_lines: 5,
                 ..AttemptResult::new(
@@ -44,12 +44,13 @@ impl Executor for Stuck {
                     TreeId(format!("tree {}", order.number)),
                 )
             }),
-            other @ (Command::Graft(_)
-            | Command::Merge(_)
-            | Command::Ask(_)
-            | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan) => panic!("nobody asks for {other:?}"),
+            other @ (PreparedAction::Graft(_)
+            | PreparedAction::Merge(_)
+            | PreparedAction::Ask(_)
+            | PreparedAction::AskPerson(_)
+            | PreparedAction::FindCachedPlan
+            | PreparedAction::StorePlan(_)
+            | PreparedAction::Deliver(_)) => panic!("nobody asks for {other:?}"),
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::from_millis(1500));
     }
@@ -95,7 +96,7 @@ impl Clock for Noon {
 /// Runs the agent to its end, and gives what was recorded as it was recorded.
 fn stuck(run: &RunDirectory) -> Vec<Record> {
     let (outbox, inbox) = mailbox();
-    let desk = EngineDeps {
+    let deps = EngineDeps {
         journal: FileJournal::create(&run.path).unwrap(),
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
         clock: Arc::new(Noon::default()),
@@ -103,9 +104,9 @@ fn stuck(run: &RunDirectory) -> Vec<Record> {
     let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
     let opening =
         JournalHeader { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
-    let mut engine = Engine::begin(desk, Stuck { outbox }, opening).unwrap();
+    let mut engine = Engine::begin(deps, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
-    let ending = engine.run(&inbox, &mut |record, _| records.push(record.clone())).unwrap();
+    let ending = engine.run(&inbox, &mut |batch, _| records.extend_from_slice(batch)).unwrap();
     assert_eq!(ending, EngineExit::Ended(Cause::NotConverging));
     records
 }
@@ -133,12 +134,12 @@ fn large_records_are_blobs_and_come_back_whole() {
 }
 
 #[test]
-fn a_newer_version_is_refused_by_name() {
+fn another_version_is_refused_by_name() {
     let (_directory, run) = home();
     let mut journal = FileJournal::create(&run.path).unwrap();
     journal.append(Seq(0), br#"{"format": 99, "whatever": true}"#).unwrap();
     drop(journal);
-    assert!(run.read().unwrap_err().to_string().contains("newer version (format 99"));
+    assert!(run.read().unwrap_err().to_string().contains("another version of Fixpoint (format 99"));
 }
 
 #[test]

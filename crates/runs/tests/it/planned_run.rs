@@ -10,13 +10,14 @@ use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, Rec
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Clock, Executor, Outbox, mailbox};
 use fixpoint_vocabulary::ask::{Asking, Draft, Manner, ModelAnswer, Reading};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, Errand, PlacedCheck};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, PlacedCheck};
 use fixpoint_vocabulary::documents::{ActionPlan, Complexity, GoalUnderstanding, Subtask};
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptResult, Base, CheckCall, CheckEnd, CheckReport, Command, CommandEnd,
-    CommandId, CommandResult, CommitId, Merged, Recalled, ReportedFailure, TreeId,
+    AgentEnd, Allowance, AttemptResult, Base, CheckCall, CheckEnd, CheckReport, CommandEnd, CommandId,
+    CommandResult, CommitId, Delivered, Merged, Recalled, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
 
@@ -26,15 +27,15 @@ const GUARD: u32 = 0;
 pub(crate) const HOPELESS: &str = "task-0";
 
 /// Runs a plan of so many tasks to its end and shows every record to `watch`.
-pub(crate) fn carry_out(tasks: usize, watch: &mut dyn FnMut(&Record, &Run)) -> EngineExit {
+pub(crate) fn carry_out(tasks: usize, watch: &mut dyn FnMut(&[Record], &Run)) -> EngineExit {
     let (outbox, inbox) = mailbox();
-    let desk = EngineDeps {
+    let deps = EngineDeps {
         journal: StoredJournal::begin(FaultyDisk::new()).unwrap(),
         blobs: Arc::new(MemoryBlobs::default()),
         clock: Arc::new(Noon),
     };
     let executor = Instantly { outbox, made: 0, draft: draft(tasks) };
-    let mut engine = Engine::begin(desk, executor, opening()).unwrap();
+    let mut engine = Engine::begin(deps, executor, opening()).unwrap();
     engine.run(&inbox, watch).unwrap()
 }
 
@@ -68,32 +69,33 @@ impl Instantly {
 }
 
 impl Executor for Instantly {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        let result = match &errand.command {
-            Command::TakeBase => {
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
+        let result = match &command.action {
+            PreparedAction::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
-            Command::RunChecks(run) => {
+            PreparedAction::RunChecks(run) => {
                 CommandResult::Checks { reports: run.calls.iter().map(report).collect() }
             }
-            Command::RunAttempt(_) => {
+            PreparedAction::RunAttempt(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Attempt(AttemptResult::new(AgentEnd::Exited, commit, tree))
             }
-            Command::Graft(order) => {
+            PreparedAction::Graft(order) => {
                 CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
-            Command::Merge(_) => {
+            PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
             }
-            Command::RecallPlan => CommandResult::Recalled(Recalled::Exact(self.draft.clone())),
-            Command::Ask(_) => CommandResult::Answer(ModelAnswer {
+            PreparedAction::FindCachedPlan => CommandResult::Recalled(Recalled::Exact(self.draft.clone())),
+            PreparedAction::Ask(_) => CommandResult::Answer(ModelAnswer {
                 model: "nobody".into(),
                 usage: Usage::default(),
                 reading: Reading::Unanswered { why: Redacted::ours("no model is there") },
             }),
-            Command::AskPerson(_) | Command::KeepPlan => CommandResult::Kept,
+            PreparedAction::Deliver(_) => CommandResult::Delivered(Delivered::default()),
+            PreparedAction::AskPerson(_) | PreparedAction::StorePlan(_) => CommandResult::Kept,
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
     }

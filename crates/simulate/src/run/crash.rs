@@ -93,6 +93,7 @@ pub(crate) fn deliveries_on_record(recorded: &RecordedRun) -> u64 {
 }
 
 fn commands_on_record(recorded: &RecordedRun, is_it: impl Fn(&Command) -> bool) -> u64 {
-    let commands = |record: &Record| record.decision.commands(0).filter(|(.., command)| is_it(command)).count();
+    let commands =
+        |record: &Record| record.decision.commands(0).filter(|(.., command)| is_it(command)).count();
     recorded.records.iter().map(|record| commands(record) as u64).sum()
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fixpoint_decide::run::Run;
-use fixpoint_engine::{EngineDeps, EngineExit, Engine, Record, RecordedRun, ResumeRequest, replay};
+use fixpoint_engine::{Engine, EngineDeps, EngineExit, Record, RecordedRun, ResumeRequest, replay};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, StoredJournal};
 use fixpoint_ports::{Clock, mailbox};
 use fixpoint_vocabulary::usage::{Allowance, MicroUsd};
@@ -129,7 +129,12 @@ impl RunSimulator {
         Ok(RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &*self.blobs)?)
     }
 
-    fn finished(&self, ending: EngineExit, run: Run, pauses: Vec<Cause>) -> Result<SimulatedRun, Interrupted> {
+    fn finished(
+        &self,
+        ending: EngineExit,
+        run: Run,
+        pauses: Vec<Cause>,
+    ) -> Result<SimulatedRun, Interrupted> {
         let recorded = self.read()?;
         let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
         // Every journal that is ever simulated is decided again.
@@ -144,7 +149,12 @@ impl RunSimulator {
 }
 
 /// What the person at the desk does about a run that came to rest; `None` to leave it.
-fn next(ending: EngineExit, run: &Run, circumstances: &Circumstances, pauses: &[Cause]) -> Option<ResumeRequest> {
+fn next(
+    ending: EngineExit,
+    run: &Run,
+    circumstances: &Circumstances,
+    pauses: &[Cause],
+) -> Option<ResumeRequest> {
     if pauses.len() >= GOES_ON as usize {
         return None;
     }

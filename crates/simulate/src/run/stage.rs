@@ -71,7 +71,8 @@ impl Stage {
             PreparedAction::RunChecks(run) => self.checks(run, command),
             PreparedAction::RunAttempt(order) => {
                 let brief = command.task.as_ref();
-                let (task, words) = brief.map_or(("", ""), |brief| (brief.task.as_str(), brief.goal.as_str()));
+                let (task, words) =
+                    brief.map_or(("", ""), |brief| (brief.task.as_str(), brief.goal.as_str()));
                 let attempt = Attempt { cast: &self.cast, task, words, order, random };
                 CommandResult::Attempt(attempt.made())
             }

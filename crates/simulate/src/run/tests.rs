@@ -11,7 +11,7 @@ use fixpoint_vocabulary::Cause;
 
 use super::circumstances::Circumstances;
 use super::fake_executor::{Conduct, EndOrder};
-use super::simulator::{SimulatedRun, RunSimulator};
+use super::simulator::{RunSimulator, SimulatedRun};
 use super::watcher::Watcher;
 use crate::performer::Manners;
 

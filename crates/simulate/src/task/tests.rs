@@ -1,6 +1,6 @@
 //! Whole tasks: how each character ends, and what must not matter: clocks, executors, disks, stops.
 
-use fixpoint_engine::{EngineExit, EngineError, Record};
+use fixpoint_engine::{EngineError, EngineExit, Record};
 use fixpoint_journal::OpenError;
 use fixpoint_ports::{JournalError, Outbox};
 use fixpoint_vocabulary::Cause;

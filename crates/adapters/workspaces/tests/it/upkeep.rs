@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-use fixpoint_ports::{CommitId, NotCopied, Purpose, Workspaces};
-use fixpoint_workspaces::{Applied, Branch};
+use fixpoint_ports::{BranchUpdate, CommitId, NotCopied, Purpose, Workspaces};
+use fixpoint_workspaces::Applied;
 
 use crate::fixture::{Ask, Fixture, ask, git, listing, shell, users};
 
@@ -100,15 +100,17 @@ fn a_branch_is_made_once() {
     let fixture = Fixture::new();
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
-    let made = workspaces.deliver_branch("run-1", &base).unwrap();
-    assert_eq!(made, Branch::Created("fixpoint/run-1".to_string()));
+    let deliver = |branch: &str, commit| workspaces.deliver_branch(branch, commit);
+    assert_eq!(deliver("fixpoint/run-1", &base).unwrap(), BranchUpdate::Updated);
     assert_eq!(ask(&fixture.user, &["rev-parse", "fixpoint/run-1"]), base.0);
     fixture.write("x", "x");
     let next = fixture.commit("next");
-    let again = workspaces.deliver_branch("run-1", &next).unwrap();
-    assert_eq!(again, Branch::Exists("fixpoint/run-1".to_string(), base));
-    assert!(workspaces.deliver_branch("../main", &next).is_err());
-    assert!(workspaces.deliver_branch("x", &CommitId("12".repeat(20))).is_err());
+    assert_eq!(deliver("fixpoint/run-1", &base).unwrap(), BranchUpdate::Updated, "again");
+    assert_eq!(deliver("fixpoint/run-1", &next).unwrap(), BranchUpdate::Updated, "forward");
+    assert_eq!(ask(&fixture.user, &["rev-parse", "fixpoint/run-1"]), next.0);
+    assert_eq!(deliver("fixpoint/run-1", &base).unwrap(), BranchUpdate::Diverged, "never back");
+    assert!(deliver("fixpoint/../main", &next).is_err());
+    assert!(deliver("x", &CommitId("12".repeat(20))).is_err());
 }
 
 /// A result that edits the beginning of a file, adds one, removes one.

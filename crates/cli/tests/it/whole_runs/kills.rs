@@ -106,7 +106,7 @@ fn torture(stage: &Stage, random: &mut Random, kills: &mut u32) -> Ended {
 
 /// Questions that were begun and have no answer on record: each was put once at most.
 fn lost_questions(recorded: &RecordedRun) -> u64 {
-    let commands = recorded.records.iter().flat_map(|record| record.decision.commands());
+    let commands = recorded.records.iter().flat_map(|record| record.decision.commands(0));
     let begun = commands.filter(|(_, _, command)| matches!(command, Work::Ask(_))).count();
     begun.saturating_sub(answers(recorded).len()) as u64
 }

@@ -7,7 +7,7 @@ use fixpoint_decide::run::Run;
 use fixpoint_engine::RecordedRun;
 use fixpoint_runs::StateDirectory;
 use fixpoint_testkit::{Options, Script, ScriptedServer};
-use fixpoint_vocabulary::ask::{Ask, ModelAnswer};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion};
 use fixpoint_vocabulary::work::{Command as Work, CommandEnd, CommandResult, Event};
 use serde_json::Value;
 
@@ -238,7 +238,7 @@ pub(super) fn recorded(states: &Path) -> Option<RecordedRun> {
 }
 
 /// Every answer on record with its question.
-pub(super) fn answers(recorded: &RecordedRun) -> Vec<(Ask, ModelAnswer)> {
+pub(super) fn answers(recorded: &RecordedRun) -> Vec<(ModelQuestion, ModelAnswer)> {
     let mut found = Vec::new();
     for record in &recorded.records {
         if let Event::Ended { command, end: CommandEnd::Completed(CommandResult::Answer(answer)), .. } =
@@ -254,13 +254,13 @@ pub(super) fn answers(recorded: &RecordedRun) -> Vec<(Ask, ModelAnswer)> {
 /// The command of a name.
 fn command_of(recorded: &RecordedRun, id: fixpoint_vocabulary::work::CommandId) -> Option<Work> {
     let record = recorded.records.get(usize::try_from(id.seq).ok()?.checked_sub(1)?)?;
-    let mut commands = record.decision.commands();
-    commands.find(|(index, ..)| *index == id.index).map(|(_, _, command)| command.clone())
+    let mut commands = record.decision.commands(id.seq);
+    commands.find(|(other, ..)| *other == id).map(|(_, _, command)| command.clone())
 }
 
 /// Attempts that were begun.
 pub(super) fn attempts(recorded: &RecordedRun) -> u64 {
-    let commands = recorded.records.iter().flat_map(|record| record.decision.commands());
+    let commands = recorded.records.iter().flat_map(|record| record.decision.commands(0));
     commands.filter(|(_, _, command)| matches!(command, Work::RunAttempt(_))).count() as u64
 }
 

@@ -9,7 +9,7 @@ use fixpoint_vocabulary::work::Allowance;
 use super::super::circumstances::Circumstances;
 use super::super::crash::{Course, asks_on_record, asks_under_way, deliveries_on_record};
 use super::super::fake_executor::{Conduct, EndOrder};
-use super::super::simulator::{SimulatedRun, RunSimulator};
+use super::super::simulator::{RunSimulator, SimulatedRun};
 use crate::performer::Manners;
 
 /// Crash points of whole runs in all tests of this file together; those of single tasks come on top.
@@ -42,7 +42,9 @@ fn go_on(
         blobs: std::sync::Arc::clone(&first.blobs),
         ..RunSimulator::default()
     };
-    theatre.play(circumstances, conduct(Manners::Bad, order), &mut |_, _| {}).map_err(|error| error.to_string())
+    theatre
+        .play(circumstances, conduct(Manners::Bad, order), &mut |_, _| {})
+        .map_err(|error| error.to_string())
 }
 
 /// Bytes on the disk and questions in flight at the end of each batch of records.
