@@ -6,13 +6,13 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fixpoint_project::{FoundAgent, agent, agents};
+use fixpoint_project::{InstalledAgent, installed_agents, known_agent};
 use fixpoint_vocabulary::settings::{AgentKind, AgentSettings, Settings};
 
-use crate::evidence::refuse_secret;
+use crate::app_context::AppContext;
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::app_context::AppContext;
+use crate::selected_checks::refuse_secret;
 
 /// The agent's command line, as a person would type it. `base` is the commit to start from, if not the working tree.
 /// An agent on the command line overrides `agent.kind`.
@@ -83,7 +83,7 @@ fn problem_with(
 
 /// The error for an agent that cannot be started, with those that can.
 fn unavailable(program: &str, problem: &str, app: &AppContext) -> Failure {
-    let found = agents(&|name| app.program(name));
+    let found = installed_agents(&|name| app.program(name));
     let names: Vec<&str> = found.iter().map(|agent| agent.name).collect();
     let advice = match names.first() {
         Some(first) => format!(
@@ -100,7 +100,7 @@ fn unavailable(program: &str, problem: &str, app: &AppContext) -> Failure {
 /// The agent of a kind if it is installed, or the first known agent that is.
 fn installed(kind: AgentKind, app: &AppContext) -> Result<Vec<String>, Failure> {
     let wanted = wanted(kind)?;
-    let found = agents(&|name| app.program(name));
+    let found = installed_agents(&|name| app.program(name));
     match (found.iter().find(|agent| wanted.is_none_or(|name| agent.name == name)), wanted) {
         (Some(agent), _) => {
             app.notices.say(&format!("using {}: {}", agent.title, agent.command_line()));
@@ -119,11 +119,11 @@ fn installed(kind: AgentKind, app: &AppContext) -> Result<Vec<String>, Failure> 
 fn configured(settings: &AgentSettings) -> Option<Vec<String>> {
     let (program, extra) = settings.command.split_first()?;
     let known = match settings.kind {
-        AgentKind::Opencode => agent("opencode", program.into()),
-        AgentKind::Gemini => agent("gemini", program.into()),
+        AgentKind::Opencode => known_agent("opencode", program.into()),
+        AgentKind::Gemini => known_agent("gemini", program.into()),
         AgentKind::Auto | AgentKind::Command | AgentKind::Claude | AgentKind::Codex => None,
     };
-    let complete = |known: &FoundAgent| words(known).into_iter().chain(extra.iter().cloned()).collect();
+    let complete = |known: &InstalledAgent| words(known).into_iter().chain(extra.iter().cloned()).collect();
     Some(known.as_ref().map_or_else(|| settings.command.clone(), complete))
 }
 
@@ -141,7 +141,7 @@ fn wanted(kind: AgentKind) -> Result<Option<&'static str>, Failure> {
     }
 }
 
-fn words(agent: &FoundAgent) -> Vec<String> {
+fn words(agent: &InstalledAgent) -> Vec<String> {
     let arguments = agent.arguments.iter().map(ToString::to_string);
     std::iter::once(agent.program.to_string_lossy().into_owned()).chain(arguments).collect()
 }

@@ -14,8 +14,8 @@ use crate::arguments::{ColorArgument, GlobalArguments, SetArguments};
 use crate::failure::Failure;
 use crate::language::{self, say};
 use crate::output::Notices;
-use crate::personal;
 use crate::scripted_person::DemoScript;
+use crate::user_config_api;
 
 const USUAL_WIDTH: usize = 80;
 const NARROWEST: usize = 30;
@@ -188,7 +188,7 @@ impl AppContext {
         let local = || self.variable("USER").map(|name| format!("local/{}", name.to_string_lossy()));
         let person =
             person.map(ToString::to_string).or_else(local).unwrap_or_else(|| "local/user".to_string());
-        let answered = personal::settings_of(&person, service, self)
+        let answered = user_config_api::fetch(&person, service, self)
             .and_then(|node| self.loaded(set, Some(node)).map_err(|failure| failure.to_string()));
         match answered {
             Ok(loaded) => Ok(loaded),

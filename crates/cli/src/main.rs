@@ -9,19 +9,19 @@ mod commands;
 mod dispatcher;
 mod display;
 mod environment;
-mod evidence;
 mod failure;
 mod judge_noise;
 mod language;
 mod output;
 mod person;
-mod personal;
 mod prompt_text;
 mod repository;
 mod scripted_person;
+mod selected_checks;
 mod session;
 mod signals;
 mod text_layout;
+mod user_config_api;
 
 use std::process::ExitCode;
 

@@ -239,7 +239,7 @@ impl SessionContext<'_> {
         let named = &brief.settings.workspace.env;
         Ok(Duty {
             run: storage.name(),
-            task: crate::evidence::TASK.into(),
+            task: crate::selected_checks::TASK.into(),
             goals: None,
             agent_environment: environment::of_agent(environment, named, &agent),
             check_environment: environment::of_checks(environment, named),

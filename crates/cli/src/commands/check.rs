@@ -18,11 +18,11 @@ use serde::Serialize;
 use super::outcome::exit_code;
 use crate::app_context::AppContext;
 use crate::arguments::CheckArguments;
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
 
 /// The exit code if there are new failures.
@@ -47,20 +47,20 @@ struct Comparison {
 
 pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
-    let mut settings = settings_with(loaded.settings, &arguments.evidence);
+    let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
-    let evidence = evidence(arguments, &mut settings, &repository, app)?;
+    let selected = select_checks(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = evidence.order(&settings, test_edits);
+    let order = selected.order(&settings, test_edits);
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: fixpoint_vocabulary::Redacted::default(),
         agent: Vec::new(),
-        checks: evidence.checks,
+        checks: selected.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
         delivery: Delivery::Nothing,
@@ -76,22 +76,19 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
 }
 
 /// Every check is a guard here: it is compared, and need not pass.
-fn evidence(
+fn select_checks(
     arguments: &CheckArguments,
     settings: &mut Settings,
     repository: &Repository,
     app: &AppContext,
-) -> Result<Evidence, Failure> {
-    let typed = Evidence::typed(&[], &arguments.evidence, &repository.directory)?;
-    let mut evidence = match typed.or_else(|| Evidence::configured(settings)) {
-        Some(evidence) => evidence,
-        None => Evidence::found(repository, settings, app.notices)?,
-    };
-    evidence.implied_goals = ImpliedGoals::None;
-    for placed in &mut evidence.checks {
+) -> Result<SelectedChecks, Failure> {
+    let selected = SelectedChecks::select(&[], &arguments.evidence, settings, repository, app)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    selected.implied_goals = ImpliedGoals::None;
+    for placed in &mut selected.checks {
         placed.check.kind = CheckKind::Guard;
     }
-    Ok(evidence)
+    Ok(selected)
 }
 
 /// Judges the working tree as the only attempt of a task that is not stored.

@@ -9,7 +9,7 @@ use fixpoint_ports::{
     Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, WorkspaceError, Workspaces,
 };
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_project::agents;
+use fixpoint_project::installed_agents;
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
@@ -228,7 +228,7 @@ fn supervisor(app: &AppContext) -> Finding {
 }
 
 fn agents_found(app: &AppContext) -> Finding {
-    let found = agents(&|name| app.program(name));
+    let found = installed_agents(&|name| app.program(name));
     if found.is_empty() {
         let remedy =
             "install one, such as claude or codex, or give any command: `fixpoint loop … -- COMMAND`";

@@ -8,11 +8,11 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
 use crate::commands::outcome::tell;
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::SessionContext;
 use crate::{agent, allowance, environment, prompt_text};
 
@@ -24,29 +24,31 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     repository.workspaces.require_base(arguments.base.as_deref())?;
     let prompt =
         prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
-    let mut evidence = evidence(arguments, &mut settings, &repository, app)?;
-    if evidence.implied_goals != ImpliedGoals::None {
+    let (goals, options) = (&arguments.goals, &arguments.evidence);
+    let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    if selected.implied_goals != ImpliedGoals::None {
         app.notices.say(&say(
             app.lang,
             "no --until given: the goal is to fix what fails now",
             "--until の指定がないため、現在の失敗を直すことを目標とします",
         ));
         if prompt.trim().is_empty() {
-            evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
+            selected.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
     let agent =
         agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = evidence.order(&settings, test_edits);
-    let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };
+    let order = selected.order(&settings, test_edits);
+    let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
-        checks: evidence.checks,
+        checks: selected.checks,
         base: match &arguments.base {
             Some(revision) => BaseOrder::Revision(revision.clone()),
             None => BaseOrder::WorkingTree,
@@ -73,7 +75,7 @@ pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
 
 /// The settings with the options of the command line on top.
 fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, Failure> {
-    let mut settings = settings_with(settings, &arguments.evidence);
+    let mut settings = selected_checks::with_options(settings, &arguments.evidence);
     if let Some(number) = arguments.max_iterations {
         settings.convergence.max_iterations = number.max(1);
     }
@@ -81,20 +83,7 @@ fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, F
     settings.agent.silence_timeout =
         arguments.silence_timeout.unwrap_or(settings.agent.silence_timeout).max(1);
     if let Some(budget) = &arguments.budget {
-        allowance::set(&mut settings.budget, allowance::read_for_agents(budget)?);
+        allowance::apply(&mut settings.budget, allowance::parse_for_loop(budget)?);
     }
     Ok(settings)
-}
-
-fn evidence(
-    arguments: &LoopArguments,
-    settings: &mut Settings,
-    repository: &Repository,
-    app: &AppContext,
-) -> Result<Evidence, Failure> {
-    let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
-    match typed.or_else(|| Evidence::configured(settings)) {
-        Some(evidence) => Ok(evidence),
-        None => Evidence::found(repository, settings, app.notices),
-    }
 }

@@ -101,9 +101,11 @@ fn changed(
             let under =
                 TaskOrder::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
             let task = TaskOrder { implied_goals: task.implied_goals, test_edits: task.test_edits, ..under };
-            RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(task) }
+            RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(task) }
         }
-        TaskSource::Planned(_) => RunOrder { budget: allowance::of(&settings.budget), ..order.clone() },
+        TaskSource::Planned(_) => {
+            RunOrder { budget: allowance::from_settings(&settings.budget), ..order.clone() }
+        }
     };
     Ok((order, Some(Brief { settings, ..brief })))
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     let brief = recorded.and_then(|recorded| recorded.header.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
-    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
+    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
     // Before a workspace is used again, the changes that a dead process left in it are saved.

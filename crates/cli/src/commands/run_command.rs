@@ -21,12 +21,12 @@ use super::outcome::tell;
 use crate::app_context::AppContext;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
 use crate::dispatcher::{model_environment, models_by_role};
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
 use crate::judge_noise;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{SUPERVISE, SessionContext};
 use crate::{agent, allowance, environment, prompt_text};
 
@@ -89,9 +89,9 @@ impl Job {
         let person = arguments.person.as_deref();
         let loaded = app.configuration_for(person, &arguments.evidence.set)?;
         let explicit = explicit(&loaded);
-        let mut settings = settings_with(loaded.settings, &arguments.evidence);
+        let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
         if let Some(budget) = &arguments.budget {
-            allowance::set(&mut settings.budget, allowance::read(budget)?);
+            allowance::apply(&mut settings.budget, allowance::parse(budget)?);
         }
         let goal = prompt_text::read("the goal", arguments.goal.as_deref(), arguments.file.as_deref())?;
         if goal.trim().is_empty() {
@@ -159,23 +159,17 @@ impl Job {
         arguments: &GoalArguments,
         repository: &Repository,
         app: &AppContext,
-    ) -> Result<Evidence, Failure> {
-        let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
-        if let Some(evidence) = typed.or_else(|| Evidence::configured(&self.settings)) {
-            return Ok(evidence);
-        }
-        match Evidence::found(repository, &mut self.settings, app.notices) {
-            Ok(found) => Ok(found),
-            Err(Failure::BadInput(_)) => {
-                app.notices.say(&say(
-                    app.lang,
-                    "no checks given or detected: the judge model alone decides, and must approve twice",
-                    "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
-                ));
-                Ok(Evidence::none())
-            }
-            Err(failure) => Err(failure),
-        }
+    ) -> Result<SelectedChecks, Failure> {
+        let (goals, options) = (&arguments.goals, &arguments.evidence);
+        let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app)?;
+        Ok(selected.unwrap_or_else(|| {
+            app.notices.say(&say(
+                app.lang,
+                "no checks given or detected: the judge model alone decides, and must approve twice",
+                "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
+            ));
+            SelectedChecks::none()
+        }))
     }
 
     /// The models. Their names are fixed in the settings, so that a resumed run asks the same ones.
@@ -202,7 +196,7 @@ impl Job {
 
     fn order(
         &self,
-        evidence: &Evidence,
+        evidence: &SelectedChecks,
         models: &BTreeMap<Role, Arc<dyn Model>>,
         variant: &Variant<'_>,
         repository: &Repository,
@@ -229,7 +223,7 @@ impl Job {
             goals: of_kind(CheckKind::Goal),
             test_edits: variant.test_edits,
         };
-        RunOrder::planned(order, allowance::of(&settings.budget))
+        RunOrder::planned(order, allowance::from_settings(&settings.budget))
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {

@@ -83,7 +83,7 @@ fn arguments_that_mean_nothing() {
         );
         refused(&lab.call(&["loop", "--until", "", "--", "true"]), &["--until"]);
         refused(&lab.call(&["loop", "--check", "  ", "--", "true"]), &["--check"]);
-        refused(&lab.call(&["loop", "--", "true"]), &["no check was named", "--until"]);
+        refused(&lab.call(&["loop", "--", "true"]), &["no checks given", "--until"]);
         assert!(lab.call(&["list"]).stdout.is_empty(), "nothing was begun");
     });
 }
