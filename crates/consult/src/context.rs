@@ -53,7 +53,7 @@ pub fn repository_context(workspaces: &dyn Workspaces, at: &CommitId, tokens: u6
     // Three looks at the repository, none of which needs another, and a planner waits for all of them.
     let looks = std::thread::scope(|scope| {
         let files = scope.spawn(|| said(workspaces.files(at)));
-        let recent = scope.spawn(|| said(workspaces.recent(at, COMMITS)));
+        let recent = scope.spawn(|| said(workspaces.recent_subjects(at, COMMITS)));
         let contents = said(workspaces.read_files(at, &known, LARGEST_FILE));
         Looks { contents, recent: ended(recent), files: ended(files) }
     });

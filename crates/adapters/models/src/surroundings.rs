@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, Invocation, Limits, Processes, Program, Stdin};
+use fixpoint_ports::{Cancel, Invocation, ProcessLimits, Processes, Program, Stdin};
 
 use crate::network::Network;
 
@@ -78,7 +78,7 @@ impl ProgramRunner {
             directory,
             environment: self.environment.clone(),
             stdin: errand.stdin,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: errand.wall,
                 silence: None,
                 grace: Duration::from_secs(2),

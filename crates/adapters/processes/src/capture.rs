@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use fixpoint_ports::{Captured, ProcessError};
+use fixpoint_ports::{CapturedOutput, ProcessError};
 
 use crate::rotate::rotate_left;
 
@@ -55,9 +55,9 @@ impl Capture {
     }
 
     /// Puts the file in order and says what is in it.
-    pub(crate) fn finish(self) -> Result<Captured, ProcessError> {
-        let left_out = self.put_in_order().map_err(|source| cannot_keep(&self.path, source))?;
-        Ok(Captured { path: self.path, written: self.written, left_out })
+    pub(crate) fn finish(self) -> Result<CapturedOutput, ProcessError> {
+        let omitted = self.put_in_order().map_err(|source| cannot_keep(&self.path, source))?;
+        Ok(CapturedOutput { path: self.path, written: self.written, omitted })
     }
 
     /// Bytes that are kept without leaving anything out.
@@ -82,17 +82,17 @@ impl Capture {
         if beyond == 0 {
             return Ok(0);
         }
-        let left_out = self.written - self.head - self.tail;
+        let omitted = self.written - self.head - self.tail;
         let first = beyond.checked_rem(self.tail).unwrap_or(0);
         rotate_left(&self.file, self.head + MARKER..self.capacity(), first)?;
-        self.file.write_all_at(marker(left_out).as_bytes(), self.head)?;
-        Ok(left_out)
+        self.file.write_all_at(marker(omitted).as_bytes(), self.head)?;
+        Ok(omitted)
     }
 }
 
 /// The line in the middle, on lines of its own and always [`MARKER`] bytes long.
-fn marker(left_out: u64) -> String {
-    let text = format!("[{left_out} bytes left out here]");
+fn marker(omitted: u64) -> String {
+    let text = format!("[{omitted} bytes left out here]");
     format!("\n{text:-<width$}\n", width = MARKER as usize - 2)
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     /// Keeps `output` in pieces of the given lengths, over and over, and returns the file and what was said of it.
-    fn kept(output: &[u8], pieces: &[usize], kept: u64) -> (Vec<u8>, Captured) {
+    fn kept(output: &[u8], pieces: &[usize], kept: u64) -> (Vec<u8>, CapturedOutput) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("output");
         let mut capture = Capture::create(&path, kept).unwrap();
@@ -129,9 +129,9 @@ mod tests {
         if output.len() <= kept + MARKER as usize {
             return (output.to_vec(), 0);
         }
-        let left_out = (output.len() - kept) as u64;
+        let omitted = (output.len() - kept) as u64;
         let (head, tail) = (&output[..kept / 2], &output[output.len() - (kept - kept / 2)..]);
-        ([head, marker(left_out).as_bytes(), tail].concat(), left_out)
+        ([head, marker(omitted).as_bytes(), tail].concat(), omitted)
     }
 
     proptest! {
@@ -143,9 +143,9 @@ mod tests {
             limit in 0usize..300,
         ) {
             let (file, captured) = kept(&output, &pieces, limit as u64);
-            let (content, left_out) = expected(&output, limit);
+            let (content, omitted) = expected(&output, limit);
             prop_assert_eq!(file, content);
-            prop_assert_eq!((captured.written, captured.left_out), (output.len() as u64, left_out));
+            prop_assert_eq!((captured.written, captured.omitted), (output.len() as u64, omitted));
         }
     }
 

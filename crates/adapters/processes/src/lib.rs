@@ -14,7 +14,7 @@
 //! Owns: the supervisor, the limits, the capped output, the environment an agent may see. Refuses: knowing what an
 //! agent is or means by its output.
 //!
-//! Invariant: when [`Processes::run`](fixpoint_ports::Processes::run) returns an [`Ended`](fixpoint_ports::Ended), no
+//! Invariant: when [`Processes::run`](fixpoint_ports::Processes::run) returns an [`ProcessExit`](fixpoint_ports::ProcessExit), no
 //! process of that run exists.
 
 mod capture;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{ExitCause, Limits};
+use fixpoint_ports::{ExitCause, ProcessLimits};
 
 /// When a run began, and when it was last heard of.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) struct Heard {
 
 impl Heard {
     /// The limit that is exceeded at `now`, if any; that of the whole run before that of silence.
-    pub(crate) fn exceeded(&self, limits: &Limits, now: Instant) -> Option<ExitCause> {
+    pub(crate) fn exceeded(&self, limits: &ProcessLimits, now: Instant) -> Option<ExitCause> {
         let silent_for = now.saturating_duration_since(self.last_output);
         if now.saturating_duration_since(self.started) >= limits.wall {
             Some(ExitCause::TimedOut)
@@ -25,7 +25,7 @@ impl Heard {
     }
 
     /// How long until a limit can be exceeded.
-    pub(crate) fn remaining(&self, limits: &Limits, now: Instant) -> Duration {
+    pub(crate) fn remaining(&self, limits: &ProcessLimits, now: Instant) -> Duration {
         let left =
             |limit: Duration, since: Instant| limit.saturating_sub(now.saturating_duration_since(since));
         let wall = left(limits.wall, self.started);
@@ -41,7 +41,7 @@ mod tests {
     fn each_limit_is_exceeded_at_its_time_and_not_before() {
         let started = Instant::now();
         let at = |seconds: u64| started + Duration::from_secs(seconds);
-        let limits = |silence: Option<u64>| Limits {
+        let limits = |silence: Option<u64>| ProcessLimits {
             wall: Duration::from_secs(10),
             silence: silence.map(Duration::from_secs),
             grace: Duration::ZERO,

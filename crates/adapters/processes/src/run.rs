@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::io;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{Cancel, Captured, Ended, ExitCause, Invocation, ProcessError, Processes, Urgency};
+use fixpoint_ports::{
+    Cancel, CapturedOutput, ExitCause, Invocation, ProcessError, ProcessExit, Processes, Urgency,
+};
 
 use crate::capture::Capture;
 use crate::limits;
@@ -54,12 +56,12 @@ impl Processes for SupervisedProcesses {
         invocation: &Invocation,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         let started = Instant::now();
         let capture = Capture::create(&invocation.output, invocation.limits.kept_output)?;
         let at_once = |cause| {
-            let output = Captured { path: invocation.output.clone(), written: 0, left_out: 0 };
-            Ok(Ended { cause, duration: started.elapsed(), output, stragglers: 0 })
+            let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
+            Ok(ProcessExit { cause, duration: started.elapsed(), output, stragglers: 0 })
         };
         if cancel.is_asked() {
             return at_once(ExitCause::Cancelled);
@@ -126,7 +128,7 @@ impl Run<'_> {
         mut link: Link,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         let close = loop {
             link.wait(self.pause(Instant::now()));
             self.take_output(&mut link, PIECES, progress);
@@ -154,7 +156,7 @@ impl Run<'_> {
         }
     }
 
-    fn ended(&mut self, stragglers: u32) -> Result<Ended, ProcessError> {
+    fn ended(&mut self, stragglers: u32) -> Result<ProcessExit, ProcessError> {
         let cause = match std::mem::replace(&mut self.state, State::Running) {
             State::Ending(cause) => cause,
             State::Running => {
@@ -163,7 +165,7 @@ impl Run<'_> {
         };
         let lost = ProcessError::Supervisor("the output was already given up".to_string());
         let output = std::mem::replace(&mut self.capture, Err(lost))?.finish()?;
-        Ok(Ended { cause, duration: self.heard.started.elapsed(), output, stragglers })
+        Ok(ProcessExit { cause, duration: self.heard.started.elapsed(), output, stragglers })
     }
 
     /// How long to wait when nothing happens.

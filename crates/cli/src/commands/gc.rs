@@ -124,9 +124,9 @@ fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
 /// Lets go of a run's commits, then of its directory: what has no directory any more is found by nobody.
 fn forget(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
     let prefix = format!("{}/", run.id);
-    let kept = repository.workspaces.kept()?;
+    let kept = repository.workspaces.stored_refs()?;
     let of_run: Vec<_> = kept.into_iter().filter(|kept| kept.reference.starts_with(&prefix)).collect();
-    repository.workspaces.forget(&of_run)?;
+    repository.workspaces.delete_refs(&of_run)?;
     Ok(run.remove()?)
 }
 

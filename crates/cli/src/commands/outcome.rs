@@ -7,7 +7,7 @@ use fixpoint_ports::{DiffStyle, Workspaces};
 use fixpoint_runs::{Cost, Explanation, RunDirectory, Story, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
 use fixpoint_vocabulary::{Cause, Lang};
-use fixpoint_workspaces::{Branch, Forwarded};
+use fixpoint_workspaces::{BranchOutcome, FastForwardOutcome};
 
 use super::plan_text;
 use crate::failure::Failure;
@@ -139,15 +139,15 @@ pub(crate) fn deliver(
         run.note_delivery()?;
         return Ok(Delivered { branch: None, lines: vec![format!("Patch: {path}")] });
     }
-    let branch = match workspaces.deliver_branch(&run.id.0, &result)? {
-        Branch::Created(branch) => branch,
-        Branch::Exists(branch, at) if at == result => branch,
+    let branch = match workspaces.create_branch(&run.id.0, &result)? {
+        BranchOutcome::Created(branch) => branch,
+        BranchOutcome::Exists(branch, at) if at == result => branch,
         // A part of the result was handed over before, and the rest was done since.
-        Branch::Exists(branch, _) => {
+        BranchOutcome::Exists(branch, _) => {
             let told = match workspaces.fast_forward(&branch, &result)? {
-                Forwarded::Moved => None,
-                Forwarded::Diverged | Forwarded::NoSuchBranch => Some("was moved"),
-                Forwarded::CheckedOut => Some("is checked out"),
+                FastForwardOutcome::Moved => None,
+                FastForwardOutcome::Diverged | FastForwardOutcome::NoSuchBranch => Some("was moved"),
+                FastForwardOutcome::CheckedOut => Some("is checked out"),
             };
             if let Some(why) = told {
                 let notice = format!("the branch {branch} {why} and is left alone; the result is {result}");
@@ -168,16 +168,16 @@ pub(crate) fn deliver(
     Ok(Delivered { branch: Some(branch), lines })
 }
 
-fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
+fn forwarded(into: &str, branch: &str, outcome: FastForwardOutcome) -> String {
     match outcome {
-        Forwarded::Moved => format!("{into} was moved forward to the result"),
-        Forwarded::Diverged => {
+        FastForwardOutcome::Moved => format!("{into} was moved forward to the result"),
+        FastForwardOutcome::Diverged => {
             format!("{into} has other commits meanwhile and is left alone; merge {branch} into it")
         }
-        Forwarded::CheckedOut => {
+        FastForwardOutcome::CheckedOut => {
             format!("{into} is checked out and is left alone; `git merge --ff-only {branch}` brings it there")
         }
-        Forwarded::NoSuchBranch => format!("there is no branch {into}; the result is in {branch}"),
+        FastForwardOutcome::NoSuchBranch => format!("there is no branch {into}; the result is in {branch}"),
     }
 }
 

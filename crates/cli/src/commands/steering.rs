@@ -42,17 +42,17 @@ pub(crate) fn resume(
     let around = Around { surroundings, repository: &repository, screen: surroundings.screen };
     // Before anything is done in a workspace, what a dead process left in one is kept.
     let lock = run.lock()?;
-    let rescue = repository.workspaces.rescue()?;
+    let recovery = repository.workspaces.recover()?;
     drop(lock);
-    for kept in &rescue.kept {
+    for kept in &recovery.recovered {
         surroundings
             .notices
             .say(&format!("kept what an interrupted agent left: refs/fixpoint/{}", kept.reference));
     }
-    for lost in &rescue.lost {
+    for lost in &recovery.unrecovered {
         let notice = format!(
             "a workspace could not be read ({}); its files are in {}",
-            lost.why,
+            lost.reason,
             lost.directory.display()
         );
         surroundings.notices.say(&notice);

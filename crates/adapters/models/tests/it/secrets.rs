@@ -70,7 +70,7 @@ fn nothing_shows_the_key_by_debug() {
             _: &fixpoint_ports::Invocation,
             _: &fixpoint_ports::Cancel,
             _: &mut dyn FnMut(&[u8]),
-        ) -> Result<fixpoint_ports::Ended, fixpoint_ports::ProcessError> {
+        ) -> Result<fixpoint_ports::ProcessExit, fixpoint_ports::ProcessError> {
             Err(fixpoint_ports::ProcessError::Supervisor("nobody".to_string()))
         }
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, Invocation, Limits, Processes, Program, Stdin};
+use fixpoint_ports::{Cancel, Invocation, ProcessLimits, Processes, Program, Stdin};
 use fixpoint_processes::{SupervisedProcesses, supervisor_main};
 
 fn main() -> ExitCode {
@@ -36,7 +36,7 @@ fn host(arguments: &[OsString]) -> ExitCode {
         directory,
         environment: vec![("MARK".into(), mark.clone()), ("PATH".into(), "/usr/bin:/bin".into())],
         stdin: Stdin::Closed,
-        limits: Limits {
+        limits: ProcessLimits {
             wall: Duration::from_secs(600),
             silence: None,
             grace: Duration::from_millis(200),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use fixpoint_ports::{Captured, Ended, ExitCause, Program};
+use fixpoint_ports::{CapturedOutput, ExitCause, ProcessExit, Program};
 
 use crate::stage::Stage;
 
@@ -31,8 +31,9 @@ fn codes_and_signals_are_told_as_they_are() {
 fn the_whole_answer() {
     let stage = Stage::new();
     let ended = stage.run(&stage.shell("printf hello"));
-    let output = Captured { path: stage.file("output"), written: 5, left_out: 0 };
-    let expected = Ended { cause: ExitCause::Exited(0), duration: ended.duration, output, stragglers: 0 };
+    let output = CapturedOutput { path: stage.file("output"), written: 5, omitted: 0 };
+    let expected =
+        ProcessExit { cause: ExitCause::Exited(0), duration: ended.duration, output, stragglers: 0 };
     assert_eq!(ended, expected);
     assert_eq!(stage.output(), "hello");
 }

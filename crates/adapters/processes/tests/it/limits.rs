@@ -1,4 +1,4 @@
-//! Limits and stops.
+//! ProcessLimits and stops.
 
 use std::time::{Duration, Instant};
 

@@ -19,7 +19,7 @@ fn the_beginning_and_the_end_are_kept() {
     invocation.limits.kept_output = 100;
     let ended = stage.run(&invocation);
     let written = 1_288_895 + 14;
-    assert_eq!((ended.output.written, ended.output.left_out), (written, written - 100));
+    assert_eq!((ended.output.written, ended.output.omitted), (written, written - 100));
     let output = stage.output();
     assert!(
         output.starts_with("1\n2\n3\n") && output.ends_with("199999\n200000\nthe last line\n"),

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{Cancel, Ended, Invocation, Limits, ProcessError, Processes, Program, Stdin};
+use fixpoint_ports::{
+    Cancel, Invocation, ProcessError, ProcessExit, ProcessLimits, Processes, Program, Stdin,
+};
 use fixpoint_processes::SupervisedProcesses;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -49,7 +51,7 @@ impl Stage {
                 ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ],
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: LONG,
                 silence: None,
                 grace: Duration::from_millis(300),
@@ -68,7 +70,7 @@ impl Stage {
         self.invocation(Program::Direct { program: program.into(), arguments })
     }
 
-    pub(crate) fn run(&self, invocation: &Invocation) -> Ended {
+    pub(crate) fn run(&self, invocation: &Invocation) -> ProcessExit {
         self.processes.run(invocation, &Cancel::default(), &mut |_| {}).unwrap()
     }
 
@@ -77,7 +79,7 @@ impl Stage {
         &self,
         invocation: &Invocation,
         then: impl FnOnce(&Cancel),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         let cancel = Cancel::default();
         let mut then = Some(then);
         self.processes.run(invocation, &cancel, &mut |_| {

@@ -9,7 +9,7 @@ use fixpoint_decide::run::Move;
 use fixpoint_engine::Recorded;
 use fixpoint_runs::{Iteration, RunDirectory, Story};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState, Text};
-use fixpoint_workspaces::Branch;
+use fixpoint_workspaces::BranchOutcome;
 
 use super::narration::attempts_under_way;
 use crate::repository::Repository;
@@ -173,10 +173,10 @@ impl Finished {
     /// The branch with the result, where it was made.
     pub(super) fn branch(&self) -> Option<String> {
         let result = self.story.result()?;
-        match self.repository.workspaces.deliver_branch(&self.run.id.0, &result).ok()? {
-            Branch::Exists(branch, at) => (at == result).then_some(branch),
+        match self.repository.workspaces.create_branch(&self.run.id.0, &result).ok()? {
+            BranchOutcome::Exists(branch, at) => (at == result).then_some(branch),
             // It is only there because it was looked for.
-            Branch::Created(_) => None,
+            BranchOutcome::Created(_) => None,
         }
     }
 

@@ -1,18 +1,18 @@
-//! Differences between commits, what two have in common, and commits made of parts of two.
+//! Changes between commits, merge bases, and commits made of parts of others.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use fixpoint_ports::{Change, ChangeKind, WorkspaceError, Workspaces};
+use fixpoint_ports::{ChangeKind, FileChange, WorkspaceError, Workspaces};
 
-use crate::fixture::{Fixture, shell, users};
+use crate::fixture::{Fixture, shell, users_files};
 
-fn change(path: &str, kind: ChangeKind, lines: Option<u64>) -> Change {
-    Change { path: path.as_bytes().to_vec(), kind, lines }
+fn change(path: &str, kind: ChangeKind, lines: Option<u64>) -> FileChange {
+    FileChange { path: path.as_bytes().to_vec(), kind, lines }
 }
 
 #[test]
-fn every_kind_of_change_is_named_with_its_lines() {
+fn every_kind_of_change_has_its_line_count() {
     let fixture = Fixture::new();
     fixture.write("moved", "a\nb\nc\n");
     fixture.write("same", "a\n");
@@ -22,7 +22,7 @@ fn every_kind_of_change_is_named_with_its_lines() {
         "git mv moved renamed; chmod +x same; printf 'hello\\nworld\\n' > README; rm run; rm src/main.rs",
     );
     fs::write(fixture.user.join("binary"), [0, 1, 2, 255]).unwrap();
-    symlink("elsewhere", fixture.user.join("src/main.rs")).unwrap();
+    symlink("target", fixture.user.join("src/main.rs")).unwrap();
     let after = fixture.commit("after");
     let expected = [
         change("README", ChangeKind::Modified, Some(1)),
@@ -41,7 +41,7 @@ fn every_kind_of_change_is_named_with_its_lines() {
 }
 
 #[test]
-fn a_graft_takes_exactly_the_named_paths() {
+fn a_graft_changes_exactly_the_named_paths() {
     let fixture = Fixture::new();
     let onto = fixture.commit("onto");
     shell(
@@ -50,27 +50,27 @@ fn a_graft_takes_exactly_the_named_paths() {
     );
     shell(&fixture.user, "rm link; mkdir link; echo z > link/file");
     let from = fixture.commit("from");
-    let before = users(&fixture);
+    let before = users_files(&fixture);
     let workspaces = fixture.open();
     let paths = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>();
     let named = paths(&["README", "run", "d/new", "a\nb", "link/file", "link", "no such path", ".gitignore"]);
     let grafted = workspaces.graft(&onto, &from, &named, "grafted").unwrap();
-    let left = workspaces.changes(&grafted.commit, &from).unwrap();
-    assert_eq!(left, [change("src/main.rs", ChangeKind::Modified, Some(2))]);
+    let remaining = workspaces.changes(&grafted.commit, &from).unwrap();
+    assert_eq!(remaining, [change("src/main.rs", ChangeKind::Modified, Some(2))]);
     let nothing = workspaces.graft(&onto, &from, &[], "nothing").unwrap();
     assert_eq!(workspaces.changes(&onto, &nothing.commit).unwrap(), []);
     let all: Vec<_> =
         workspaces.changes(&onto, &from).unwrap().into_iter().map(|change| change.path).collect();
     let whole = workspaces.graft(&onto, &from, &all, "whole").unwrap();
     assert_eq!(workspaces.changes(&from, &whole.commit).unwrap(), []);
-    // Reverting the whole gives the tree it began with.
+    // The other way round gives the first tree again.
     let back = workspaces.graft(&from, &onto, &all, "back").unwrap();
     assert_eq!(workspaces.changes(&onto, &back.commit).unwrap(), []);
-    assert_eq!(users(&fixture), before);
+    assert_eq!(users_files(&fixture), before);
 }
 
 #[test]
-fn two_commits_have_the_nearest_in_common_or_none() {
+fn the_merge_base_of_related_and_of_unrelated_commits() {
     let fixture = Fixture::new();
     let base = fixture.commit("base");
     fixture.write("README", "ours\n");
@@ -79,7 +79,7 @@ fn two_commits_have_the_nearest_in_common_or_none() {
     let theirs = workspaces.overlay(&base, &[(b"new".to_vec(), b"x\n".to_vec())], "theirs").unwrap().commit;
     assert_eq!(workspaces.merge_base(&ours, &theirs).unwrap(), Some(base.clone()));
     assert_eq!(workspaces.merge_base(&base, &ours).unwrap(), Some(base));
-    shell(&fixture.user, "git checkout -q --orphan apart");
-    let apart = fixture.commit("apart");
-    assert_eq!(workspaces.merge_base(&ours, &apart).unwrap(), None);
+    shell(&fixture.user, "git checkout -q --orphan unrelated");
+    let unrelated = fixture.commit("unrelated");
+    assert_eq!(workspaces.merge_base(&ours, &unrelated).unwrap(), None);
 }

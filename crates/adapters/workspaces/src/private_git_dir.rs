@@ -1,61 +1,51 @@
 //! A git directory of our own: for our view of a slot, for an agent to work with, and for one operation.
 //!
-//! Owns its whole content, written file by file without starting git. Refuses remotes, filters, hooks and anything
-//! else of the user's configuration that names a program. Invariant: its objects are found through alternates, so it
-//! costs no more than its index.
+//! Owns its whole content, written file by file without starting git. Refuses remotes, filters, hooks and everything
+//! else in the user's configuration that names a program. Invariant: its objects are found through alternates, so it
+//! takes no more space than its index.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fixpoint_ports::{CommitId, WorkspaceError};
 
-use crate::files::{make_directory, remove, write};
-use crate::git::{Git, Settings};
-use crate::repository::{Repository, read_optional};
-
-/// Where objects are read and written.
-#[derive(Debug, Clone)]
-pub(crate) struct Store {
-    /// Objects are written here and, through its alternates, all are found from here.
-    pub(crate) objects: PathBuf,
-}
+use crate::files::{create_directory, read_optional, remove, write};
+use crate::git::{ConfigFiles, GitCommand};
+use crate::repository::Repository;
 
 /// What is checked out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Head<'a> {
     /// No commit yet.
     Unborn,
-    /// A commit, on no branch.
     Detached(&'a CommitId),
-    /// A commit, on the branch an agent works on; whoever commits does so under the user's name.
-    Agents(&'a CommitId),
+    /// On a branch for the agent, with the user's name and address for its commits.
+    AgentBranch(&'a CommitId),
 }
 
-/// The branch an agent finds itself on.
-const BRANCH: &str = "fixpoint";
+const AGENT_BRANCH: &str = "fixpoint";
 
-/// Writes a git directory. What is already there and not named here stays, such as an index.
+/// Writes a git directory whose objects are those in `objects`. Files that are not written here, such as the index, stay.
 pub(crate) fn write_git_dir(
     path: &Path,
     repository: &Repository,
-    store: &Store,
+    objects: &Path,
     head: Head<'_>,
 ) -> Result<(), WorkspaceError> {
     for directory in ["objects/info", "objects/pack", "refs/heads", "info"] {
-        make_directory(&path.join(directory))?;
+        create_directory(&path.join(directory))?;
     }
-    write(&path.join("objects/info/alternates"), &alternates_line(store.objects.as_os_str().as_bytes()))?;
-    let branch = |at: &CommitId| write(&path.join("refs/heads").join(BRANCH), format!("{at}\n").as_bytes());
-    let points_to = match head {
-        Head::Unborn => format!("ref: refs/heads/{BRANCH}\n"),
+    write(&path.join("objects/info/alternates"), &alternates_line(objects.as_os_str().as_bytes()))?;
+    let head_line = match head {
+        Head::Unborn => format!("ref: refs/heads/{AGENT_BRANCH}\n"),
         Head::Detached(commit) => format!("{commit}\n"),
-        Head::Agents(commit) => {
-            branch(commit)?;
-            format!("ref: refs/heads/{BRANCH}\n")
+        Head::AgentBranch(commit) => {
+            write(&path.join("refs/heads").join(AGENT_BRANCH), format!("{commit}\n").as_bytes())?;
+            format!("ref: refs/heads/{AGENT_BRANCH}\n")
         }
     };
-    write(&path.join("HEAD"), points_to.as_bytes())?;
-    write_settings(path, repository, head)?;
+    write(&path.join("HEAD"), head_line.as_bytes())?;
+    write_config(path, repository, head)?;
     for (from, to) in carried_files(repository) {
         let to = path.join(to);
         match read_optional(&from)? {
@@ -75,48 +65,48 @@ fn carried_files(repository: &Repository) -> [(PathBuf, &'static str); 3] {
     ]
 }
 
-/// Writes the settings alone, so that nothing written into them in the meantime is in force.
-pub(crate) fn write_settings(
+/// Writes the configuration alone, so that nothing that was written to it in the meantime is in force.
+pub(crate) fn write_config(
     path: &Path,
     repository: &Repository,
     head: Head<'_>,
 ) -> Result<(), WorkspaceError> {
-    let version = if repository.format == "sha1" { "0" } else { "1" };
+    let version = if repository.object_format == "sha1" { "0" } else { "1" };
     let mut text = b"[core]\n\tbare = false\n\tuntrackedCache = keep\n".to_vec();
-    setting(&mut text, "repositoryformatversion", version.as_bytes());
-    let section = |text: &mut Vec<u8>, prefix: &str| {
+    add_setting(&mut text, "repositoryformatversion", version.as_bytes());
+    let add_section = |text: &mut Vec<u8>, prefix: &str| {
         for (name, value) in repository.settings_under(prefix) {
-            setting(text, name, value);
+            add_setting(text, name, value);
         }
     };
-    section(&mut text, "core.");
-    if repository.format != "sha1" {
+    add_section(&mut text, "core.");
+    if repository.object_format != "sha1" {
         text.extend_from_slice(b"[extensions]\n");
-        setting(&mut text, "objectformat", repository.format.as_bytes());
+        add_setting(&mut text, "objectformat", repository.object_format.as_bytes());
     }
     match head {
-        Head::Agents(_) => {
+        Head::AgentBranch(_) => {
             text.extend_from_slice(b"[user]\n");
-            section(&mut text, "user.");
+            add_section(&mut text, "user.");
         }
         Head::Unborn | Head::Detached(_) => {}
     }
     write(&path.join("config"), &text)
 }
 
-fn setting(text: &mut Vec<u8>, name: &str, value: &[u8]) {
+fn add_setting(text: &mut Vec<u8>, name: &str, value: &[u8]) {
     text.extend_from_slice(format!("\t{name} = ").as_bytes());
     text.extend_from_slice(&quoted_line(value));
 }
 
-/// A path in the file of alternates: as it is, because other readers than git know no quotes, unless git itself would
-/// take it for something else.
+/// A line of `objects/info/alternates`. Other programs than git read no quotes there, so there are none unless git
+/// itself would misread the path.
 fn alternates_line(path: &[u8]) -> Vec<u8> {
     let is_plain = !path.starts_with(b"#") && !path.starts_with(b"\"") && !path.contains(&b'\n');
     if is_plain { [path, b"\n"].concat() } else { quoted_line(path) }
 }
 
-/// A value in double quotes on a line of its own, in the escapes that settings and alternates both read.
+/// A value in double quotes and a newline, with escapes that configuration files and alternates have in common.
 pub(crate) fn quoted_line(value: &[u8]) -> Vec<u8> {
     let mut line = vec![b'"'];
     for byte in value {
@@ -131,28 +121,25 @@ pub(crate) fn quoted_line(value: &[u8]) -> Vec<u8> {
     line
 }
 
-/// A git directory of ours looking at a working tree.
+/// A working tree seen through a git directory of our own.
 #[derive(Debug, Clone)]
-pub(crate) struct View {
-    /// The git directory, whose index is the one used.
+pub(crate) struct WorkTreeView {
     pub(crate) git_dir: PathBuf,
-    /// The working tree.
     pub(crate) tree: PathBuf,
-    /// Where objects go.
+    /// New objects are written here.
     pub(crate) objects: PathBuf,
 }
 
-impl View {
-    /// A git process with this view, started at the root of the working tree.
-    pub(crate) fn git(&self, subcommand: &'static str) -> Git {
-        Git::new(Settings::Ours, subcommand)
+impl WorkTreeView {
+    /// A git process at the root of the working tree.
+    pub(crate) fn git(&self, subcommand: &'static str) -> GitCommand {
+        GitCommand::new(ConfigFiles::Private, subcommand)
             .env("GIT_DIR", &self.git_dir)
             .env("GIT_WORK_TREE", &self.tree)
             .env("GIT_OBJECT_DIRECTORY", &self.objects)
             .current_dir(&self.tree)
     }
 
-    /// Its index.
     pub(crate) fn index(&self) -> PathBuf {
         self.git_dir.join("index")
     }
@@ -163,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_quoted_for_settings_and_alternates() {
+    fn values_are_quoted_for_configuration_and_alternates() {
         assert_eq!(alternates_line(b"/a b/c"), b"/a b/c\n");
         assert_eq!(alternates_line(b"/a\nb"), b"\"/a\\nb\"\n");
         assert_eq!(quoted_line(b"/a b/\"c\\d\ne"), b"\"/a b/\\\"c\\\\d\\ne\"\n");
