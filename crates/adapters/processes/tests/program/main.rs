@@ -1,5 +1,5 @@
-//! Plays the parts that the tests of this crate need: the supervisor, a process that runs something under one, and
-//! programs that behave badly in ways a shell cannot.
+//! What the tests of this crate start: a supervisor, a process that runs something under one, and programs that
+//! misbehave in ways a shell cannot.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -12,19 +12,19 @@ use fixpoint_processes::{SupervisedProcesses, supervisor_main};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let part = arguments.next().unwrap_or_default();
+    let command = arguments.next().unwrap_or_default();
     let rest: Vec<OsString> = arguments.collect();
-    match part.to_str() {
-        // The first argument only marks the process for the test that looks for it.
+    match command.to_str() {
+        // By the first argument the test finds its processes.
         Some("supervise") => supervisor_main(rest.into_iter().skip(1)),
         Some("host") => host(&rest),
         Some("flood") => flood(&rest),
-        Some("hand-on") => hand_on(&rest),
+        Some("respawn") => respawn(&rest),
         _ => ExitCode::from(2),
     }
 }
 
-/// Runs a shell line under supervision, and says how it ended and how much memory that took here.
+/// Runs a shell line under supervision, and prints how it ended and the peak memory of this process.
 fn host(arguments: &[OsString]) -> ExitCode {
     let [mark, directory, line] = arguments else { return ExitCode::from(2) };
     let again = ["supervise".into(), mark.clone()];
@@ -43,20 +43,20 @@ fn host(arguments: &[OsString]) -> ExitCode {
             kept_output: 1 << 20,
         },
     };
-    let ended = processes.run(&invocation, &Cancel::default(), &mut |_| {});
+    let exit = processes.run(&invocation, &Cancel::default(), &mut |_| {});
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    let _ = writeln!(std::io::stdout(), "{ended:?}\n{peak}");
+    let _ = writeln!(std::io::stdout(), "{exit:?}\n{peak}");
     ExitCode::SUCCESS
 }
 
-/// Writes this many bytes as fast as they are taken.
+/// Writes this many bytes as fast as they are read.
 fn flood(arguments: &[OsString]) -> ExitCode {
     let count = arguments.first().and_then(|count| count.to_str()?.parse().ok());
     let mut left: usize = count.unwrap_or_default();
-    let piece = [b'x'; 64 << 10];
+    let chunk = [b'x'; 64 << 10];
     let mut out = std::io::stdout().lock();
-    while let Some(now) = piece.get(..left.min(piece.len())).filter(|now| !now.is_empty()) {
+    while let Some(now) = chunk.get(..left.min(chunk.len())).filter(|now| !now.is_empty()) {
         if out.write_all(now).is_err() {
             return ExitCode::FAILURE;
         }
@@ -65,16 +65,16 @@ fn flood(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Moves to a session of its own, starts itself again, and ends: a process that never stands still. Ends for good
-/// when the file it is given is gone, so that a broken test is not a broken machine.
-fn hand_on(arguments: &[OsString]) -> ExitCode {
-    let Some(leash) = arguments.first() else { return ExitCode::from(2) };
+/// Moves to a session of its own, starts itself again, and exits, over and over. Stops when the file that it is given is
+/// deleted, so that a test that fails does not leave it running.
+fn respawn(arguments: &[OsString]) -> ExitCode {
+    let Some(file) = arguments.first() else { return ExitCode::from(2) };
     let _ = nix::unistd::setsid();
-    if !PathBuf::from(leash).exists() {
+    if !PathBuf::from(file).exists() {
         return ExitCode::SUCCESS;
     }
     let Ok(own) = std::env::current_exe() else { return ExitCode::FAILURE };
-    match Command::new(own).arg("hand-on").arg(leash).spawn() {
+    match Command::new(own).arg("respawn").arg(file).spawn() {
         Ok(_) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

@@ -1,8 +1,8 @@
-//! The words between this process and its supervisor, as bytes on a socket.
+//! The messages between this process and a supervisor, over a socket.
 //!
-//! Arguments and variables are arbitrary bytes and may be secret, so a job travels here and never on a command line
-//! or in the environment of a supervisor. Every message is a frame: its length in four bytes, little endian, and that
-//! many bytes. Nothing is trusted: a frame that is too long or does not parse is refused, never guessed.
+//! Arguments and variables are arbitrary bytes and may be secret, so a job is sent here and never on the command line or
+//! in the environment of a supervisor. A message is a frame: its length in four bytes, little endian, and that many
+//! bytes. A frame that is too long or cannot be parsed is an error.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use fixpoint_ports::{Invocation, Program};
 
-/// The longest frame. The kernel refuses arguments and environments far smaller than this.
+/// The longest frame. The kernel does not accept arguments and environments of this size.
 pub(crate) const MAX_FRAME: usize = 16 << 20;
 
-/// The part of an invocation that the keeper has to know.
+/// The part of an invocation that the supervisor needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) program: Program,
@@ -24,41 +24,35 @@ pub(crate) struct Job {
     pub(crate) grace: Duration,
 }
 
-/// What the keeper is told after its job, one frame each.
+/// What the supervisor is told after its job, one frame each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Ask the tree to end, wait for the grace, then make it.
-    End,
-    /// Make the tree end at once.
+pub(crate) enum StopOrder {
+    /// SIGTERM to the tree, and SIGKILL after the grace.
+    Terminate,
+    /// SIGKILL to the tree at once.
     Kill,
 }
 
-/// What the keeper tells, one frame each, in this order.
+/// What the supervisor reports, one frame each, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The keeper runs, under this process id.
+    /// The supervisor runs, with this process id.
     Ready(i32),
-    /// The program runs.
     Started,
-    /// The program could not be started, and why.
     NotStarted(String),
-    /// The program ended with this code.
     Exited(i32),
-    /// This signal ended the program.
     Signalled(i32),
-    /// Everything is over.
+    /// The tree is gone, but for `left` processes that could not be killed in time. Besides the program, `stragglers`
+    /// processes had to be killed.
     Done {
-        /// Processes besides the program that had to be ended.
         stragglers: u32,
-        /// Processes that could not be ended in time.
         left: u32,
     },
 }
 
-/// Bytes that mean nothing here.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("a message between this process and its supervisor cannot be read")]
-pub(crate) struct Malformed;
+#[error("a message between fixpoint and its supervisor cannot be parsed")]
+pub(crate) struct ProtocolError;
 
 impl Job {
     pub(crate) fn of(invocation: &Invocation) -> Self {
@@ -70,7 +64,7 @@ impl Job {
         }
     }
 
-    /// The job as a frame; nothing when it is longer than a frame may be.
+    /// `None` if the job is too long for a frame.
     pub(crate) fn frame(&self) -> Option<Vec<u8>> {
         let mut body = Vec::new();
         put_u64(&mut body, u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX));
@@ -97,8 +91,8 @@ impl Job {
         framed(&body)
     }
 
-    /// Reads what [`Job::frame`] wrote, without the length.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, Malformed> {
+    /// Parses a frame without its length.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, ProtocolError> {
         let mut fields = Fields(body);
         let grace = Duration::from_millis(fields.u64()?);
         let directory = PathBuf::from(fields.text()?);
@@ -115,28 +109,28 @@ impl Job {
                 }
                 Program::Direct { program, arguments }
             }
-            b's' => Program::Shell(fields.text()?.into_string().map_err(|_| Malformed)?),
-            _ => return Err(Malformed),
+            b's' => Program::Shell(fields.text()?.into_string().map_err(|_| ProtocolError)?),
+            _ => return Err(ProtocolError),
         };
         fields.end()?;
         Ok(Self { program, directory, environment, grace })
     }
 }
 
-impl Order {
+impl StopOrder {
     pub(crate) fn frame(self) -> Vec<u8> {
-        let word = match self {
-            Order::End => b'e',
-            Order::Kill => b'k',
+        let tag = match self {
+            StopOrder::Terminate => b'e',
+            StopOrder::Kill => b'k',
         };
-        vec![1, 0, 0, 0, word]
+        vec![1, 0, 0, 0, tag]
     }
 
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, ProtocolError> {
         match body {
-            [b'e'] => Ok(Order::End),
-            [b'k'] => Ok(Order::Kill),
-            _ => Err(Malformed),
+            [b'e'] => Ok(StopOrder::Terminate),
+            [b'k'] => Ok(StopOrder::Kill),
+            _ => Err(ProtocolError),
         }
     }
 }
@@ -145,14 +139,14 @@ impl Report {
     pub(crate) fn frame(&self) -> Vec<u8> {
         let mut body = Vec::new();
         match self {
-            Report::Ready(keeper) => put_word(&mut body, b'r', *keeper),
+            Report::Ready(supervisor) => put_tagged(&mut body, b'r', *supervisor),
             Report::Started => body.push(b's'),
             Report::NotStarted(reason) => {
                 body.push(b'n');
                 body.extend_from_slice(reason.as_bytes());
             }
-            Report::Exited(code) => put_word(&mut body, b'x', *code),
-            Report::Signalled(signal) => put_word(&mut body, b'g', *signal),
+            Report::Exited(code) => put_tagged(&mut body, b'x', *code),
+            Report::Signalled(signal) => put_tagged(&mut body, b'g', *signal),
             Report::Done { stragglers, left } => {
                 body.push(b'd');
                 put_u32(&mut body, *stragglers);
@@ -162,7 +156,7 @@ impl Report {
         framed(&body).unwrap_or_default()
     }
 
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, ProtocolError> {
         let mut fields = Fields(body);
         let report = match fields.u8()? {
             b'r' => Report::Ready(fields.i32()?),
@@ -171,36 +165,36 @@ impl Report {
             b'x' => Report::Exited(fields.i32()?),
             b'g' => Report::Signalled(fields.i32()?),
             b'd' => Report::Done { stragglers: fields.u32()?, left: fields.u32()? },
-            _ => return Err(Malformed),
+            _ => return Err(ProtocolError),
         };
         fields.end()?;
         Ok(report)
     }
 }
 
-/// Reads one frame, waiting for it.
+/// Waits for one frame.
 pub(crate) fn read_frame(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
     if length > MAX_FRAME {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, Malformed));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, ProtocolError));
     }
     let mut body = vec![0; length];
     from.read_exact(&mut body)?;
     Ok(body)
 }
 
-/// Takes the first frame off bytes that arrive piece by piece, when it is complete.
-pub(crate) fn take_frame(arrived: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Malformed> {
-    let Some((length, rest)) = arrived.split_first_chunk::<4>() else { return Ok(None) };
-    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| Malformed)?;
+/// Removes the first frame from the bytes received so far; `None` until it is complete.
+pub(crate) fn take_frame(received: &mut Vec<u8>) -> Result<Option<Vec<u8>>, ProtocolError> {
+    let Some((length, rest)) = received.split_first_chunk::<4>() else { return Ok(None) };
+    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| ProtocolError)?;
     if length > MAX_FRAME {
-        return Err(Malformed);
+        return Err(ProtocolError);
     }
     let Some(body) = rest.get(..length) else { return Ok(None) };
     let body = body.to_vec();
-    arrived.drain(..4 + length);
+    received.drain(..4 + length);
     Ok(Some(body))
 }
 
@@ -217,8 +211,8 @@ fn put_u64(body: &mut Vec<u8>, number: u64) {
     body.extend_from_slice(&number.to_le_bytes());
 }
 
-fn put_word(body: &mut Vec<u8>, word: u8, number: i32) {
-    body.push(word);
+fn put_tagged(body: &mut Vec<u8>, tag: u8, number: i32) {
+    body.push(tag);
     body.extend_from_slice(&number.to_le_bytes());
 }
 
@@ -228,35 +222,35 @@ fn put_bytes(body: &mut Vec<u8>, text: &OsStr) -> Option<()> {
     Some(())
 }
 
-/// What is left of a frame.
+/// The rest of a frame.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let (field, rest) = self.0.split_first_chunk::<N>().ok_or(Malformed)?;
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], ProtocolError> {
+        let (field, rest) = self.0.split_first_chunk::<N>().ok_or(ProtocolError)?;
         self.0 = rest;
         Ok(*field)
     }
 
-    fn u8(&mut self) -> Result<u8, Malformed> {
+    fn u8(&mut self) -> Result<u8, ProtocolError> {
         self.take::<1>().map(|[byte]| byte)
     }
 
-    fn u32(&mut self) -> Result<u32, Malformed> {
+    fn u32(&mut self) -> Result<u32, ProtocolError> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn i32(&mut self) -> Result<i32, Malformed> {
+    fn i32(&mut self) -> Result<i32, ProtocolError> {
         self.take().map(i32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Result<u64, Malformed> {
+    fn u64(&mut self) -> Result<u64, ProtocolError> {
         self.take().map(u64::from_le_bytes)
     }
 
-    fn text(&mut self) -> Result<OsString, Malformed> {
-        let length = usize::try_from(self.u32()?).map_err(|_| Malformed)?;
-        let (text, rest) = self.0.split_at_checked(length).ok_or(Malformed)?;
+    fn text(&mut self) -> Result<OsString, ProtocolError> {
+        let length = usize::try_from(self.u32()?).map_err(|_| ProtocolError)?;
+        let (text, rest) = self.0.split_at_checked(length).ok_or(ProtocolError)?;
         self.0 = rest;
         Ok(OsString::from_vec(text.to_vec()))
     }
@@ -265,8 +259,8 @@ impl<'a> Fields<'a> {
         std::mem::take(&mut self.0)
     }
 
-    fn end(&self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed) }
+    fn end(&self) -> Result<(), ProtocolError> {
+        if self.0.is_empty() { Ok(()) } else { Err(ProtocolError) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where a test plays: a directory, and a mark that every process of the test carries, so that none can hide.
+//! A temporary directory, and a mark in the environment or arguments of every process of the test, to find them all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,26 +14,25 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 
-/// Longer than anything takes on a slow machine, and the end of a test that would hang.
+/// Longer than anything takes on a slow machine; a test that hangs fails after this.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-static STAGES: AtomicU32 = AtomicU32::new(0);
+static FIXTURES: AtomicU32 = AtomicU32::new(0);
 
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     pub(crate) mark: String,
     pub(crate) directory: TempDir,
     pub(crate) processes: SupervisedProcesses,
 }
 
-/// The program that plays the parts.
-pub(crate) fn actor() -> &'static str {
-    env!("CARGO_BIN_EXE_fixpoint-processes-actor")
+pub(crate) fn test_program() -> &'static str {
+    env!("CARGO_BIN_EXE_fixpoint-processes-test-program")
 }
 
-impl Stage {
+impl Fixture {
     pub(crate) fn new() -> Self {
-        let mark = format!("stage-{}-{}-", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
-        let command: [OsString; 3] = [actor().into(), "supervise".into(), mark.clone().into()];
+        let mark = format!("fixture-{}-{}-", std::process::id(), FIXTURES.fetch_add(1, Ordering::Relaxed));
+        let command: [OsString; 3] = [test_program().into(), "supervise".into(), mark.clone().into()];
         let processes = SupervisedProcesses::new(command.to_vec());
         Self { mark, directory: tempfile::tempdir().unwrap(), processes }
     }
@@ -74,7 +73,7 @@ impl Stage {
         self.processes.run(invocation, &Cancel::default(), &mut |_| {}).unwrap()
     }
 
-    /// Runs, and calls `then` once, as soon as the program has written something.
+    /// Runs a program, and calls `then` once when it has written something.
     pub(crate) fn run_and(
         &self,
         invocation: &Invocation,
@@ -93,57 +92,58 @@ impl Stage {
         String::from_utf8(fs::read(self.file("output")).unwrap()).unwrap()
     }
 
-    /// Every process that carries the mark in its environment or its arguments, with its name.
-    pub(crate) fn living(&self) -> Vec<(i32, String)> {
-        let carries = |path: String| {
+    /// Every process with the mark in its environment or its arguments, with its name.
+    pub(crate) fn running(&self) -> Vec<(i32, String)> {
+        let has_mark = |path: String| {
             let content = fs::read(path).unwrap_or_default();
             content.windows(self.mark.len()).any(|window| window == self.mark.as_bytes())
         };
         let pids = fs::read_dir("/proc").unwrap().flatten();
         let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        pids.filter(|pid| carries(format!("/proc/{pid}/environ")) || carries(format!("/proc/{pid}/cmdline")))
-            .map(|pid| (pid, fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()))
-            .map(|(pid, name)| (pid, name.trim_end().to_string()))
-            .collect()
+        pids.filter(|pid| {
+            has_mark(format!("/proc/{pid}/environ")) || has_mark(format!("/proc/{pid}/cmdline"))
+        })
+        .map(|pid| (pid, fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()))
+        .map(|(pid, name)| (pid, name.trim_end().to_string()))
+        .collect()
     }
 
     /// The process of this test with this name.
     pub(crate) fn find(&self, name: &str) -> Pid {
-        let living = self.living();
-        let found = living.iter().find(|(_, other)| other == name);
-        Pid::from_raw(found.unwrap_or_else(|| panic!("no {name} among {living:?}")).0)
+        let running = self.running();
+        let found = running.iter().find(|(_, other)| other == name);
+        Pid::from_raw(found.unwrap_or_else(|| panic!("no {name} among {running:?}")).0)
     }
 
     pub(crate) fn kill(&self, name: &str) {
         kill(self.find(name), Signal::SIGKILL).unwrap();
     }
 
-    /// Waits until no process of this test is left, and says how long that took.
-    pub(crate) fn await_emptiness(&self) -> Duration {
-        let began = Instant::now();
-        wait_until(|| self.living().is_empty(), || format!("still there: {:?}", self.living()));
-        began.elapsed()
+    /// Waits until no process of this test is left, and returns how long that took.
+    pub(crate) fn wait_until_empty(&self) -> Duration {
+        let started = Instant::now();
+        wait_until(|| self.running().is_empty(), || format!("still running: {:?}", self.running()));
+        started.elapsed()
     }
 }
 
-/// Looks again and again, for a bounded time.
 #[track_caller]
-pub(crate) fn wait_until(mut holds: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
-    let until = Instant::now() + LONG;
-    while !holds() {
-        assert!(Instant::now() < until, "{}", otherwise());
+pub(crate) fn wait_until(mut condition: impl FnMut() -> bool, message: impl Fn() -> String) {
+    let deadline = Instant::now() + LONG;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{}", message());
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-impl Drop for Stage {
+impl Drop for Fixture {
     fn drop(&mut self) {
-        let living = self.living();
-        for (pid, _) in &living {
+        let running = self.running();
+        for (pid, _) in &running {
             let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
         }
         if !std::thread::panicking() {
-            assert_eq!(living, [], "processes were left behind");
+            assert_eq!(running, [], "no process is left");
         }
     }
 }
