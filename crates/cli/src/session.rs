@@ -271,9 +271,9 @@ impl RunStorage<'_> {
             // It is found by nobody, and the next process of this number overwrites it.
             drop(std::fs::remove_dir_all(scratch(repository)));
             let prefix = format!("{}/", self.name());
-            let mut kept = repository.workspaces.kept()?;
+            let mut kept = repository.workspaces.stored_refs()?;
             kept.retain(|kept| kept.reference.starts_with(&prefix));
-            repository.workspaces.forget(&kept)?;
+            repository.workspaces.delete_refs(&kept)?;
         }
         Ok(())
     }

@@ -145,7 +145,8 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
         None => step_words(decision.step, lang),
     };
     let tasks = decision.task_decisions().map(|(_, decision)| of_task(decision));
-    let commands = decision.commands(0).filter_map(|(_, owner, command)| command_words(&owner, command, lang));
+    let commands =
+        decision.commands(0).filter_map(|(_, owner, command)| command_words(&owner, command, lang));
     let words: Vec<String> = tasks.chain(commands).collect();
     if words.is_empty() {
         say(lang, "nothing to start", "開始するものなし")

@@ -37,8 +37,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
             selected.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
-    let agent =
-        agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
+    let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = selected.order(&settings, test_edits);
     let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };

@@ -7,7 +7,7 @@ use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
 use fixpoint_runs::{FinishedChecks, Iteration, LoadedRun};
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::CheckReport;
-use fixpoint_workspaces::Applied;
+use fixpoint_workspaces::ApplyOutcome;
 use serde_json::{Value, json};
 
 use crate::app_context::AppContext;
@@ -105,8 +105,8 @@ pub(crate) fn apply(
         )));
     }
     let (word, paths, code) = match opened.repository.workspaces.apply(&base, &result)? {
-        Applied::Written(paths) => ("written", paths, 0),
-        Applied::Conflict(paths) => ("conflict", paths, 5),
+        ApplyOutcome::Written(paths) => ("written", paths, 0),
+        ApplyOutcome::Conflict(paths) => ("conflict", paths, 5),
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
     match Form::from(arguments.json) {

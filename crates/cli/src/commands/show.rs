@@ -126,8 +126,8 @@ pub(crate) fn explain(
                 "next": told.next,
             }))
         }
-        Form::Text => screen(&loaded.directory.id.0, loaded.view(), app)
-            .iter()
-            .try_for_each(|line| output.line(line)),
+        Form::Text => {
+            screen(&loaded.directory.id.0, loaded.view(), app).iter().try_for_each(|line| output.line(line))
+        }
     }
 }
