@@ -103,10 +103,17 @@ fn variable<'env>(name: &'env str, value: &'env OsStr) -> Option<Variable<'env>>
     Some(Variable { name, value, rank: Rank::Full { depth: keys.len() }, keys })
 }
 
+/// A variable of a similar name, or the one of the only key that has this name in some section.
 fn nearest_variable(name: &str, root: &Rule) -> Option<String> {
     let mut known = Vec::new();
     collect(root, PREFIX, &mut known);
-    nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
+    let similar = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+    let key = name.get(PREFIX.len()..).unwrap_or_default();
+    let in_a_section = || match root.paths_of(key).as_slice() {
+        [path] => Some(format!("{PREFIX}{}", path.to_ascii_uppercase().replace('.', BETWEEN_LEVELS))),
+        _ => None,
+    };
+    similar.or_else(in_a_section)
 }
 
 /// The names of all variables below a rule.

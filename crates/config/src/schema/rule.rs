@@ -253,7 +253,13 @@ impl Rule {
             }
             ValueType::Exactly(value) => format!("`{value}`"),
             ValueType::List(..) => "a list".to_owned(),
-            ValueType::Record(_) | ValueType::Map(_) => "a map".to_owned(),
+            ValueType::Record(record) => {
+                let is_required = |field: &Field| field.presence == Presence::Required;
+                let required = record.fields.iter().filter(|(_, field)| is_required(field));
+                let names: Vec<String> = required.map(|(name, _)| name.clone()).collect();
+                if names.is_empty() { "a map".to_owned() } else { format!("a map with {}", listed(&names)) }
+            }
+            ValueType::Map(_) => "a map".to_owned(),
             ValueType::Either(rules) => rules.iter().map(Rule::type_name).collect::<Vec<_>>().join(" or "),
         }
     }

@@ -117,7 +117,7 @@ fn accepted_values_take_their_canonical_form() {
 fn refused_values_are_named_with_what_is_expected() {
     for (given, message) in [
         (json!({}), "missing field `attempt_count`"),
-        (json!(5), "expected a map, found number 5"),
+        (json!(5), "expected a map with `attempt_count`, found number 5"),
         (json!({"attempt_count": "x"}), "attempt_count: expected an integer, found text \"x\""),
         (
             json!({"attempt_count": "7"}),
@@ -142,6 +142,10 @@ fn refused_values_are_named_with_what_is_expected() {
         (
             with("mode", json!("TreeOfThought")),
             "mode: `tree_of_thought` is not available yet; use `chain_of_thought`",
+        ),
+        (
+            with("tasks", json!([{"id": "a", "scope_paths": "src"}])),
+            "tasks[0].scope_paths: expected a list, found text \"src\"; put it in brackets: [ ]",
         ),
         (json!({"attempt_count": null}), "attempt_count: expected an integer, found null"),
         (json!({"attempt_count": 1.5}), "attempt_count: expected an integer, found number 1.5"),
@@ -174,7 +178,7 @@ fn refused_values_are_named_with_what_is_expected() {
         ),
         (with("old_name", json!(300)), "old_name: 300 is out of range: expected an integer from 0 to 255"),
         (with("free", json!({"a.b": 1})), "free.\"a.b\": expected true or false, found number 1"),
-        (with("rule", json!(5)), "rule: expected text or a map, found number 5"),
+        (with("rule", json!(5)), "rule: expected text or a map with `tool`, found number 5"),
         (with("rule", json!({"tol": "x"})), "rule.tol: unknown key; did you mean `tool`?"),
         (
             with("tagged", json!({"kind": "square", "radius": 1})),
