@@ -21,7 +21,7 @@ const CHOICES: [(&str, &str, &str); 16] = [
     ("agent.kind", "AgentKind", "cli/src/agent.rs"),
     ("baseline.newly_flaky", "NewlyFlaky", "decide/src/baseline.rs"),
     ("baseline.reuse", "BaselineReuse", "execute/src/baselines.rs"),
-    ("checks[].kind", "CheckKind", "cli/src/evidence.rs"),
+    ("checks[].kind", "CheckKind", "cli/src/selected_checks.rs"),
     ("checks[].verdict", "CheckVerdict", "decide/src/verdict.rs"),
     ("convergence.on_stop", "OnStop", "decide/src/run/execution.rs"),
     ("fingerprint.values", "FingerprintValues", "execute/src/checking.rs"),

@@ -24,12 +24,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, ReportedFailure, TreeId,
+    Base, CheckProblem, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event,
+    FailureId, Fingerprint, ReportedFailure, TestName, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
-pub use self::goal_trial::NO_TESTS_RAN;
 pub use self::ground::{CheckBaseline, Ground};
 pub use self::judgement::Judgement;
 pub use self::order::{ImpliedGoals, JudgeOrder, Start, TaskOrder, TestEdits};
@@ -91,21 +91,21 @@ pub enum Step {
     },
 }
 
-/// What the guards showed beside what blocks, by test or fingerprint.
+/// What the guards showed beside what blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Seen {
     /// Failed before and fails now: tolerated.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub known: BTreeSet<String>,
+    pub known: BTreeSet<FailureId>,
     /// Known to fail sometimes: tolerated.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub flaky: BTreeSet<String>,
+    pub flaky: BTreeSet<FailureId>,
     /// Fails sometimes, and never did before.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub newly_flaky: BTreeSet<String>,
+    pub newly_flaky: BTreeSet<FailureId>,
     /// Passed before, and is no longer run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub vanished: BTreeSet<String>,
+    pub vanished: BTreeSet<TestName>,
 }
 
 /// An attempt that was judged.
@@ -135,7 +135,9 @@ pub struct Judged {
 impl Judged {
     /// Whether something stands in the way that may be gone by itself: it fails only sometimes, or took too long once.
     fn is_shaky(&self) -> bool {
-        let is_timeout = |failure: &ReportedFailure| failure.fingerprint.starts_with("timeout:");
+        let is_timeout = |failure: &ReportedFailure| {
+            matches!(failure.id(), FailureId::Check { problem: CheckProblem::Timeout, .. })
+        };
         !self.seen.newly_flaky.is_empty() || self.failures.iter().any(is_timeout)
     }
 }
@@ -226,8 +228,10 @@ struct Left {
 impl Left {
     /// What is left of two sides that could not be brought together.
     fn unmerged(commit: &CommitId, conflict: &Conflict) -> Self {
-        let failure =
-            |path: &String| trial::found("conflict", path, "holds both sides of a conflict, marked");
+        let failure = |path: &String| {
+            let message = Redacted::ours("holds both sides of a conflict, marked");
+            ReportedFailure::new(FailureId::Conflict(path.clone()), message)
+        };
         let failures = conflict.paths.iter().map(failure).collect();
         Self { commit: commit.clone(), masked: false, is_shaky: false, failures, outside: Vec::new() }
     }
@@ -265,7 +269,7 @@ pub struct TaskRun {
     /// What the checks showed of the last attempt that was judged.
     shown: Vec<CheckReport>,
     /// How many attempts in a row each failure has been there.
-    lasting: BTreeMap<String, u32>,
+    lasting: BTreeMap<Fingerprint, u32>,
     /// How many attempts in a row changed nothing.
     #[serde(default)]
     idle: u32,
@@ -470,8 +474,8 @@ impl TaskRun {
         let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
         self.idle = if is_idle { self.idle.saturating_add(1) } else { 0 };
         let lasted = |failure: &ReportedFailure| {
-            let before = self.lasting.get(&failure.fingerprint).copied().unwrap_or(0);
-            (failure.fingerprint.clone(), before.saturating_add(1))
+            let before = self.lasting.get(failure.fingerprint()).copied().unwrap_or(0);
+            (failure.fingerprint().clone(), before.saturating_add(1))
         };
         self.lasting = judged.failures.iter().map(lasted).collect();
         let before = self.last.replace(Left {

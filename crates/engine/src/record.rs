@@ -90,7 +90,7 @@ impl Record {
         let reported = self.event.failures();
         for failure in judged(&mut self.decision).flat_map(|judged| &mut judged.failures) {
             let is_same = |known: &&ReportedFailure| {
-                known.identity == failure.identity && known.fingerprint == failure.fingerprint
+                known.id() == failure.id() && known.fingerprint() == failure.fingerprint()
             };
             let is_slim = failure.message.as_str().is_empty() && failure.place.is_none();
             if let Some(known) = reported.iter().find(is_same).filter(|_| is_slim) {

@@ -38,12 +38,9 @@ struct Instantly {
 
 fn report(run: &CheckRun) -> CheckReport {
     let message = format!("{} {}", run.commit, "x".repeat(MESSAGE_BYTES));
-    let failure = ReportedFailure {
-        identity: "a_test".into(),
-        fingerprint: format!("fingerprint {}", run.commit),
-        message: Redactor::default().redact(&message),
-        place: None,
-    };
+    let fingerprint = format!("fingerprint {}", run.commit).into();
+    let failure =
+        ReportedFailure::of_test("a_test".into(), fingerprint, Redactor::default().redact(&message));
     CheckReport {
         check: GOAL,
         end: CheckEnd::Failed,

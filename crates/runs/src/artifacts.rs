@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
+use fixpoint_vocabulary::work::FailureId;
 use fixpoint_vocabulary::{Cause, Lang};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::{Diagnosis, diagnosis_markdown};
 use crate::history::{Iteration, TaskHistory};
-use crate::summary::{FailureLine, Status};
+use crate::summary::{FailureLine, Status, texts};
 use crate::view::TaskView;
 
 /// `baseline_failures.json`: what failed at the base.
@@ -131,13 +132,13 @@ fn baseline(run: &Run, task: TaskView<'_>) -> BaselineFailures {
         check.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
     };
     let checks = task.task.ground().checks.iter().map(|(number, check)| {
-        let in_every_run = |id: &&String| check.failing.iter().all(|run| run.contains(*id));
-        let all: BTreeSet<&String> = check.failing.iter().flatten().collect();
+        let in_every_run = |id: &&FailureId| check.failing.iter().all(|run| run.contains(*id));
+        let all: BTreeSet<&FailureId> = check.failing.iter().flatten().collect();
         BaselineCheck {
             name: name(number),
             runs: check.failing.len(),
-            known: all.iter().copied().filter(in_every_run).cloned().collect(),
-            flaky: all.iter().copied().filter(|id| !in_every_run(id)).cloned().collect(),
+            known: texts(all.iter().copied().filter(in_every_run)).into_iter().collect(),
+            flaky: texts(all.iter().copied().filter(|id| !in_every_run(id))).into_iter().collect(),
             failures: check.failures.iter().map(FailureLine::from).collect(),
             passed: check.counted,
             masked: check.masked,
@@ -160,8 +161,9 @@ fn fingerprint_history(task: TaskView<'_>) -> FingerprintHistory {
     let base = task.base().map(|base| base.tree.to_string()).unwrap_or_default();
     let entry = |iteration: &Iteration| {
         let attempt = &iteration.judged.attempt;
-        let failing = attempt.fingerprints.iter().flatten().cloned();
-        let violations = attempt.scope_violations.iter().map(|path| format!("scope:{path}"));
+        let failing = attempt.fingerprints.iter().flatten().map(ToString::to_string);
+        let outside = attempt.scope_violations.iter().cloned().map(FailureId::OutOfScope);
+        let violations = outside.map(|failure| failure.to_string());
         let before = std::mem::take(&mut in_a_row);
         in_a_row = failing
             .chain(violations)

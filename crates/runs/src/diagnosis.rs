@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
+use fixpoint_vocabulary::work::Fingerprint;
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,11 +98,11 @@ impl Diagnosis {
 
 /// Failures of the attempts, with how often they were seen; those of the last attempt first.
 pub(crate) fn persistent_failures(task: &TaskHistory) -> Vec<PersistentFailure> {
-    let mut all: BTreeMap<&str, PersistentFailure> = BTreeMap::new();
+    let mut all: BTreeMap<&Fingerprint, PersistentFailure> = BTreeMap::new();
     for iteration in &task.iterations {
         for failure in &iteration.judged.failures {
-            let entry = all.entry(&failure.fingerprint).or_insert_with(|| PersistentFailure {
-                fingerprint: failure.fingerprint.clone(),
+            let entry = all.entry(failure.fingerprint()).or_insert_with(|| PersistentFailure {
+                fingerprint: failure.fingerprint().to_string(),
                 test: None,
                 seen: 0,
                 in_a_row: 0,
@@ -115,7 +116,7 @@ pub(crate) fn persistent_failures(task: &TaskHistory) -> Vec<PersistentFailure> 
             entry.place.clone_from(&failure.place);
         }
         for (fingerprint, entry) in &mut all {
-            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint == *fingerprint) {
+            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint() == *fingerprint) {
                 entry.in_a_row = 0;
             }
         }

@@ -2,14 +2,17 @@
 
 mod agent;
 
+use std::collections::BTreeSet;
+
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
 use fixpoint_decide::task_run::{Step, Work};
-use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
+use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 
 use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::history::Iteration;
+use crate::summary::texts;
 use crate::view::TaskView;
 use crate::words::progress_words;
 
@@ -316,17 +319,17 @@ impl TaskExplainer<'_> {
 
     fn tolerated(&self) -> Option<String> {
         let seen = &self.task.history.iterations.last()?.judged.seen;
-        let list = |names: &std::collections::BTreeSet<String>| {
+        let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
             format!("({}{dots})", shown.join(", "))
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&seen.known, "known", "既知"),
-            (&seen.flaky, "flaky", "不安定"),
-            (&seen.newly_flaky, "newly flaky", "新たに不安定"),
-            (&seen.vanished, "vanished", "消失"),
+            (&texts(&seen.known), "known", "既知"),
+            (&texts(&seen.flaky), "flaky", "不安定"),
+            (&texts(&seen.newly_flaky), "newly flaky", "新たに不安定"),
+            (&texts(&seen.vanished), "vanished", "消失"),
         ] {
             if !names.is_empty() {
                 let (number, names) = (names.len(), list(names));
@@ -345,7 +348,7 @@ impl TaskExplainer<'_> {
     fn is_weakened(&self) -> bool {
         let last = self.task.history.iterations.last();
         last.is_some_and(|last| {
-            last.judged.failures.iter().any(|failure| failure.fingerprint.starts_with("weakened:"))
+            last.judged.failures.iter().any(|failure| matches!(failure.id(), FailureId::Weakened(_)))
         })
     }
 

@@ -45,6 +45,6 @@ pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
 pub use planning_history::{PlanningHistoryLine, planning_history};
 pub use run_explanation::explain;
-pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, UsageLine};
+pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, UsageLine, texts};
 pub use view::{FoldedRun, RunView, TaskView};
 pub use words::{progress_words, state_words, status_words};

@@ -86,12 +86,17 @@ pub struct FailureLine {
 impl From<&ReportedFailure> for FailureLine {
     fn from(failure: &ReportedFailure) -> Self {
         Self {
-            fingerprint: failure.fingerprint.clone(),
+            fingerprint: failure.fingerprint().to_string(),
             test: failure.test().map(ToString::to_string),
             message: failure.message.to_string(),
             place: failure.place.clone(),
         }
     }
+}
+
+/// Names as they are published, sorted.
+pub fn texts<T: ToString>(names: impl IntoIterator<Item = T>) -> BTreeSet<String> {
+    names.into_iter().map(|name| name.to_string()).collect()
 }
 
 /// One attempt.
@@ -165,10 +170,10 @@ impl IterationLine {
             reason: judged.verdict.reason.text.in_lang(lang).to_string(),
             new_failures: judged.failures.iter().map(FailureLine::from).collect(),
             scope_violations: judged.outside.clone(),
-            known: judged.seen.known.clone(),
-            flaky: judged.seen.flaky.clone(),
-            newly_flaky: judged.seen.newly_flaky.clone(),
-            vanished: judged.seen.vanished.clone(),
+            known: texts(&judged.seen.known),
+            flaky: texts(&judged.seen.flaky),
+            newly_flaky: texts(&judged.seen.newly_flaky),
+            vanished: texts(&judged.seen.vanished),
             commit: judged.commit.to_string(),
             tree: judged.attempt.tree.clone(),
             changed_files: attempt.map_or(0, |made| made.result.changed_files),
@@ -354,8 +359,8 @@ impl Summary {
             base: view.base().map(|base| base.commit.to_string()),
             result: view.result().map(|commit| commit.to_string()),
             branch: view.run.delivered().and_then(|delivered| Some(delivered.branch.as_ref()?.name.clone())),
-            known_at_base,
-            flaky_at_base,
+            known_at_base: texts(&known_at_base),
+            flaky_at_base: texts(&flaky_at_base),
             iterations: iterations.collect(),
             plan: plan_line(view.run, lang),
             tasks: task_lines(view),

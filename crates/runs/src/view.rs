@@ -9,7 +9,7 @@ use fixpoint_decide::goals::Proof;
 use fixpoint_decide::run::{Run, RunStatus, TaskSource, Turn};
 use fixpoint_decide::task_run::{Step, TaskRun};
 use fixpoint_engine::{JournalHeader, Record, RecordedRun};
-use fixpoint_vocabulary::work::{Base, CommitId};
+use fixpoint_vocabulary::work::{Base, CommitId, FailureId};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use crate::history::{Iteration, RunHistory, TaskHistory};
@@ -175,13 +175,13 @@ impl<'a> TaskView<'a> {
         (self.cause() == Some(Cause::Done)).then(|| self.task.proof())
     }
 
-    /// Tests and fingerprints that failed at the base in every run, and those that failed in some only.
-    pub fn known_at_base(self) -> (BTreeSet<String>, BTreeSet<String>) {
+    /// What failed at the base in every run, and what failed in some only.
+    pub fn known_at_base(self) -> (BTreeSet<FailureId>, BTreeSet<FailureId>) {
         let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
         for check in self.task.ground().checks.values() {
-            for identity in check.failing.iter().flatten() {
-                let is_constant = check.failing.iter().all(|run| run.contains(identity));
-                if is_constant { &mut always } else { &mut sometimes }.insert(identity.clone());
+            for failing in check.failing.iter().flatten() {
+                let is_constant = check.failing.iter().all(|run| run.contains(failing));
+                if is_constant { &mut always } else { &mut sometimes }.insert(failing.clone());
             }
         }
         (always, sometimes)

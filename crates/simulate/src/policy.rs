@@ -9,6 +9,7 @@ use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
     AttemptCommand, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    Fingerprint,
 };
 
 use crate::machine::{Circumstances, Hands, Interrupted, Machine};
@@ -119,7 +120,7 @@ impl Loop {
         let mut commit = self.project.base().ids().0;
         let at_base = [self.check(&commit), self.check(&commit)];
         let must_pass = |check: u32| check == GOAL || at_base.iter().all(|reports| passes(reports, check));
-        let mut before: Option<BTreeSet<String>> = None;
+        let mut before: Option<BTreeSet<Fingerprint>> = None;
         for number in 1..=attempts {
             commit = self.attempt(number, commit);
             let reports = self.check(&commit);
@@ -169,8 +170,8 @@ fn passes(reports: &[CheckReport], check: u32) -> bool {
     reports.iter().any(|report| report.check == check && report.end == CheckEnd::Passed)
 }
 
-fn failing(reports: &[CheckReport]) -> BTreeSet<String> {
-    reports.iter().flat_map(|report| &report.failures).map(|failure| failure.fingerprint.clone()).collect()
+fn failing(reports: &[CheckReport]) -> BTreeSet<Fingerprint> {
+    reports.iter().flat_map(|report| &report.failures).map(|failure| failure.fingerprint().clone()).collect()
 }
 
 #[cfg(test)]

@@ -13,37 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Draft, ModelAnswer, ModelQuestion, PersonAnswer, PersonAsk, Remark};
 use crate::brief::Delivery;
+pub use crate::check_report::{CheckEnd, CheckReport};
+pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
+pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
 pub use crate::usage::Allowance;
 use crate::usage::Usage;
 use crate::{Redacted, TaskId};
-
-macro_rules! name_of {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(pub String);
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
-}
-
-name_of! {
-    /// A commit, by its full hexadecimal name.
-    CommitId
-}
-name_of! {
-    /// A tree, by its full hexadecimal name.
-    TreeId
-}
-name_of! {
-    /// A large payload, by the BLAKE3 hash of its content in hexadecimal.
-    BlobId
-}
 
 /// A command's name: the number of the record it was decided in, and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -112,89 +87,15 @@ pub struct Reuse {
 pub struct CheckCall {
     /// Which check of the order, from 0.
     pub check: u32,
-    /// Only these tests, where the runner can; empty for all.
+    /// Only what failed like this, where the runner can be asked for it; empty for everything.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub only: BTreeSet<String>,
+    pub only: BTreeSet<FailureId>,
     /// Tests of which it must be said whether they were seen passing.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub watched: BTreeSet<String>,
+    pub watched: BTreeSet<TestName>,
     /// The tests that passed at the base, to find those that are gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_before: Option<BlobId>,
-}
-
-/// How a check's command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckEnd {
-    /// Nothing fails.
-    Passed,
-    /// Something fails.
-    Failed,
-    /// It did not end in time, which is a failure too.
-    TimedOut,
-    /// It crashed, which is a failure too.
-    Crashed,
-    /// Its command does not exist: at the base nothing can be learned from it, later somebody removed it.
-    NotFound,
-    /// It could not run at all: killed from outside, no disk, no workspace.
-    CouldNotRun,
-    /// It awaits a person or an outside thing.
-    Waiting,
-}
-
-/// One failing thing a check reported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportedFailure {
-    /// The test's name, or the fingerprint where there is no test: what failures are compared by with the base.
-    pub identity: String,
-    /// What failures are compared by from attempt to attempt.
-    pub fingerprint: String,
-    /// What it said, shortened.
-    pub message: Redacted,
-    /// Where, as `file:line`, if it said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-}
-
-impl ReportedFailure {
-    /// The test's name, if it is a test that fails.
-    pub fn test(&self) -> Option<&str> {
-        (self.identity != self.fingerprint).then_some(self.identity.as_str())
-    }
-}
-
-/// What one check showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckReport {
-    /// Which check of the order, from 0.
-    pub check: u32,
-    /// How it ended.
-    pub end: CheckEnd,
-    /// What fails, the first of them where there are too many.
-    pub failures: Vec<ReportedFailure>,
-    /// Whether the check was cut short by an earlier failure.
-    pub masked: bool,
-    /// How many tests were seen passing by name; `None` where the output names none.
-    pub passed: Option<u32>,
-    /// How many tests are known to have passed, by name or by a summary.
-    #[serde(default)]
-    pub counted: u64,
-    /// The tests seen passing, for later comparison.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed_set: Option<BlobId>,
-    /// Those of the watched tests that were seen passing.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub seen_passing: BTreeSet<String>,
-    /// Tests that passed at the base and were not seen at all.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub gone: BTreeSet<String>,
-    /// The check's own words about its decision.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Redacted>,
-    /// Milliseconds it took.
-    #[serde(default)]
-    pub took_ms: u64,
 }
 
 /// One attempt to be made.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::Seen;
@@ -307,6 +307,8 @@ fn write(text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use fixpoint_vocabulary::Lang;
     use fixpoint_vocabulary::usage::MicroUsd;
 

@@ -197,11 +197,11 @@ impl Run {
         let reports = run.map(TaskRun::latest_reports).unwrap_or_default();
         let outcome = |report: &fixpoint_vocabulary::work::CheckReport| {
             let placed = self.checks.get(report.check as usize)?;
-            let failing: Vec<&str> = report
+            let failing: Vec<String> = report
                 .failures
                 .iter()
                 .take(5)
-                .map(|failure: &ReportedFailure| failure.identity.as_str())
+                .map(|failure: &ReportedFailure| failure.id().to_string())
                 .collect();
             let outcome = match (report.failures.is_empty(), report.counted) {
                 (true, 0) => "passed".to_string(),

@@ -17,7 +17,7 @@ use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::usage::{Allowance, Usage};
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, Delivered, Event, Merged, Recalled, ReportedFailure, TreeId,
+    CommitId, Delivered, Event, Merged, Recalled, ReportedFailure, TestName, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
@@ -216,12 +216,8 @@ impl World {
 }
 
 pub(super) fn report(check: u32, is_passing: bool) -> CheckReport {
-    let failure = ReportedFailure {
-        identity: format!("t{check}"),
-        fingerprint: format!("f:t{check}"),
-        message: Redacted::default(),
-        place: None,
-    };
+    let test = TestName(format!("t{check}"));
+    let failure = ReportedFailure::of_test(test.clone(), format!("f:t{check}").into(), Redacted::default());
     CheckReport {
         check,
         end: if is_passing { CheckEnd::Passed } else { CheckEnd::Failed },
@@ -230,7 +226,7 @@ pub(super) fn report(check: u32, is_passing: bool) -> CheckReport {
         passed: Some(5),
         counted: 5,
         passed_set: None,
-        seen_passing: BTreeSet::from([format!("t{check}")]).into_iter().filter(|_| is_passing).collect(),
+        seen_passing: BTreeSet::from([test]).into_iter().filter(|_| is_passing).collect(),
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,

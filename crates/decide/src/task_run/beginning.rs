@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Reuse};
 
-use super::ground::identities;
+use super::ground::failing;
 use super::trial::{Silence, silence};
 use super::{Decision, ImpliedGoals, Start, TaskRun, Work};
 
@@ -61,7 +61,7 @@ impl TaskRun {
         let again: Vec<CheckCall> = reports
             .iter()
             .filter(|report| !report.failures.is_empty())
-            .map(|report| CheckCall { only: identities(report), ..whole(report.check) })
+            .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
             .collect();
         if self.ground.runs < self.order.baseline.runs && !again.is_empty() {
             return Decision::perform(Work::Baseline, run_at_base(base, again, self.ground.runs + 1));

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, ReportedFailure};
+use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, ReportedFailure, TestName};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -17,8 +17,8 @@ use crate::progress::FailureSet;
 pub struct CheckBaseline {
     /// How it ended the first time.
     pub end: CheckEnd,
-    /// What failed in each run, by test or fingerprint.
-    pub failing: Vec<BTreeSet<String>>,
+    /// What failed in each run.
+    pub failing: Vec<BTreeSet<FailureId>>,
     /// What failed the first time.
     pub failures: Vec<ReportedFailure>,
     /// Whether it was cut short.
@@ -35,7 +35,7 @@ impl CheckBaseline {
     fn of(report: &CheckReport) -> Self {
         Self {
             end: report.end,
-            failing: Vec::from([identities(report)]),
+            failing: Vec::from([failing(report)]),
             failures: report.failures.clone(),
             masked: report.masked,
             passed: report.passed,
@@ -47,11 +47,11 @@ impl CheckBaseline {
     /// What it showed of an accepted attempt, for whatever begins there. What used to fail every time and no longer
     /// does is not known any more; what fails sometimes stays known.
     fn after(before: Option<&Self>, report: &CheckReport) -> Self {
-        let now = identities(report);
+        let now = failing(report);
         let Some(before) = before else { return Self::of(report) };
-        let always = |id: &&String| before.failing.iter().all(|run| run.contains(*id));
-        let still = |run: &BTreeSet<String>| {
-            run.iter().filter(|id| now.contains(*id) || !always(id)).cloned().collect::<BTreeSet<String>>()
+        let always = |id: &&FailureId| before.failing.iter().all(|run| run.contains(*id));
+        let still = |run: &BTreeSet<FailureId>| {
+            run.iter().filter(|id| now.contains(*id) || !always(id)).cloned().collect()
         };
         Self {
             failing: before.failing.iter().map(still).collect(),
@@ -62,18 +62,14 @@ impl CheckBaseline {
 
     /// What this check is known to show for two results together.
     fn common(&self, other: &Self) -> Self {
-        let always = |check: &Self| -> BTreeSet<String> {
-            let Some((first, others)) = check.failing.split_first() else { return BTreeSet::new() };
-            first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
-        };
-        let (ours, theirs) = (always(self), always(other));
-        let both: BTreeSet<String> = ours.intersection(&theirs).cloned().collect();
-        let sometimes = |check: &Self, always: &BTreeSet<String>| -> BTreeSet<String> {
+        let (ours, theirs) = (self.failing_always(), other.failing_always());
+        let both: BTreeSet<FailureId> = ours.intersection(&theirs).cloned().collect();
+        let sometimes = |check: &Self, always: &BTreeSet<FailureId>| -> BTreeSet<FailureId> {
             check.failing.iter().flatten().filter(|id| !always.contains(*id)).cloned().collect()
         };
-        let now_and_then: BTreeSet<String> =
+        let now_and_then: BTreeSet<FailureId> =
             sometimes(self, &ours).union(&sometimes(other, &theirs)).cloned().collect();
-        let failures = self.failures.iter().filter(|failure| both.contains(&failure.identity));
+        let failures = self.failures.iter().filter(|failure| both.contains(failure.id()));
         Self {
             failures: failures.cloned().collect(),
             // One run in which they failed, and one in which they did not.
@@ -93,9 +89,15 @@ impl CheckBaseline {
         first.iter().any(|id| others.iter().all(|run| run.contains(id)))
     }
 
+    /// What failed there in every run.
+    fn failing_always(&self) -> BTreeSet<FailureId> {
+        let Some((first, others)) = self.failing.split_first() else { return BTreeSet::new() };
+        first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
+    }
+
     /// The tests that failed there. Only a test can be seen passing later; a compile error cannot.
-    pub fn failing_tests(&self) -> BTreeSet<String> {
-        self.failures.iter().filter_map(|failure| failure.test().map(ToString::to_string)).collect()
+    pub fn failing_tests(&self) -> impl Iterator<Item = &TestName> {
+        self.failures.iter().filter_map(ReportedFailure::test)
     }
 
     /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing.
@@ -104,9 +106,9 @@ impl CheckBaseline {
     }
 }
 
-/// What fails in a report, by test or fingerprint.
-pub(super) fn identities(report: &CheckReport) -> BTreeSet<String> {
-    report.failures.iter().map(|failure| failure.identity.clone()).collect()
+/// What fails in a report.
+pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
+    report.failures.iter().map(|failure| failure.id().clone()).collect()
 }
 
 impl TaskRun {
@@ -219,7 +221,7 @@ impl Ground {
         self.runs += 1;
         for report in reports {
             match self.checks.get_mut(&report.check) {
-                Some(known) => known.failing.push(identities(report)),
+                Some(known) => known.failing.push(failing(report)),
                 None => {
                     self.checks.insert(report.check, CheckBaseline::of(report));
                 }
@@ -235,7 +237,8 @@ impl Ground {
         let checks: Vec<&CheckBaseline> = goals.iter().filter_map(|goal| self.checks.get(goal)).collect();
         let failures = checks.iter().flat_map(|check| &check.failures);
         Some(FailureSet {
-            fingerprints: failures.map(|failure| failure.fingerprint.clone()).collect(),
+            fingerprints: failures.map(|failure| failure.fingerprint().clone()).collect(),
+            out_of_scope: BTreeSet::new(),
             masked: checks.iter().any(|check| check.masked),
         })
     }

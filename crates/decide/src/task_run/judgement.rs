@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
-use fixpoint_vocabulary::work::{Command, CommitId, Conflict, ReportedFailure};
+use fixpoint_vocabulary::work::{Command, CommitId, Conflict, FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Redacted, Redactor};
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,7 @@ impl TaskRun {
             if self.trial.is_some() { TaskQuestion::Acceptance } else { TaskQuestion::WorthGoingOn };
         let contradicting = match (question, &self.last) {
             (TaskQuestion::WorthGoingOn, Some(last)) => {
-                last.failures.iter().map(|failure| failure.identity.clone()).collect()
+                last.failures.iter().map(|failure| failure.id().to_string()).collect()
             }
             (TaskQuestion::WorthGoingOn, None) | (TaskQuestion::Acceptance, _) => Vec::new(),
         };
@@ -226,9 +226,7 @@ impl TaskRun {
 fn missing(said: &JudgeAnswer) -> Vec<ReportedFailure> {
     let failure = |requirement: &String| {
         let name = item_number(requirement).unwrap_or_else(|| shortened(requirement));
-        let fingerprint = format!("judge:{name}");
-        let message = Redactor::default().redact(requirement);
-        ReportedFailure { identity: fingerprint.clone(), fingerprint, message, place: None }
+        ReportedFailure::new(FailureId::Missing(name), Redactor::default().redact(requirement))
     };
     if said.missing_requirements.is_empty() {
         return Vec::from([failure(&"unsaid".to_string())]);

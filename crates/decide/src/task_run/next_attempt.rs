@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::ask::TaskQuestion;
-use fixpoint_vocabulary::work::{AttemptCommand, Base, Command, CommitId, ReportedFailure};
+use fixpoint_vocabulary::work::{AttemptCommand, Base, Command, CommitId, Fingerprint, ReportedFailure};
 
 use super::{Decision, Judged, Seen, Step, TaskRun, Trial, Work};
 use crate::convergence::{Action, Attempt, Outcome};
@@ -16,7 +16,7 @@ pub(super) struct Told {
     pub(super) outcome: Outcome,
     pub(super) failures: Vec<ReportedFailure>,
     pub(super) masked: bool,
-    pub(super) flaky: BTreeSet<String>,
+    pub(super) flaky: BTreeSet<Fingerprint>,
     pub(super) seen: Seen,
 }
 
@@ -47,7 +47,7 @@ impl TaskRun {
     pub(super) fn judge_as(&self, work: Work, trial: &Trial, result: Base, told: Told) -> Decision {
         let attempt = Attempt {
             outcome: told.outcome,
-            fingerprints: Some(told.failures.iter().map(|failure| failure.fingerprint.clone()).collect()),
+            fingerprints: Some(told.failures.iter().map(|failure| failure.fingerprint().clone()).collect()),
             masked: told.masked,
             flaky: told.flaky,
             tree: Some(result.tree.0),

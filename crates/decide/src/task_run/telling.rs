@@ -24,7 +24,7 @@ impl TaskRun {
 
     /// What still fails, and how many attempts in a row it has failed.
     pub fn lasting_failures(&self) -> Vec<(ReportedFailure, u32)> {
-        let count = |failure: &ReportedFailure| self.lasting.get(&failure.fingerprint).copied().unwrap_or(1);
+        let count = |failure: &ReportedFailure| self.lasting.get(failure.fingerprint()).copied().unwrap_or(1);
         let failures = self.last.iter().flat_map(|last| &last.failures);
         failures.map(|failure| (failure.clone(), count(failure))).collect()
     }

@@ -1,20 +1,19 @@
 //! One attempt on trial: scope, goals, guards, each step only when the one before it left something to ask.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, GraftOrder,
-    ReportedFailure, TreeId,
+    AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
+    GraftOrder, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
 use super::beginning::run_checks;
-use super::ground::identities;
+use super::ground::failing;
 use super::next_attempt::Told;
 use super::{CommandResult, Decision, TaskRun, Work};
 use crate::convergence::Outcome;
@@ -33,10 +32,10 @@ pub struct Trial {
     pub(super) goal_runs: Vec<Vec<CheckReport>>,
     pub(super) with_base_tests: Option<Vec<CheckReport>>,
     pub(super) guards: Vec<CheckReport>,
-    pub(super) at_base: BTreeMap<u32, BTreeSet<String>>,
-    pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+    pub(super) at_base: BTreeMap<u32, BTreeSet<FailureId>>,
+    pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<FailureId>>>,
     #[serde(default)]
-    pub(super) base_confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+    pub(super) base_confirmations: Vec<BTreeMap<u32, BTreeSet<FailureId>>>,
     /// What a merge left, where that was the task.
     #[serde(default)]
     pub(super) unresolved: Vec<ReportedFailure>,
@@ -116,8 +115,8 @@ impl Trial {
     }
 }
 
-fn failing_by_check(reports: &[CheckReport]) -> BTreeMap<u32, BTreeSet<String>> {
-    reports.iter().map(|report| (report.check, identities(report))).collect()
+fn failing_by_check(reports: &[CheckReport]) -> BTreeMap<u32, BTreeSet<FailureId>> {
+    reports.iter().map(|report| (report.check, failing(report))).collect()
 }
 
 /// Why checks said nothing.
@@ -136,14 +135,13 @@ pub(super) fn silence(reports: &[CheckReport]) -> Option<Silence> {
     }
 }
 
-pub(super) fn failures_in(reports: &[CheckReport]) -> Vec<ReportedFailure> {
+pub(super) fn failures_in(reports: &[&CheckReport]) -> Vec<ReportedFailure> {
     reports.iter().flat_map(|report| report.failures.iter().cloned()).collect()
 }
 
 /// A failure that no check reported and the comparison found.
-pub(super) fn found(kind: &str, name: &str, message: &'static str) -> ReportedFailure {
-    let identity = format!("{kind}:{name}");
-    ReportedFailure { fingerprint: identity.clone(), identity, message: Redacted::ours(message), place: None }
+pub(super) fn found(id: FailureId, message: &'static str) -> ReportedFailure {
+    ReportedFailure::new(id, Redacted::ours(message))
 }
 
 impl TaskRun {

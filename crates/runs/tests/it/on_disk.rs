@@ -59,15 +59,12 @@ impl Executor for Stuck {
 }
 
 fn report() -> CheckReport {
+    let message = Redactor::default().redact(&"x".repeat(MESSAGE));
+    let failure = ReportedFailure::of_test("adds".into(), "f00d".into(), message);
     CheckReport {
         check: 0,
         end: CheckEnd::Failed,
-        failures: vec![ReportedFailure {
-            identity: "adds".into(),
-            fingerprint: "f00d".into(),
-            message: Redactor::default().redact(&"x".repeat(MESSAGE)),
-            place: Some("src/lib.rs:3".into()),
-        }],
+        failures: vec![failure.at(Some("src/lib.rs:3".into()))],
         masked: false,
         passed: Some(1),
         counted: 1,

@@ -13,7 +13,8 @@ use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{
     BlobId, BranchUpdate, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult,
-    CommitId, Delivered, DeliveredBranch, GraftOrder, MergeOrder, Merged, Recalled, ReportedFailure,
+    CommitId, Delivered, DeliveredBranch, FailureId, Fingerprint, GraftOrder, MergeOrder, Merged, Recalled,
+    ReportedFailure, TestName,
 };
 use fixpoint_vocabulary::{Redacted, TaskId};
 
@@ -102,17 +103,15 @@ impl Stage {
 
     fn report(&self, call: &CheckCall, command: &str, tree: &Tree) -> CheckReport {
         let (mut failing, mut all) = self.cast.scheme.failing(command, tree);
-        let is_passing = |test: &&String| !failing.contains(*test);
-        let seen_passing: BTreeSet<String> = call.watched.iter().filter(is_passing).cloned().collect();
+        let is_passing = |test: &&TestName| !failing.contains(test.as_str());
+        let seen_passing: BTreeSet<TestName> = call.watched.iter().filter(is_passing).cloned().collect();
         if !call.only.is_empty() {
-            failing.retain(|test| call.only.contains(test));
+            failing.retain(|test| call.only.contains(&FailureId::Test(test.as_str().into())));
             all = u32::try_from(call.only.len()).unwrap_or(u32::MAX);
         }
-        let failure = |test: &String| ReportedFailure {
-            identity: test.clone(),
-            fingerprint: format!("f:{test}"),
-            message: Redacted::ours("does not hold"),
-            place: None,
+        let failure = |test: &String| {
+            let fingerprint = Fingerprint(format!("f:{test}"));
+            ReportedFailure::of_test(test.as_str().into(), fingerprint, Redacted::ours("does not hold"))
         };
         let passed = all.saturating_sub(u32::try_from(failing.len()).unwrap_or(u32::MAX));
         CheckReport {

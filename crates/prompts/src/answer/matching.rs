@@ -1,51 +1,50 @@
-//! Values brought into the form of a type, by the schema of the type.
+//! Bringing a JSON value into the form of a type, by the schema of the type.
 //!
-//! Owns the spellings that are accepted (camelCase, choices in any case, numbers for names, `null` for absent) and the
-//! words for what does not fit. Refuses to drop anything but what no type knows. What it lets through, serde reads.
+//! Owns the accepted spellings (camelCase, choices in any case, numbers for names, `null` for absent) and the messages
+//! about mismatches. Refuses to drop anything but unknown fields. What it accepts, serde can read.
 //!
-//! Invariant: a value of the right form comes out as it went in.
+//! Invariant: a value that already has the right form is not changed.
 
 use serde_json::{Map, Value};
 
-use super::Problem;
+use super::AnswerError;
 use crate::schema::{reference, variants};
 
-/// Fields that read whatever they are given.
+/// Fields that accept any value.
 const LOOSE: [&str; 4] =
     ["infeasible_subtasks", "alternative_approaches", "overall_score", "completion_score"];
 
-/// Other names of fields: what it is called elsewhere, and what it is called here.
+/// Other names of fields, and our name for each.
 const OTHER_NAMES: [(&str, &str); 3] =
     [("action_id", "action_evaluated"), ("action", "action_id"), ("order", "execution_order")];
 
-/// Letters of a value that a problem shows.
+/// How many characters of a value a message shows.
 const SHOWN: usize = 80;
 
-/// The form of a type.
+/// Matches values against one schema.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct Matcher {
     schema: Value,
 }
 
-impl Shape {
-    /// By its whole schema.
-    pub(super) fn of(schema: Value) -> Self {
+impl Matcher {
+    pub(super) fn new(schema: Value) -> Self {
         Self { schema }
     }
 
-    /// Whether a value has any field of this form.
+    /// Whether a value has any field of the schema.
     pub(super) fn has_field_of(&self, value: &Value) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         let is_known = |name: &String| properties.is_some_and(|known| own_name(known, name).is_some());
         value.as_object().is_some_and(|object| object.keys().any(is_known))
     }
 
-    /// A value in this form, or where it does not fit.
-    pub(super) fn canonical(&self, value: Value) -> Result<Value, Problem> {
+    /// The value in canonical form, or where it does not match.
+    pub(super) fn canonical(&self, value: Value) -> Result<Value, AnswerError> {
         self.fit(value, &self.schema, "")
     }
 
-    fn fit(&self, value: Value, schema: &Value, path: &str) -> Result<Value, Problem> {
+    fn fit(&self, value: Value, schema: &Value, path: &str) -> Result<Value, AnswerError> {
         let Value::Object(schema) = schema else { return Ok(value) };
         if let Some(name) = reference(schema) {
             let target = self.schema.get("$defs").and_then(|defs| defs.get(name));
@@ -73,15 +72,15 @@ impl Shape {
             (Some("string"), Value::Number(number)) => Ok(Value::String(number.to_string())),
             (Some("string"), Value::String(text)) => {
                 let too_short = schema.contains_key("minLength") && text.trim().is_empty();
-                // A step may leave its task open; nothing else goes without a name.
+                // An action may leave its task open; everything else needs a name.
                 if too_short && !schema.contains_key("default") && !path.ends_with("task_id") {
-                    return Err(misfit(path, "a name".to_string(), &Value::String(text)));
+                    return Err(mismatch(path, "a name".to_string(), &Value::String(text)));
                 }
                 Ok(Value::String(text))
             }
             (Some("boolean"), value @ Value::Bool(_)) => Ok(value),
             (Some("number" | "integer"), value @ Value::Number(_)) => Ok(value),
-            (Some(_), value) => Err(misfit(path, self.expected(schema), &value)),
+            (Some(_), value) => Err(mismatch(path, self.expected(schema), &value)),
             (None, value) => Ok(value),
         }
     }
@@ -91,11 +90,11 @@ impl Shape {
         object: Map<String, Value>,
         schema: &Map<String, Value>,
         path: &str,
-    ) -> Result<Value, Problem> {
+    ) -> Result<Value, AnswerError> {
         let nothing = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
         let mut fitted = Map::new();
-        // What goes by its own name comes first: another name is looked at only where that is missing.
+        // Own names come first: another name counts only where the own name is missing.
         let (own, others): (Vec<_>, Vec<_>) =
             object.into_iter().partition(|(name, _)| own_name(properties, name).is_some());
         for (name, value) in own.into_iter().chain(others) {
@@ -109,7 +108,11 @@ impl Shape {
                 LOOSE.contains(&name.as_str()) && (value.is_array() || schema.get("items").is_none());
             let value = if is_loose { value } else { self.fit(value, schema, &path)? };
             if fitted.get(name).is_some_and(|other| other != &value) {
-                return Err(misfit(&path, "one value".to_string(), &Value::String("two that differ".into())));
+                return Err(mismatch(
+                    &path,
+                    "one value".to_string(),
+                    &Value::String("two that differ".into()),
+                ));
             }
             fitted.insert(name.clone(), value);
         }
@@ -117,13 +120,17 @@ impl Shape {
         let mut required = required.filter_map(Value::as_str);
         if let Some(name) = required.find(|name| !fitted.contains_key(*name)) {
             let expected = properties.get(name).map(|schema| self.expected_of(schema)).unwrap_or_default();
-            return Err(Problem::Misfit { path: below(path, name), expected, found: "nothing".to_string() });
+            return Err(AnswerError::Mismatch {
+                path: below(path, name),
+                expected,
+                found: "nothing".to_string(),
+            });
         }
         Ok(Value::Object(fitted))
     }
 
-    /// A choice: of words, of objects told apart by `type`, of a text and something else, or of a value and nothing.
-    fn fit_one_of(&self, value: Value, variants: &[Value], path: &str) -> Result<Value, Problem> {
+    /// One of several alternatives: strings, objects with a `type`, a text or something else, a value or null.
+    fn fit_one_of(&self, value: Value, variants: &[Value], path: &str) -> Result<Value, AnswerError> {
         let is_text = |variant: &Value| {
             variant.get("type").is_some_and(|kind| kind == "string") && variant.get("const").is_none()
         };
@@ -134,12 +141,12 @@ impl Shape {
             Value::String(text) => match words.iter().find(|word| folded(word) == folded(&text)) {
                 Some(word) => Ok(Value::String((*word).to_string())),
                 None if takes_text => Ok(Value::String(text)),
-                None => Err(misfit(path, self.expected_one(variants), &Value::String(text))),
+                None => Err(mismatch(path, self.expected_one(variants), &Value::String(text))),
             },
             Value::Object(object) if words.is_empty() => self.fit_variant(object, variants, path),
             value
             @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                Err(misfit(path, self.expected_one(variants), &value))
+                Err(mismatch(path, self.expected_one(variants), &value))
             }
         }
     }
@@ -149,7 +156,7 @@ impl Shape {
         mut object: Map<String, Value>,
         variants: &[Value],
         path: &str,
-    ) -> Result<Value, Problem> {
+    ) -> Result<Value, AnswerError> {
         let tag = |variant: &Value| {
             Some(variant.get("properties")?.get("type")?.get("const")?.as_str()?.to_string())
         };
@@ -166,7 +173,7 @@ impl Shape {
         let Some((known, variant)) = known.and_then(|known| {
             Some((known, variants.iter().find(|other| tag(other).as_ref() == Some(known))?))
         }) else {
-            return Err(misfit(&below(path, "type"), format!("one of {}", tags.join(", ")), &given));
+            return Err(mismatch(&below(path, "type"), format!("one of {}", tags.join(", ")), &given));
         };
         object.insert("type".to_string(), Value::String(known.clone()));
         self.fit(Value::Object(object), variant, path)
@@ -176,7 +183,7 @@ impl Shape {
         schema.as_object().map(|schema| self.expected(schema)).unwrap_or_default()
     }
 
-    /// What a schema asks for, in words.
+    /// A description of what a schema expects.
     fn expected(&self, schema: &Map<String, Value>) -> String {
         if let Some(name) = reference(schema) {
             let target = self.schema.get("$defs").and_then(|defs| defs.get(name));
@@ -199,7 +206,7 @@ impl Shape {
             Some("boolean") => "true or false".to_string(),
             Some("object") => "an object".to_string(),
             Some("number" | "integer") => "a number".to_string(),
-            Some(_) | None => "something else".to_string(),
+            Some(_) | None => "another value".to_string(),
         }
     }
 
@@ -211,7 +218,7 @@ impl Shape {
             ([_, ..], _) => format!("one of {}", words.join(", ")),
             ([], Some(first)) if first.get("properties").is_some() => "an object".to_string(),
             ([], Some(first)) => self.expected_of(first),
-            ([], None) => "something else".to_string(),
+            ([], None) => "another value".to_string(),
         }
     }
 }
@@ -221,19 +228,19 @@ fn plural(noun: &str) -> String {
     format!("{bare}s")
 }
 
-/// The field that has a name, in any spelling.
+/// The field with this name, in any spelling.
 fn own_name<'p>(properties: &'p Map<String, Value>, name: &str) -> Option<(&'p String, &'p Value)> {
     let spelled = || properties.iter().find(|(known, _)| folded(known) == folded(name));
     properties.get_key_value(name).or_else(spelled)
 }
 
-/// The field that also goes by a name.
+/// The field that is also known by this name.
 fn other_name<'p>(properties: &'p Map<String, Value>, name: &str) -> Option<(&'p String, &'p Value)> {
     let mut meant = OTHER_NAMES.iter().filter(|(other, _)| folded(other) == folded(name));
     meant.find_map(|(_, here)| properties.get_key_value(*here))
 }
 
-/// A name without what may differ between spellings: case, `_`, `-` and spaces.
+/// A name without the differences between spellings: case, `_`, `-` and spaces.
 fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).map(|c| c.to_ascii_lowercase()).collect()
 }
@@ -242,13 +249,13 @@ fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
-/// A problem that shows what was found, cut short.
-pub(super) fn misfit(path: &str, expected: String, found: &Value) -> Problem {
+/// A mismatch that shows the start of what was found.
+pub(super) fn mismatch(path: &str, expected: String, found: &Value) -> AnswerError {
     let whole = found.to_string();
     let mut shown: String = whole.chars().take(SHOWN).collect();
     if shown.len() < whole.len() {
         shown.push('…');
     }
     let path = if path.is_empty() { "the answer".to_string() } else { path.to_string() };
-    Problem::Misfit { path, expected, found: shown }
+    AnswerError::Mismatch { path, expected, found: shown }
 }

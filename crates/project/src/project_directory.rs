@@ -1,31 +1,30 @@
-//! One directory of the repository that is looked at by itself: the root, or a directory right below it.
+//! One directory that may be a project: the root of the repository, or a directory directly below it.
 //!
-//! Owns reading manifests so that a broken one becomes a note. Invariant: names are given from the directory, and
-//! every path and command that leaves is from the root of the repository.
+//! A manifest that cannot be read becomes a note. Invariant: names that come in are relative to this directory; paths and
+//! commands that go out are relative to the root of the repository.
 
 use fixpoint_vocabulary::Text;
 use serde_json::Value as Json;
 
 use crate::files::{Files, MAX_FILE_BYTES};
-use crate::gathering::Gathering;
-use crate::quoting::shell_word;
+use crate::findings::Findings;
+use crate::shell_quoting::shell_word;
 
-/// Tells whether git ignores a path from the root of the repository; a directory's ends with `/`.
+/// Whether git ignores a path from the root of the repository; the path of a directory ends with `/`.
 pub(crate) type IsIgnored<'a> = &'a dyn Fn(&str) -> bool;
 
-/// A directory that may hold a project.
-pub(crate) struct Place<'a> {
+pub(crate) struct ProjectDirectory<'a> {
     files: &'a dyn Files,
     is_ignored: IsIgnored<'a>,
     directory: String,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ProjectDirectory<'a> {
     pub(crate) fn root(files: &'a dyn Files, is_ignored: IsIgnored<'a>) -> Self {
         Self { files, is_ignored, directory: String::new() }
     }
 
-    /// A directory right below this one.
+    /// A directory directly below this one.
     pub(crate) fn below(&self, name: &str) -> Self {
         Self { files: self.files, is_ignored: self.is_ignored, directory: self.path(name) }
     }
@@ -71,39 +70,39 @@ impl<'a> Place<'a> {
         self.files.list(&self.path(directory))
     }
 
-    /// The text of a file; a note if it is there and cannot be read.
-    pub(crate) fn text(&self, name: &str, gathering: &mut Gathering) -> Option<String> {
+    /// The text of a file; a note if it exists and cannot be read.
+    pub(crate) fn text(&self, name: &str, findings: &mut Findings) -> Option<String> {
         let path = self.path(name);
         let Some(text) = self.files.read(&path) else {
             if self.files.exists(&path) {
-                gathering.note(unreadable(&path));
+                findings.note(unreadable(&path));
             }
             return None;
         };
-        // Some editors begin a file with a byte order mark, which no parser here accepts.
+        // Some editors begin a file with a byte order mark, which the parsers do not accept.
         Some(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
     }
 
-    /// A JSON document; a note if it is none.
-    pub(crate) fn json(&self, name: &str, gathering: &mut Gathering) -> Option<Json> {
-        let text = self.text(name, gathering)?;
+    /// A JSON document; a note if it is not valid.
+    pub(crate) fn json(&self, name: &str, findings: &mut Findings) -> Option<Json> {
+        let text = self.text(name, findings)?;
         match serde_json::from_str(&text) {
             Ok(document) => Some(document),
             Err(error) => {
-                gathering.note(malformed(&self.path(name), "JSON", &error.to_string()));
+                findings.note(malformed(&self.path(name), "JSON", &error.to_string()));
                 None
             }
         }
     }
 
-    /// A TOML document; a note if it is none.
-    pub(crate) fn toml(&self, name: &str, gathering: &mut Gathering) -> Option<toml::Table> {
-        let text = self.text(name, gathering)?;
+    /// A TOML document; a note if it is not valid.
+    pub(crate) fn toml(&self, name: &str, findings: &mut Findings) -> Option<toml::Table> {
+        let text = self.text(name, findings)?;
         match text.parse() {
             Ok(document) => Some(document),
             Err(error) => {
                 let error: toml::de::Error = error;
-                gathering.note(malformed(&self.path(name), "TOML", error.message()));
+                findings.note(malformed(&self.path(name), "TOML", error.message()));
                 None
             }
         }
@@ -112,7 +111,7 @@ impl<'a> Place<'a> {
 
 fn unreadable(path: &str) -> Text {
     Text::new(
-        format!("{path} was not read: it is larger than {MAX_FILE_BYTES} bytes, or not a text file."),
+        format!("{path} was not read: larger than {MAX_FILE_BYTES} bytes, or not a text file."),
         format!(
             "{path} は読み込みませんでした。{MAX_FILE_BYTES} バイトを超えるか、テキストファイルではありません。"
         ),
@@ -121,7 +120,7 @@ fn unreadable(path: &str) -> Text {
 
 fn malformed(path: &str, format: &str, error: &str) -> Text {
     Text::new(
-        format!("{path} is not valid {format}, so nothing was concluded from it: {error}"),
-        format!("{path} は正しい {format} ではないため、何も読み取れませんでした: {error}"),
+        format!("{path} was ignored, because it is not valid {format}: {error}"),
+        format!("{path} は正しい {format} ではないため無視しました: {error}"),
     )
 }

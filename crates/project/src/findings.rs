@@ -1,22 +1,19 @@
-//! What the ecosystems propose, until it is an answer.
+//! Collects what the ecosystems propose, and gives each check its name.
 //!
-//! Owns the names of checks. Invariant: names differ, and there are no more checks than a configuration may hold.
+//! Invariant: the names differ, and there are no more checks than a configuration may have.
 
 use std::collections::BTreeSet;
 
 use fixpoint_vocabulary::Text;
-use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
+use fixpoint_vocabulary::settings::{Check, CheckKind};
 
-use crate::found::{Found, FoundCheck};
-use crate::place::Place;
+use crate::detected::{DetectedCheck, DetectedProject};
+use crate::project_directory::ProjectDirectory;
 
-/// How many checks a configuration may hold.
+/// Checks that a configuration may have, at most.
 pub(crate) const MAX_CHECKS: usize = 100;
 
-/// The timeout a check has where none is given; a test holds it to the one of the vocabulary.
-pub(crate) const DEFAULT_TIMEOUT: u32 = 1800;
-
-/// What a check looks at; its name begins with it.
+/// What a check is for; its name begins with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Test,
@@ -37,13 +34,13 @@ impl Purpose {
 /// A check that an ecosystem proposes.
 pub(crate) struct Proposal {
     pub(crate) purpose: Purpose,
-    /// The ecosystem's short name, which tells apart what would have the same name.
+    /// The ecosystem's short name, added to the names of checks that would otherwise be equal.
     pub(crate) ecosystem: &'static str,
-    /// The command line, run in the place's directory.
+    /// The command line, run in the project's directory.
     pub(crate) command: String,
-    /// The test runner, where it is certain.
+    /// The test runner, if it is certain.
     pub(crate) runner: Option<&'static str>,
-    /// The files it was concluded from, by names in the place.
+    /// The files that led to it, relative to the project's directory.
     pub(crate) because: Vec<String>,
 }
 
@@ -56,35 +53,34 @@ struct Proposed {
     because: String,
 }
 
-/// Everything that was proposed so far.
 #[derive(Default)]
-pub(crate) struct Gathering {
+pub(crate) struct Findings {
     proposed: Vec<Proposed>,
     setup: Vec<String>,
     copy: Vec<String>,
     notes: Vec<Text>,
 }
 
-impl Gathering {
-    pub(crate) fn check(&mut self, place: &Place<'_>, proposal: Proposal) {
+impl Findings {
+    pub(crate) fn check(&mut self, dir: &ProjectDirectory<'_>, proposal: Proposal) {
         let Proposal { purpose, ecosystem, command, runner, because } = proposal;
-        let short = match place.directory() {
+        let short = match dir.directory() {
             "" => purpose.name().to_string(),
             directory => format!("{}-{directory}", purpose.name()),
         };
-        let because: Vec<String> = because.iter().map(|name| place.path(name)).collect();
+        let because: Vec<String> = because.iter().map(|name| dir.path(name)).collect();
         self.proposed.push(Proposed {
             purpose,
             long: format!("{short}-{ecosystem}"),
             short,
-            command: place.command(&command),
+            command: dir.command(&command),
             runner,
             because: because.join(", "),
         });
     }
 
-    pub(crate) fn setup(&mut self, place: &Place<'_>, command: &str) {
-        self.setup.push(place.command(command));
+    pub(crate) fn setup(&mut self, dir: &ProjectDirectory<'_>, command: &str) {
+        self.setup.push(dir.command(command));
     }
 
     pub(crate) fn copy(&mut self, path: String) {
@@ -92,7 +88,7 @@ impl Gathering {
     }
 
     pub(crate) fn note(&mut self, note: Text) {
-        // Two ecosystems may read the same file, and one note about it is enough.
+        // Two ecosystems may read the same file; one note about it is enough.
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -106,8 +102,7 @@ impl Gathering {
         self.proposed.iter().any(|proposed| proposed.purpose == Purpose::Test)
     }
 
-    /// The answer: every check under a name of its own.
-    pub(crate) fn finish(mut self) -> Found {
+    pub(crate) fn finish(mut self) -> DetectedProject {
         let left_out = self.proposed.len().saturating_sub(MAX_CHECKS);
         if left_out > 0 {
             self.note(too_many(left_out));
@@ -121,22 +116,17 @@ impl Gathering {
             let wanted = if is_alone { proposed.short } else { proposed.long };
             let name = free_name(wanted, &taken);
             taken.insert(name.clone());
-            let check = Check {
-                name,
-                command: proposed.command,
-                kind: CheckKind::Guard,
-                timeout: DEFAULT_TIMEOUT,
-                lock: None,
-                verdict: CheckVerdict::Auto,
-                runner: proposed.runner.unwrap_or("auto").to_string(),
-            };
-            checks.push(FoundCheck { check, because: proposed.because });
+            let mut check = Check::new(name, proposed.command, CheckKind::Guard);
+            if let Some(runner) = proposed.runner {
+                check.runner = runner.to_string();
+            }
+            checks.push(DetectedCheck { check, because: proposed.because });
         }
-        Found { checks, setup: self.setup, copy: self.copy, notes: self.notes }
+        DetectedProject { checks, setup: self.setup, copy: self.copy, notes: self.notes }
     }
 }
 
-/// The name, or the name with the first number that nobody has.
+/// The name, with a number if it is taken.
 fn free_name(wanted: String, taken: &BTreeSet<String>) -> String {
     if !taken.contains(&wanted) {
         return wanted;
@@ -147,20 +137,7 @@ fn free_name(wanted: String, taken: &BTreeSet<String>) -> String {
 
 fn too_many(left_out: usize) -> Text {
     Text::new(
-        format!("{left_out} further checks were left out: a configuration holds at most {MAX_CHECKS}."),
-        format!("チェックは最大 {MAX_CHECKS} 件までのため、残りの {left_out} 件を省きました。"),
+        format!("{left_out} more checks were not added: a configuration may have at most {MAX_CHECKS}."),
+        format!("チェックは最大 {MAX_CHECKS} 件のため、残りの {left_out} 件は追加していません。"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_check_that_says_no_timeout_has_the_one_of_the_vocabulary() {
-        let check: Check = serde_json::from_str(r#"{"name": "n", "command": "c"}"#).expect("a check");
-        assert_eq!(check.timeout, DEFAULT_TIMEOUT);
-        assert_eq!((check.kind, check.verdict), (CheckKind::Guard, CheckVerdict::Auto));
-        assert_eq!(check.runner, "auto");
-    }
 }

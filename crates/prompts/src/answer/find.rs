@@ -1,38 +1,38 @@
-//! The JSON objects in a text.
+//! Finding the JSON objects in a text.
 //!
-//! Owns where an object begins and ends among prose and fences, and what is mended in one that is not quite JSON. Refuses
-//! to look inside an object, and to invent what is missing: an object without its end is broken.
+//! Owns where an object starts and ends between prose and fences, and which small errors are repaired. Refuses to look
+//! inside an object, and to invent what is missing: an object without its end is broken.
 //!
-//! Invariant: each byte is looked at a fixed number of times.
+//! Invariant: each byte is read a fixed number of times.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{MAX_ANSWER_DEPTH, MAX_ANSWER_OBJECTS, Problem};
+use super::{AnswerError, MAX_ANSWER_DEPTH, MAX_ANSWER_OBJECTS};
 
-/// Something in a text that begins like an object.
+/// Something in a text that starts like an object.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
-    /// It is one.
     Object(Value),
-    /// It is none.
-    Broken(Problem),
+    Broken(AnswerError),
 }
 
-/// Everything in a text that begins like an object, in order.
+/// Everything in a text that starts like an object, in order.
 pub(super) fn objects(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(['{', '[']) {
         let here = rest.get(at..).unwrap_or_default();
-        if !begins_object(here) {
+        if !starts_object(here) {
             rest = here.get(1..).unwrap_or_default();
             continue;
         }
         if found.len() >= MAX_ANSWER_OBJECTS {
-            found.push(Found::Broken(Problem::TooManyObjects));
+            found.push(Found::Broken(AnswerError::TooLarge(format!(
+                "more than {MAX_ANSWER_OBJECTS} JSON objects"
+            ))));
             break;
         }
         match extent(here) {
@@ -42,11 +42,11 @@ pub(super) fn objects(text: &str) -> Vec<Found> {
                 rest = after;
             }
             Extent::Ends { at, .. } => {
-                found.push(Found::Broken(Problem::TooDeep));
+                found.push(Found::Broken(too_deep()));
                 rest = here.get(at..).unwrap_or_default();
             }
             Extent::Open => {
-                found.push(Found::Broken(Problem::CutOff));
+                found.push(Found::Broken(AnswerError::CutOff));
                 break;
             }
         }
@@ -54,8 +54,8 @@ pub(super) fn objects(text: &str) -> Vec<Found> {
     found
 }
 
-/// Whether a bracket opens an object, or an array of objects, rather than a remark in prose.
-fn begins_object(text: &str) -> bool {
+/// Whether a bracket opens an object or an array of objects, not a remark in prose.
+fn starts_object(text: &str) -> bool {
     let inside = text.get(1..).unwrap_or_default().trim_start();
     match text.as_bytes().first() {
         Some(b'{') => inside.is_empty() || inside.starts_with(['"', '}']),
@@ -64,43 +64,55 @@ fn begins_object(text: &str) -> bool {
     }
 }
 
+fn several(objects: usize) -> AnswerError {
+    AnswerError::Mismatch {
+        path: "the answer".to_string(),
+        expected: "one JSON object".to_string(),
+        found: format!("an array of {objects}"),
+    }
+}
+
+fn too_deep() -> AnswerError {
+    AnswerError::TooLarge(format!("objects nested deeper than {MAX_ANSWER_DEPTH} levels"))
+}
+
 enum Extent {
-    /// Just before this byte, after so many levels.
+    /// It ends before this byte; `depth` is the deepest nesting.
     Ends { at: usize, depth: usize },
-    /// Not in this text.
+    /// It does not end in this text.
     Open,
 }
 
 fn extent(text: &str) -> Extent {
     let (mut level, mut deepest) = (0_usize, 0_usize);
-    let mut place = Place::Outside;
+    let mut state = QuoteState::Outside;
     for (at, byte) in text.bytes().enumerate() {
-        place = place.after(byte);
-        match (&place, byte) {
-            (Place::Outside, b'{' | b'[') => {
+        state = state.after(byte);
+        match (&state, byte) {
+            (QuoteState::Outside, b'{' | b'[') => {
                 level += 1;
                 deepest = deepest.max(level);
             }
-            (Place::Outside, b'}' | b']') => {
+            (QuoteState::Outside, b'}' | b']') => {
                 level = level.saturating_sub(1);
                 if level == 0 {
                     return Extent::Ends { at: at + 1, depth: deepest };
                 }
             }
-            (Place::Outside | Place::Inside | Place::Escaped, _) => {}
+            (QuoteState::Outside | QuoteState::Inside | QuoteState::Escaped, _) => {}
         }
     }
     Extent::Open
 }
 
-/// Where a byte stands with regard to quotes.
-enum Place {
+/// Whether a byte is inside a string.
+enum QuoteState {
     Outside,
     Inside,
     Escaped,
 }
 
-impl Place {
+impl QuoteState {
     fn after(&self, byte: u8) -> Self {
         match (self, byte) {
             (Self::Outside, b'"') | (Self::Escaped, _) => Self::Inside,
@@ -112,48 +124,48 @@ impl Place {
 }
 
 fn parsed(text: &str) -> Found {
-    let tree = serde_json::from_str::<Tree>(text).or_else(|_| serde_json::from_str::<Tree>(&mended(text)));
+    let tree = serde_json::from_str::<Tree>(text).or_else(|_| serde_json::from_str::<Tree>(&repaired(text)));
     match tree {
         Ok(Tree(Value::Array(mut items))) => match (items.len(), items.pop()) {
             (1, Some(object @ Value::Object(_))) => Found::Object(object),
-            (objects, _) => Found::Broken(Problem::Several { objects }),
+            (objects, _) => Found::Broken(several(objects)),
         },
         Ok(Tree(object)) => Found::Object(object),
-        Err(error) => Found::Broken(Problem::Malformed { problem: error.to_string() }),
+        Err(error) => Found::Broken(AnswerError::Malformed(error.to_string())),
     }
 }
 
-/// A text with the usual slips put right: commas before a closing bracket, line breaks in texts, numbers that are none.
-fn mended(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len());
-    let mut place = Place::Outside;
+/// A text with common errors repaired: commas before a closing bracket, line breaks in strings, `NaN` and the like.
+fn repaired(text: &str) -> String {
+    let mut repaired = String::with_capacity(text.len());
+    let mut state = QuoteState::Outside;
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let after = rest.get(letter.len_utf8()..).unwrap_or_default();
-        // Only the first byte of a letter can be a quote or a backslash; any other stands for all the rest.
-        place = place.after(u8::try_from(letter).unwrap_or(b'x'));
+        // Only ASCII characters can be quotes or backslashes; any other one stands for all the rest.
+        state = state.after(u8::try_from(letter).unwrap_or(b'x'));
         rest = after;
-        match (&place, letter) {
-            (Place::Outside, ',') if after.trim_start().starts_with(['}', ']']) => {}
-            (Place::Outside, 'N' | 'I' | '-' | '0'..='9') => {
+        match (&state, letter) {
+            (QuoteState::Outside, ',') if after.trim_start().starts_with(['}', ']']) => {}
+            (QuoteState::Outside, 'N' | 'I' | '-' | '0'..='9') => {
                 let ends = |other: char| !(other.is_ascii_alphanumeric() || matches!(other, '+' | '-' | '.'));
                 let (word, after) =
                     after.split_at_checked(after.find(ends).unwrap_or(after.len())).unwrap_or((after, ""));
                 let word = format!("{letter}{word}");
                 let is_number = word.parse::<f64>().is_ok_and(f64::is_finite);
-                mended.push_str(if is_number { &word } else { "null" });
+                repaired.push_str(if is_number { &word } else { "null" });
                 rest = after;
             }
-            (Place::Inside, '\n') => mended.push_str("\\n"),
-            (Place::Inside, '\t') => mended.push_str("\\t"),
-            (Place::Inside, letter) if letter.is_ascii_control() => mended.push(' '),
-            (Place::Outside | Place::Inside | Place::Escaped, letter) => mended.push(letter),
+            (QuoteState::Inside, '\n') => repaired.push_str("\\n"),
+            (QuoteState::Inside, '\t') => repaired.push_str("\\t"),
+            (QuoteState::Inside, letter) if letter.is_ascii_control() => repaired.push(' '),
+            (QuoteState::Outside | QuoteState::Inside | QuoteState::Escaped, letter) => repaired.push(letter),
         }
     }
-    mended
+    repaired
 }
 
-/// A value in which no field is given twice with different contents: the last of two verdicts must not win silently.
+/// A value without duplicate fields of different content: the last of two verdicts must not win silently.
 struct Tree(Value);
 
 impl<'de> Deserialize<'de> for Tree {
@@ -222,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_found_among_anything() {
+    fn objects_are_found_in_any_text() {
         let object = || Found::Object(json!({"a": 1}));
         for (text, expected) in [
             ("", vec![]),
@@ -242,8 +254,8 @@ y	",}"#,
                 vec![Found::Object(json!({"a": [null, null, null, -150.0]}))],
             ),
             (r#"{"a": "}{\"", "b": {}}"#, vec![Found::Object(json!({"a": "}{\"", "b": {}}))]),
-            (r#"{"a": {"b": 1}"#, vec![Found::Broken(Problem::CutOff)]),
-            (r#"[{"a": 1}, {"a": 2}]"#, vec![Found::Broken(Problem::Several { objects: 2 })]),
+            (r#"{"a": {"b": 1}"#, vec![Found::Broken(AnswerError::CutOff)]),
+            (r#"[{"a": 1}, {"a": 2}]"#, vec![Found::Broken(several(2))]),
             (r#"{"a": 1, "a": 1}"#, vec![object()]),
         ] {
             assert_eq!(objects(text), expected, "{text}");
@@ -251,16 +263,16 @@ y	",}"#,
     }
 
     #[test]
-    fn broken_objects_are_named_and_their_inside_is_left_alone() {
+    fn broken_objects_are_reported_and_not_searched() {
         let broken = objects(r#"{"a": {"ok": true} "b"} {"a": 1}"#);
         assert!(
-            matches!(broken.as_slice(), [Found::Broken(Problem::Malformed { .. }), Found::Object(_)]),
+            matches!(broken.as_slice(), [Found::Broken(AnswerError::Malformed(_)), Found::Object(_)]),
             "{broken:?}"
         );
         let twice = objects(r#"{"success": false, "success": true}"#);
         let [Found::Broken(problem)] = twice.as_slice() else { panic!("{twice:?}") };
         assert!(problem.to_string().contains("`success` is given twice"), "{problem}");
         let deep = "{\"a\":".repeat(65) + "1" + &"}".repeat(65);
-        assert_eq!(objects(&deep), vec![Found::Broken(Problem::TooDeep)]);
+        assert_eq!(objects(&deep), vec![Found::Broken(too_deep())]);
     }
 }

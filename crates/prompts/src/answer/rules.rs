@@ -1,14 +1,15 @@
-//! What a document must hold to be an answer to its question.
+//! What a document must contain to answer its question.
 //!
-//! Owns what the types cannot say: which part each question asks for, and what a revision must bring to be carried out.
-//! Refuses to judge whether the contents are any good.
+//! Owns what the types cannot express: which part each question asks for, and what a plan revision must contain to be
+//! applied. Refuses to judge the quality of the content.
 
 use fixpoint_vocabulary::ask::About;
 use fixpoint_vocabulary::documents::{Change, Document, PlanningDocument, ReflectionDocument, Subtask};
 
-use super::{MAX_ANSWER_TASKS, Problem};
+use super::{AnswerError, MAX_ANSWER_TASKS};
+use crate::omission::grouped;
 
-/// The one word of a document that decides, by which two of them are compared.
+/// The yes or no of a document; two objects of one answer must agree on it.
 pub(super) fn verdict(document: &Document) -> Option<bool> {
     match document {
         Document::Planning(_) => None,
@@ -19,28 +20,34 @@ pub(super) fn verdict(document: &Document) -> Option<bool> {
     }
 }
 
-/// Whether a document answers its question.
-pub(super) fn check(about: &About, document: &Document) -> Result<(), Problem> {
+pub(super) fn check(about: &About, document: &Document) -> Result<(), AnswerError> {
     match document {
         Document::Planning(planning) => check_planning(about, planning),
         Document::Reflection(reflection) => check_reflection(reflection),
-        Document::WholeJudgement(judgement) => check_number(&[&judgement.additional_tasks]),
+        Document::WholeJudgement(judgement) => check_task_count(&[&judgement.additional_tasks]),
         Document::PlanJudgement(_) | Document::TaskJudgement(_) => Ok(()),
     }
 }
 
-fn missing(path: &str, expected: &str) -> Problem {
-    Problem::Misfit { path: path.to_string(), expected: expected.to_string(), found: "nothing".to_string() }
+fn missing(path: &str, expected: &str) -> AnswerError {
+    AnswerError::Mismatch {
+        path: path.to_string(),
+        expected: expected.to_string(),
+        found: "nothing".to_string(),
+    }
 }
 
-fn check_planning(about: &About, planning: &PlanningDocument) -> Result<(), Problem> {
+fn check_planning(about: &About, planning: &PlanningDocument) -> Result<(), AnswerError> {
     let tasks =
         planning.task_decomposition.as_ref().map(|tasks| tasks.subtasks.as_slice()).unwrap_or_default();
     let partial = planning.error.as_ref().and_then(|error| error.partial_plan.as_ref());
-    check_number(&[tasks, partial.map(|partial| partial.feasible_subtasks.as_slice()).unwrap_or_default()])?;
+    check_task_count(&[
+        tasks,
+        partial.map(|partial| partial.feasible_subtasks.as_slice()).unwrap_or_default(),
+    ])?;
     if let Some(error) = &planning.error {
         if error.message.trim().is_empty() && error.clarification_needed.is_empty() && partial.is_none() {
-            return Err(missing("error.message", "what is wrong"));
+            return Err(missing("error.message", "a description of the problem"));
         }
         return Ok(());
     }
@@ -52,7 +59,7 @@ fn check_planning(about: &About, planning: &PlanningDocument) -> Result<(), Prob
         About::Understand => (true, false, false),
         About::Decompose | About::Refine { .. } | About::ReplanTask { .. } => (false, true, false),
         About::Order => (false, false, true),
-        // The order of a whole plan may be left out: dependencies imply one.
+        // A complete plan may leave out the order: dependencies imply one.
         About::Plan => (true, true, false),
         About::JudgePlan { .. }
         | About::JudgeTask { .. }
@@ -74,17 +81,22 @@ fn check_planning(about: &About, planning: &PlanningDocument) -> Result<(), Prob
     Ok(())
 }
 
-fn check_number(lists: &[&[Subtask]]) -> Result<(), Problem> {
-    // Depth is bounded before anything is read, so this ends.
+fn check_task_count(lists: &[&[Subtask]]) -> Result<(), AnswerError> {
+    // The nesting was limited before, so this recursion ends.
     fn count(tasks: &[Subtask]) -> usize {
         tasks.iter().map(|task| 1 + count(&task.subtasks)).sum()
     }
     let tasks = lists.iter().map(|list| count(list)).sum();
-    if tasks > MAX_ANSWER_TASKS { Err(Problem::TooManyTasks { tasks }) } else { Ok(()) }
+    if tasks > MAX_ANSWER_TASKS { Err(too_many(tasks)) } else { Ok(()) }
 }
 
-/// A plan that must change needs changes that can be applied: words alone would leave it as it is.
-fn check_reflection(document: &ReflectionDocument) -> Result<(), Problem> {
+fn too_many(tasks: usize) -> AnswerError {
+    let (tasks, max) = (grouped(tasks as u64), grouped(MAX_ANSWER_TASKS as u64));
+    AnswerError::TooLarge(format!("{tasks} tasks, the limit is {max}"))
+}
+
+/// A plan that must change needs changes that can be applied; a description alone would leave it as it is.
+fn check_reflection(document: &ReflectionDocument) -> Result<(), AnswerError> {
     if !document.needs_revision() {
         return Ok(());
     }
@@ -98,11 +110,11 @@ fn check_reflection(document: &ReflectionDocument) -> Result<(), Problem> {
     if applicable {
         return Ok(());
     }
-    Err(Problem::Misfit {
+    Err(AnswerError::Mismatch {
         path: "plan_revision".to_string(),
         expected: "changes with a type (add_action, remove_action, replace_action, reorder), or updated_action_plan, \
                    since a revision is needed"
             .to_string(),
-        found: if document.plan_revision.is_some() { "only words" } else { "nothing" }.to_string(),
+        found: if document.plan_revision.is_some() { "only text" } else { "nothing" }.to_string(),
     })
 }
