@@ -168,7 +168,7 @@ impl AppContext {
         directories.into_iter().map(|directory| directory.join(name)).find(|path| is_program(path))
     }
 
-    /// Recorded settings with `--set` on top. Configuration files and the environment are not read.
+    /// RecordedRun settings with `--set` on top. Configuration files and the environment are not read.
     pub(crate) fn changed(&self, recorded: &Settings, set: &SetArguments) -> Result<Settings, Failure> {
         Ok(with_sets(recorded, &set.sets)?)
     }

@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fixpoint_consult::Hearing;
+use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::{Move, TaskSource};
+use fixpoint_decide::run::TaskSource;
 use fixpoint_decide::task_run::{Decision, Step, Work};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
-use fixpoint_runs::{Iteration, Story, TaskStory};
+use fixpoint_runs::{Iteration, RunView, TaskView};
 use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Lang, TaskId};
 
@@ -85,61 +85,63 @@ impl Display {
         Arc::new(ExecutorProgress { drawing: Arc::clone(&self.drawing), words: self.words, task: None })
     }
 
-    /// Shows what was just recorded; `story` includes it.
-    pub(crate) fn record(&self, record: &Record, story: &Story) {
+    /// Shows what was just recorded; `view` is the run after it.
+    pub(crate) fn record(&self, record: &Record, view: RunView<'_>) {
         let mut drawing = lock(&self.drawing);
         if matches!(record.event, Event::StopAsked) {
             drawing.notice(&self.words.stopping());
         }
-        let is_planned = matches!(story.run.order().tasks, TaskSource::Planned(_));
+        let is_planned = matches!(view.run.order().tasks, TaskSource::Planned(_));
         if is_planned {
-            self.record_of_plan(&mut drawing, record, story);
+            self.record_of_plan(&mut drawing, record, view);
             return;
         }
-        for (id, decision) in record.decision.of_tasks() {
-            if let Some(task) = story.tasks.iter().find(|task| task.id == *id) {
+        for (id, decision) in record.decision.task_decisions() {
+            if let Some(task) = view.task(id) {
                 show_task(&mut drawing, task, decision, self.words);
             }
         }
     }
 
     /// In a run of several tasks every line names its task, and the board is below.
-    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, story: &Story) {
-        for step in &record.decision.moves {
-            if let Move::Task { task, decision, .. } = step {
-                let told = story.tasks.iter().find(|told| told.id == *task);
-                let iteration = told.and_then(|told| told.iterations.last());
+    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, view: RunView<'_>) {
+        for change in &record.decision.changes {
+            if let Some((task, decision)) = change.task_decision() {
+                let iteration = view.history.task(task).and_then(|task| task.iterations.last());
                 if let (Some(iteration), Some(_)) = (iteration, &decision.judged) {
                     let line = iteration_line(iteration, drawing.paint(), self.words);
                     drawing.line(&format!("[{task}] {line}"));
                     failure_lines(iteration, self.words).iter().for_each(|line| drawing.line(line));
                 }
             }
-            run_lines::lines_of(step, story, self.words).iter().for_each(|line| drawing.line(line));
+            run_lines::lines_of(change, view, self.words).iter().for_each(|line| drawing.line(line));
         }
-        for (_, owner, command) in record.decision.commands() {
+        for (_, owner, command) in record.decision.commands(0) {
             if let Some(doing) = run_lines::doing(&owner, command, self.words) {
                 drawing.doing(&doing);
             }
         }
-        let mut under_way = story.run.under_way();
+        let mut under_way = view.run.in_flight();
         if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command, self.words).is_some()) {
             drawing.rest();
         }
-        drawing.set_board(Board::of(&self.title, story, self.words));
+        drawing.set_board(Board::of(&self.title, view, self.words));
     }
 
     /// Shows questions to models and the words of their answers.
-    pub(crate) fn hearing(&self) -> Box<dyn Fn(Hearing<'_>) + Send + Sync> {
+    pub(crate) fn ask_progress(&self) -> Box<dyn Fn(AskProgress<'_>) + Send + Sync> {
         let (drawing, words) = (Arc::clone(&self.drawing), self.words);
-        Box::new(move |hearing| match hearing {
-            Hearing::Asked(asked) => {
+        Box::new(move |progress| match progress {
+            AskProgress::Started(asked) => {
                 let line = words.question(asked.about, asked.model, asked.tokens);
                 let mut drawing = lock(&drawing);
                 drawing.doing(&line);
                 drawing.plain_line(&line);
+                for omission in asked.omissions {
+                    drawing.plain_line(&words.left_out_of_prompt(&omission.to_string()));
+                }
             }
-            Hearing::Words(words) => lock(&drawing).last_line(words),
+            AskProgress::Text(words) => lock(&drawing).last_line(words),
         })
     }
 
@@ -210,8 +212,8 @@ impl Watcher for ExecutorProgress {
 }
 
 /// Shows a decision in a run of one task.
-fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision, words: Words) {
-    if let (Some(judged), Some(iteration)) = (&decision.judged, story.iterations.last()) {
+fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, words: Words) {
+    if let (Some(judged), Some(iteration)) = (&decision.judged, task.history.iterations.last()) {
         drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
         let line = iteration_line(iteration, drawing.paint(), words);
         drawing.line(&line);
@@ -226,21 +228,28 @@ fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision, word
             }
         }),
         Some(Command::RunAttempt(order)) => {
-            if order.number == 1 && story.iterations.is_empty() {
-                drawing.line(&baseline_line(story, words));
+            if order.number == 1 && task.history.iterations.is_empty() {
+                drawing.line(&baseline_line(task, words));
             }
             drawing.attempt(order.number, order.stage);
             drawing.plain_line(&words.attempt_started(order.number, order.stage));
         }
         Some(Command::Graft(_)) => drawing.doing(&words.restoring_files()),
         Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
-        Some(Command::Merge(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan) | None => {}
+        Some(
+            Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan
+            | Command::Deliver(_),
+        )
+        | None => {}
     }
 }
 
-fn baseline_line(story: &TaskStory, words: Words) -> String {
-    let (known, flaky) = story.known_at_base();
-    let passed: u64 = story.task.ground().checks.values().map(|check| check.counted).sum();
+fn baseline_line(task: TaskView<'_>, words: Words) -> String {
+    let (known, flaky) = task.known_at_base();
+    let passed: u64 = task.task.ground().checks.values().map(|check| check.counted).sum();
     words.baseline(known.len(), flaky.len(), passed)
 }
 
@@ -252,7 +261,7 @@ fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
     let named = judged.failures.iter().take(MOST_NAMED).map(|failure| {
         let said = failure.message.as_str().lines().next().unwrap_or_default();
         let said: String = said.chars().filter(|letter| !letter.is_control()).take(90).collect();
-        format!("  ✗ {}: {said}", harmless(&failure.identity))
+        format!("  ✗ {}: {said}", harmless(&failure.id().to_string()))
     });
     let mut lines: Vec<String> = named.collect();
     if judged.failures.len() > MOST_NAMED {

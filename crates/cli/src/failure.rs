@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use fixpoint_config::ConfigErrors;
 use fixpoint_engine::EngineError;
-use fixpoint_journal::OpenError;
 use fixpoint_ports::{BlobError, JournalError, WorkspaceError};
 use fixpoint_runs::RunError;
 
@@ -65,33 +64,24 @@ impl Failure {
 
 fn of_workspace(error: &WorkspaceError) -> u8 {
     match error {
-        WorkspaceError::NotARepository(_)
-        | WorkspaceError::Empty
+        WorkspaceError::UnusableRepository { .. }
         | WorkspaceError::NoSuchCommit(_)
-        | WorkspaceError::BadName(_)
+        | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. } => 2,
-        WorkspaceError::NoSpace(_)
-        | WorkspaceError::Busy(_)
-        | WorkspaceError::NoGit(_)
+        WorkspaceError::UnusableGit { .. }
+        | WorkspaceError::NoSpace(_)
+        | WorkspaceError::AllInUse(_)
         | WorkspaceError::Io { .. } => 7,
         WorkspaceError::Cancelled => 130,
-        WorkspaceError::Unreadable { .. } | WorkspaceError::Git { .. } => 1,
+        WorkspaceError::Git { .. } => 1,
     }
 }
 
 fn of_run(error: &RunError) -> u8 {
     match error {
-        RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Unclear { .. } => 2,
-        RunError::Locked { .. } | RunError::Io { .. } | RunError::Blobs { .. } => 7,
-        RunError::Journal { source, .. } => match source {
-            OpenError::NoSpace(_) | OpenError::Unavailable(_) => 7,
-            OpenError::Missing(_)
-            | OpenError::Exists(_)
-            | OpenError::Damaged(_)
-            | OpenError::Newer { .. }
-            | OpenError::TooLarge { .. } => 1,
-        },
-        RunError::Damaged { .. } | RunError::Record { .. } => 1,
+        RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Ambiguous { .. } => 2,
+        RunError::Unavailable { .. } => 7,
+        RunError::Damaged { .. } | RunError::Unreadable { .. } => 1,
     }
 }
 
@@ -102,10 +92,7 @@ fn of_engine(error: &EngineError) -> u8 {
         | EngineError::Blob(BlobError::NoSpace(_) | BlobError::Unavailable(_)) => 7,
         EngineError::Journal(JournalError::TooLarge { .. })
         | EngineError::Blob(BlobError::Missing(_) | BlobError::Damaged(_))
-        | EngineError::Record(_)
-        | EngineError::OutOfPlace(_)
-        | EngineError::Silence
-        | EngineError::Encoding(_) => 1,
+        | EngineError::Defect(_) => 1,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fixpoint_consult::Person;
 use fixpoint_engine::Record;
 use fixpoint_ports::Cancel;
-use fixpoint_runs::Story;
+use fixpoint_runs::RunView;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind, Remark};
 
@@ -19,8 +19,8 @@ pub(crate) trait DemoScript: std::fmt::Debug + Send + Sync {
     /// The name of the scripted person.
     fn person(&self) -> &str;
 
-    /// Lines that explain what was just recorded; `story` includes it.
-    fn comment(&self, record: &Record, story: &Story) -> Vec<String>;
+    /// Lines that explain what was just recorded; `view` is the run after it.
+    fn comment(&self, record: &Record, view: RunView<'_>) -> Vec<String>;
 }
 
 #[derive(Debug)]

@@ -7,26 +7,28 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixpoint_agents::{Agent, Command as AnyCommand};
-use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
-use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
-use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
+use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
+use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
+use fixpoint_engine::{
+    Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
+};
 use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
+use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Brief;
 
 use crate::app_context::{AppContext, Screen};
+use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
 use crate::display::{Display, Speaker, Verbosity};
 use crate::environment;
 use crate::failure::Failure;
-use crate::person::{AtTerminal, Nobody};
+use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
 use crate::scripted_person::ScriptedPerson;
 use crate::signals::SignalListener;
-use crate::staff::{Staff, advisers, model_surroundings};
 
 /// The argument by which this program is started again to supervise.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -54,10 +56,20 @@ pub(crate) struct SessionContext<'a> {
     pub(crate) screen: Screen,
 }
 
-/// What a run came to.
+/// A run that was driven to its end, or until somebody has to do something.
 pub(crate) struct RunOutcome {
-    pub(crate) recorded: Recorded,
-    pub(crate) ending: Ending,
+    pub(crate) header: JournalHeader,
+    pub(crate) folded: FoldedRun,
+    pub(crate) ending: EngineExit,
+}
+
+/// What is known of a run before it is driven.
+pub(crate) struct RunStart {
+    pub(crate) header: JournalHeader,
+    /// What earlier processes recorded.
+    pub(crate) history: Option<RunHistory>,
+    /// Writes the files about it, where it has any.
+    pub(crate) artifacts: Option<ArtifactWriter>,
 }
 
 impl SessionContext<'_> {
@@ -65,16 +77,17 @@ impl SessionContext<'_> {
     pub(crate) fn begin(&self, order: RunOrder, brief: Brief) -> Result<(RunDirectory, RunOutcome), Failure> {
         let now = WallClock.now_ms();
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
-        let run = self.repository.home.run(&RunId::new(now, entropy.as_bytes()));
+        let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
-        let journal = FileJournal::create(&run.path).map_err(|source| RunError::unopened(&run.id, source))?;
-        let opening = Opening { format: FORMAT, at: now, order, brief: Some(brief) };
-        let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
+        let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
+        let header = JournalHeader { format: FORMAT, at: now, order, brief: Some(brief) };
+        let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
+        let start = RunStart { header: header.clone(), history: None, artifacts };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(&run), blobs: Arc::clone(&blobs) };
-        let outcome = self.drive(&storage, recorded, |executor| {
-            let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-            Engine::begin(desk, executor, opening)
+        let outcome = self.drive(&storage, start, |executor| {
+            let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+            Engine::begin(deps, executor, header)
         })?;
         Ok((run.clone(), outcome))
     }
@@ -84,11 +97,11 @@ impl SessionContext<'_> {
         &self,
         run: &RunDirectory,
         mode: OpenMode,
-        back: Return,
+        request: ResumeRequest,
     ) -> Result<RunOutcome, Failure> {
         let _lock = run.lock()?;
         let opened =
-            FileJournal::open(&run.path, mode).map_err(|source| RunError::unopened(&run.id, source))?;
+            FileJournal::open(&run.path, mode).map_err(|error| RunError::journal(&run.id, &error))?;
         if let Some(cut) = &opened.cut {
             self.app.notices.say(&cut_words(cut));
         }
@@ -96,28 +109,34 @@ impl SessionContext<'_> {
         let recorded = run.recorded(payloads)?;
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(run), blobs: Arc::clone(&blobs) };
-        // The process may have died between a record and what is written about it.
-        if recorded.records.iter().any(is_told)
-            && let Err(error) = write_artifacts(run, &recorded, self.app.lang)
-        {
+        let mut artifacts = ArtifactWriter::new(run, self.app.lang);
+        let FoldedRun { run, history } =
+            FoldedRun::watched(&recorded, |record, view| artifacts.note(record, view));
+        if let Err(error) = artifacts.catch_up(RunView { run: &run, history: &history }) {
             self.app.notices.say(&format!("the artifacts could not be written: {error}"));
         }
-        self.drive(&storage, recorded.clone(), |executor| {
-            let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
-            Ok(Engine::resume(desk, executor, &recorded, back))
+        let next = recorded.next();
+        let RecordedRun { header, records } = recorded;
+        // Nobody needs the records any more, and there may be many.
+        drop((records, opened.records));
+        let start = RunStart { header, history: Some(history), artifacts: Some(artifacts) };
+        self.drive(&storage, start, |executor| {
+            let deps = EngineDeps { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
+            Ok(Engine::resume(deps, executor, run, next, request))
         })
     }
 
-    /// Drives an engine to its end. `recorded` is what is on record so far.
+    /// Drives an engine to its end.
     pub(crate) fn drive<J: Journal>(
         &self,
         storage: &RunStorage<'_>,
-        mut recorded: Recorded,
+        start: RunStart,
         make: impl FnOnce(LocalExecutor) -> Result<Engine<J, LocalExecutor>, EngineError>,
     ) -> Result<RunOutcome, Failure> {
+        let RunStart { header, history, mut artifacts } = start;
         let name = storage.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
-        let brief = recorded.opening.brief.as_ref();
+        let brief = header.brief.as_ref();
         let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
         let verbosity = if storage.run.is_some() { Verbosity::Everything } else { Verbosity::Notices };
         let look = (self.screen, self.app.lang);
@@ -125,63 +144,70 @@ impl SessionContext<'_> {
         let (outbox, inbox) = mailbox();
         let signals = SignalListener::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let staff = self.staff(storage, &recorded, &display)?;
-        let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
-        let mut story = Story::of(&recorded);
-        let mut watch = |record: &Record, _: &fixpoint_decide::run::Run| {
-            story.add(record);
-            recorded.records.push(record.clone());
-            display.record(record, &story);
-            let comments = self.app.demo_script().map(|script| script.comment(record, &story));
-            comments.iter().flatten().for_each(|line| display.comment(line));
-            self.keep_artifacts(storage, record, &recorded, &display);
+        let dispatcher = self.dispatcher(storage, &header, &display)?;
+        let mut engine = make(LocalExecutor::new(Arc::new(dispatcher), outbox)).map_err(interrupted)?;
+        let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), header.at));
+        let mut watch = |records: &[Record], run: &Run| {
+            for record in records {
+                let changed = history.add(record, run);
+                let view = RunView { run, history: &history };
+                display.record(record, view);
+                let comments = self.app.demo_script().map(|script| script.comment(record, view));
+                comments.iter().flatten().for_each(|line| display.comment(line));
+                // Artifacts can be made again from the journal: a failure to write them does not stop the run.
+                let written = artifacts.as_mut().map(|artifacts| artifacts.record(record, view, &changed));
+                if let Some(Err(error)) = written {
+                    display.line(&format!("the artifacts could not be written: {error}"));
+                }
+            }
+            history.forget_ended(run);
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
         if signals.is_asked() {
             display.line("waiting for what was started to end");
         }
         // An engine that could not go on has called nothing off; this does, and waits.
-        drop(engine);
-        Ok(RunOutcome { ending: ending?, recorded })
+        let run = engine.into_state();
+        Ok(RunOutcome { header, folded: FoldedRun { run, history }, ending: ending? })
     }
 
     /// Everybody who performs the errands of this run.
-    fn staff(
+    fn dispatcher(
         &self,
         storage: &RunStorage<'_>,
-        recorded: &Recorded,
+        header: &JournalHeader,
         display: &Display,
-    ) -> Result<Staff, Failure> {
-        let duty = self.duty(storage, recorded, display)?;
-        let TaskSource::Planned(order) = &recorded.opening.order.tasks else {
-            return Ok(Staff { duty, consultant: None });
+    ) -> Result<Dispatcher, Failure> {
+        let duty = self.duty(storage, header, display)?;
+        let TaskSource::Planned(order) = &header.order.tasks else {
+            return Ok(Dispatcher { duty, questions: None });
         };
-        let around = model_surroundings(
+        let environment = model_environment(
             self.app,
             &duty.brief.settings.models,
             Arc::clone(&duty.tools.processes),
             storage.run.map(|run| run.path.as_path()),
         );
-        let advisers = match (advisers(&duty.brief.settings.models, &around), order.judging) {
-            (Ok((advisers, _)), _) => advisers,
-            (Err(_), Judging::ByChecksAlone) => Advisers::new(),
+        let models = match (models_by_role(&duty.brief.settings.models, &environment), order.judging) {
+            (Ok((models, _)), _) => models,
+            (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
         };
         let person = self.person(display.speaker(), duty.tools.redactor.clone());
         let outputs = duty.places.outputs.clone();
-        let consultant = Consultant {
+        let questions = QuestionHandler {
             brief: duty.brief.clone(),
-            advisers,
+            models,
             workspaces: Arc::clone(&duty.tools.workspaces),
             person,
-            memory: PlanMemory::new(self.repository.home.memory().join("plans")),
+            plan_cache: PlanCache::new(self.repository.state.memory().join("plans")),
             redactor: duty.tools.redactor.clone(),
-            words_of: Box::new(move |id| agent_words(&outputs, id)),
+            agent_text_file: Box::new(move |id| agent_words(&outputs, id)),
             prompts: duty.places.prompts.clone(),
-            hearing: display.hearing(),
-            seen: Mutex::default(),
+            on_progress: display.ask_progress(),
+            contexts: Mutex::default(),
         };
-        Ok(Staff { duty, consultant: Some(consultant) })
+        Ok(Dispatcher { duty, questions: Some(questions) })
     }
 
     /// Whoever may be asked.
@@ -190,19 +216,19 @@ impl SessionContext<'_> {
             Some(script) => Arc::new(ScriptedPerson { speaker, redactor, script: Arc::clone(script) }),
             None if self.app.can_ask() => {
                 let name = self.app.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(AtTerminal::new(speaker, redactor, name.unwrap_or_default()))
+                Arc::new(TerminalPerson::new(speaker, redactor, name.unwrap_or_default()))
             }
-            None => Arc::new(Nobody),
+            None => Arc::new(NoPerson),
         }
     }
 
     fn duty(
         &self,
         storage: &RunStorage<'_>,
-        recorded: &Recorded,
+        header: &JournalHeader,
         display: &Display,
     ) -> Result<Duty, Failure> {
-        let Some(brief) = recorded.opening.brief.clone() else {
+        let Some(brief) = header.brief.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
         let environment = self.app.environment();
@@ -228,26 +254,6 @@ impl SessionContext<'_> {
             brief,
         })
     }
-
-    /// Artifacts can be made again from the journal, so that they cannot be written ends nothing.
-    fn keep_artifacts(
-        &self,
-        storage: &RunStorage<'_>,
-        record: &Record,
-        recorded: &Recorded,
-        display: &Display,
-    ) {
-        let Some(run) = storage.run.filter(|_| is_told(record)) else { return };
-        if let Err(error) = write_artifacts(run, recorded, self.app.lang) {
-            display.line(&format!("the artifacts could not be written: {error}"));
-        }
-    }
-}
-
-/// Whether artifacts tell of a record.
-fn is_told(record: &Record) -> bool {
-    let is_judged = record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some());
-    is_judged || record.decision.commands().next().is_none()
 }
 
 /// Where a run keeps its things.
@@ -265,9 +271,9 @@ impl RunStorage<'_> {
             // It is found by nobody, and the next process of this number overwrites it.
             drop(std::fs::remove_dir_all(scratch(repository)));
             let prefix = format!("{}/", self.name());
-            let mut kept = repository.workspaces.kept()?;
+            let mut kept = repository.workspaces.stored_refs()?;
             kept.retain(|kept| kept.reference.starts_with(&prefix));
-            repository.workspaces.forget(&kept)?;
+            repository.workspaces.delete_refs(&kept)?;
         }
         Ok(())
     }
@@ -288,15 +294,15 @@ impl RunStorage<'_> {
         Ok(Places {
             outputs,
             prompts,
-            baselines: repository.home.baselines(),
-            locks: repository.home.locks(),
+            baselines: repository.state.baselines(),
+            locks: repository.state.locks(),
         })
     }
 }
 
 /// Where a run without a directory keeps its output.
 fn scratch(repository: &Repository) -> std::path::PathBuf {
-    repository.home.runs().join(".check").join(std::process::id().to_string())
+    repository.state.runs().join(".check").join(std::process::id().to_string())
 }
 
 fn cut_words(cut: &Cut) -> String {

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::limits::MAX_INFRA_FAILURES;
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
+use fixpoint_vocabulary::work::Fingerprint;
 use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,14 +62,14 @@ pub struct Attempt {
     /// What fails. May be left out of an attempt that is not `incomplete`.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>")]
-    pub fingerprints: Option<BTreeSet<String>>,
+    pub fingerprints: Option<BTreeSet<Fingerprint>>,
     /// Whether the checks were cut short.
     #[serde(default)]
     pub masked: bool,
     /// Failures now known to be flaky.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
-    pub flaky: BTreeSet<String>,
+    pub flaky: BTreeSet<Fingerprint>,
     /// The tree the attempt left.
     #[serde(default)]
     pub tree: Option<String>,
@@ -90,7 +91,7 @@ pub struct Question {
     /// What the goals failed at before the first attempt; absent where there are no goals.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>")]
-    pub goal_failures_before: Option<BTreeSet<String>>,
+    pub goal_failures_before: Option<BTreeSet<Fingerprint>>,
     /// Whether the checks were cut short then.
     #[serde(default)]
     pub masked_before: bool,
@@ -197,8 +198,11 @@ pub fn decide(question: &Question) -> Result<Answer, NothingSaid> {
     if let Some(silent) = question.iterations.iter().position(is_silent) {
         return Err(NothingSaid(silent));
     }
-    let before = question.goal_failures_before.clone();
-    let before = before.map(|fingerprints| FailureSet { fingerprints, masked: question.masked_before });
+    let before = question.goal_failures_before.clone().map(|fingerprints| FailureSet {
+        fingerprints,
+        out_of_scope: BTreeSet::new(),
+        masked: question.masked_before,
+    });
     let mut controller = Controller::new(question.config.clone(), before, question.tree_before.clone());
     let mut iterations = Vec::new();
     for attempt in &question.iterations {

@@ -9,6 +9,7 @@
 //! [`scheduling`] (what starts now?).
 
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
 #[cfg(test)]

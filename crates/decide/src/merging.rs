@@ -16,37 +16,8 @@ mod versions;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use fixpoint_vocabulary::work::Side;
 use serde::{Deserialize, Serialize};
-
-/// Whose change it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The one side.
-    Ours,
-    /// The other.
-    Theirs,
-}
-
-impl Side {
-    /// Both, in their order.
-    pub const BOTH: [Self; 2] = [Self::Ours, Self::Theirs];
-
-    /// Its name, part of the names of failures.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Theirs => "theirs",
-        }
-    }
-
-    const fn other(self) -> Self {
-        match self {
-            Self::Ours => Self::Theirs,
-            Self::Theirs => Self::Ours,
-        }
-    }
-}
 
 /// One file in its four versions; `None` where a version does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The life of one task: base, baseline, attempts with their checks, and an end with its cause.
 //!
-//! A state machine in two halves. [`TaskRun::decide`] looks at what happened and says what follows; it changes
-//! nothing. [`TaskRun::apply`] records what happened and what was decided; it decides nothing, so a recorded run is
-//! taken up by an other version without being judged anew. Invariants: at most one command is under way; every
-//! command has exactly one end; every sequence of events ends the task or waits for somebody.
+//! A state machine in three parts. [`TaskRun::record`] folds what happened, [`TaskRun::decide`] looks at the state
+//! after that and says what follows, [`TaskRun::apply`] folds what was decided. Only `decide` decides, and it changes
+//! nothing: a live run calls all three, a resumed one `record` and `apply`, so a recorded run is never judged anew.
+//! Each event is folded once. Between `decide` and `apply` a caller may put another decision in the place of the one
+//! it got, as when a command cannot be afforded. Invariants: at most one command is under way; every command has
+//! exactly one end; every sequence of events ends the task or waits for somebody.
 
 mod beginning;
 mod goal_trial;
@@ -22,12 +24,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, ReportedFailure, TreeId,
+    Base, CheckProblem, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event,
+    FailureId, Fingerprint, ReportedFailure, TestName, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
-pub use self::goal_trial::NO_TESTS_RAN;
 pub use self::ground::{CheckBaseline, Ground};
 pub use self::judgement::Judgement;
 pub use self::order::{ImpliedGoals, JudgeOrder, Start, TaskOrder, TestEdits};
@@ -89,21 +91,21 @@ pub enum Step {
     },
 }
 
-/// What the guards showed beside what blocks, by test or fingerprint.
+/// What the guards showed beside what blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Seen {
     /// Failed before and fails now: tolerated.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub known: BTreeSet<String>,
+    pub known: BTreeSet<FailureId>,
     /// Known to fail sometimes: tolerated.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub flaky: BTreeSet<String>,
+    pub flaky: BTreeSet<FailureId>,
     /// Fails sometimes, and never did before.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub newly_flaky: BTreeSet<String>,
+    pub newly_flaky: BTreeSet<FailureId>,
     /// Passed before, and is no longer run.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub vanished: BTreeSet<String>,
+    pub vanished: BTreeSet<TestName>,
 }
 
 /// An attempt that was judged.
@@ -126,12 +128,16 @@ pub struct Judged {
     /// What the guards showed beside that.
     #[serde(default)]
     pub seen: Seen,
+    /// Whether no earlier attempt left less to do.
+    pub is_best: bool,
 }
 
 impl Judged {
     /// Whether something stands in the way that may be gone by itself: it fails only sometimes, or took too long once.
     fn is_shaky(&self) -> bool {
-        let is_timeout = |failure: &ReportedFailure| failure.fingerprint.starts_with("timeout:");
+        let is_timeout = |failure: &ReportedFailure| {
+            matches!(failure.id(), FailureId::Check { problem: CheckProblem::Timeout, .. })
+        };
         !self.seen.newly_flaky.is_empty() || self.failures.iter().any(is_timeout)
     }
 }
@@ -222,8 +228,10 @@ struct Left {
 impl Left {
     /// What is left of two sides that could not be brought together.
     fn unmerged(commit: &CommitId, conflict: &Conflict) -> Self {
-        let failure =
-            |path: &String| trial::found("conflict", path, "holds both sides of a conflict, marked");
+        let failure = |path: &String| {
+            let message = Redacted::ours("holds both sides of a conflict, marked");
+            ReportedFailure::new(FailureId::Conflict(path.clone()), message)
+        };
         let failures = conflict.paths.iter().map(failure).collect();
         Self { commit: commit.clone(), masked: false, is_shaky: false, failures, outside: Vec::new() }
     }
@@ -247,8 +255,8 @@ pub struct TaskRun {
     made: Vec<Made>,
     /// What the last attempt left.
     last: Option<Left>,
-    /// What the best one left; the later of two that are as good.
-    best: Option<Left>,
+    /// What the best one left, where a later one was worse.
+    earlier_best: Option<Left>,
     /// The checks that ever named tests that pass.
     naming: BTreeSet<u32>,
     /// What the judge said last.
@@ -261,7 +269,7 @@ pub struct TaskRun {
     /// What the checks showed of the last attempt that was judged.
     shown: Vec<CheckReport>,
     /// How many attempts in a row each failure has been there.
-    lasting: BTreeMap<String, u32>,
+    lasting: BTreeMap<Fingerprint, u32>,
     /// How many attempts in a row changed nothing.
     #[serde(default)]
     idle: u32,
@@ -299,8 +307,8 @@ impl TaskRun {
             controller: None,
             trial,
             made: Vec::new(),
-            best: last.clone(),
             last,
+            earlier_best: None,
             naming: BTreeSet::new(),
             judgement: None,
             judged_then: 0,
@@ -331,7 +339,46 @@ impl TaskRun {
         &self.ground
     }
 
-    /// Says what follows from an event.
+    /// Folds what happened: what a command came to, and whether it was interrupted. Decides nothing.
+    pub fn record(&mut self, event: &Event) {
+        match (event, self.step) {
+            (Event::Ended { end, .. }, Step::Working { work }) => match end {
+                CommandEnd::Completed(result) => {
+                    self.interruptions = 0;
+                    self.record_result(work, result);
+                }
+                CommandEnd::Lost => self.interruptions = self.interruptions.saturating_add(1),
+                CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
+            },
+            // Somebody looked at it and asked to go on.
+            (Event::Resumed { .. }, _) => self.interruptions = 0,
+            (Event::Ended { .. } | Event::Begun | Event::StopAsked, _) => {}
+        }
+    }
+
+    fn record_result(&mut self, work: Work, result: &CommandResult) {
+        match result {
+            CommandResult::Base(base) if work == Work::TakingBase => self.ground.base = Some(base.clone()),
+            CommandResult::Attempt(left) if work == Work::Attempting => self.record_attempt(left),
+            CommandResult::Grafted { commit, tree } if work == Work::Reverting => {
+                self.record_reverted(commit, tree);
+            }
+            CommandResult::Checks { reports } => self.record_checks(work, reports),
+            CommandResult::Answer(answer) if work == Work::Judging => self.record_answer(answer),
+            // Nothing of it is evidence, or `decide` refuses it.
+            CommandResult::Base(_)
+            | CommandResult::Attempt(_)
+            | CommandResult::Grafted { .. }
+            | CommandResult::Answer(_)
+            | CommandResult::Merged(_)
+            | CommandResult::Person(_)
+            | CommandResult::Recalled(_)
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => {}
+        }
+    }
+
+    /// Says what follows from an event that was recorded.
     pub fn decide(&self, event: &Event) -> Result<Decision, OutOfPlace> {
         match (event, self.step) {
             (Event::Begun, Step::New) => Ok(self.begin()),
@@ -352,24 +399,8 @@ impl TaskRun {
         }
     }
 
-    /// Records what happened and what was decided then.
-    pub fn apply(&mut self, event: &Event, decision: &Decision) {
-        if let (Event::Ended { end, .. }, Step::Working { work }) = (event, self.step) {
-            match end {
-                CommandEnd::Completed(result) => {
-                    self.trial = self.trial_with(work, result);
-                    self.ground.take_in(work, result);
-                    self.interruptions = 0;
-                    self.remember(result);
-                }
-                CommandEnd::Lost => self.interruptions += 1,
-                CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
-            }
-        }
-        if matches!(event, Event::Resumed { .. }) {
-            // Somebody looked at it and asked to go on.
-            self.interruptions = 0;
-        }
+    /// Folds a decision about the event that was recorded last. Decides nothing.
+    pub fn apply(&mut self, decision: &Decision) {
         if let Some(judgement) = &decision.judgement {
             self.judgement = Some(judgement.clone());
         }
@@ -385,31 +416,10 @@ impl TaskRun {
         self.step = decision.step;
     }
 
-    fn remember(&mut self, result: &CommandResult) {
-        match result {
-            CommandResult::Checks { reports } => {
-                let naming = reports.iter().filter(|report| report.passed.is_some());
-                self.naming.extend(naming.map(|report| report.check));
-            }
-            CommandResult::Answer(answer) => self.remember_answer(answer),
-            CommandResult::Base(_)
-            | CommandResult::Attempt(_)
-            | CommandResult::Grafted { .. }
-            | CommandResult::Merged(_)
-            | CommandResult::Person(_)
-            | CommandResult::Recalled(_)
-            | CommandResult::Kept => {}
-        }
-    }
-
     fn after_completed(&self, work: Work, result: &CommandResult) -> Result<Decision, OutOfPlace> {
         match (work, result) {
             (Work::TakingBase, CommandResult::Base(base)) => Ok(self.with_base(base)),
-            (Work::Baseline, CommandResult::Checks { reports }) => {
-                let mut ground = self.ground.clone();
-                ground.take_in(work, result);
-                Ok(self.with_baseline(&ground, reports))
-            }
+            (Work::Baseline, CommandResult::Checks { reports }) => Ok(self.with_baseline(reports)),
             (Work::Attempting, CommandResult::Attempt(_))
             | (Work::Reverting | Work::RestoringTests, CommandResult::Grafted { .. })
             | (
@@ -421,8 +431,8 @@ impl TaskRun {
                 | Work::FlakyAtBase,
                 CommandResult::Checks { .. },
             ) => {
-                let trial = self.trial_with(work, result).ok_or_else(|| self.out_of_place())?;
-                Ok(self.with_trial(work, &trial, result))
+                let trial = self.trial.as_ref().ok_or_else(|| self.out_of_place())?;
+                Ok(self.with_trial(work, trial, result))
             }
             (Work::Judging, CommandResult::Answer(answer)) => Ok(self.with_answer(answer)),
             (_, _) => Err(self.out_of_place()),
@@ -431,7 +441,7 @@ impl TaskRun {
 
     /// A crash cut a command short: it costs nothing but time and is repeated, within a bound.
     fn after_lost(&self, work: Work) -> Result<Decision, OutOfPlace> {
-        if self.interruptions >= self.order.max_interruptions {
+        if self.interruptions > self.order.max_interruptions {
             Ok(Decision::pause(work, Cause::Infrastructure))
         } else {
             self.repeat(work)
@@ -448,7 +458,6 @@ impl TaskRun {
     }
 
     fn conclude(&mut self, judged: &Judged) {
-        self.shown = self.trial.as_ref().map(Trial::reports).unwrap_or_default();
         let mut controller = self.controller.take().unwrap_or_else(|| self.new_controller());
         controller.record(&judged.attempt, judged.counts);
         self.controller = Some(controller);
@@ -456,6 +465,7 @@ impl TaskRun {
             // The attempt stands; only its checks are run again.
             return;
         }
+        self.shown = self.trial.take().map(Trial::into_reports).unwrap_or_default();
         self.made.push(Made {
             commit: judged.commit.clone(),
             tree: judged.attempt.tree.clone().unwrap_or_default(),
@@ -463,23 +473,24 @@ impl TaskRun {
         // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.
         let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
         self.idle = if is_idle { self.idle.saturating_add(1) } else { 0 };
-        let left = Left {
+        let lasted = |failure: &ReportedFailure| {
+            let before = self.lasting.get(failure.fingerprint()).copied().unwrap_or(0);
+            (failure.fingerprint().clone(), before.saturating_add(1))
+        };
+        self.lasting = judged.failures.iter().map(lasted).collect();
+        let before = self.last.replace(Left {
             commit: judged.commit.clone(),
             masked: judged.attempt.masked,
             is_shaky: judged.is_shaky(),
             failures: judged.failures.clone(),
             outside: judged.outside.clone(),
-        };
-        if self.best.as_ref().is_none_or(|best| left.distance() <= best.distance()) {
-            self.best = Some(left.clone());
-        }
-        let lasted = |failure: &ReportedFailure| {
-            let before = self.lasting.get(&failure.fingerprint).copied().unwrap_or(0);
-            (failure.fingerprint.clone(), before.saturating_add(1))
-        };
-        self.lasting = judged.failures.iter().map(lasted).collect();
-        self.last = Some(left);
-        self.trial = None;
+        });
+        self.earlier_best = if judged.is_best { None } else { self.earlier_best.take().or(before) };
+    }
+
+    /// What the best attempt left; the later of two that are as good.
+    fn best(&self) -> Option<&Left> {
+        self.earlier_best.as_ref().or(self.last.as_ref())
     }
 
     /// The controller as it stands, made on first use: only the baseline knows what failed before. It remembers every
@@ -489,7 +500,7 @@ impl TaskRun {
     }
 
     fn new_controller(&self) -> Controller {
-        let before = self.ground.goal_failures(&self.goals(&self.ground));
+        let before = self.ground.goal_failures(&self.goals());
         Controller::new(self.order.limits.clone(), before, self.ground.base_tree())
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use fixpoint_ports::Cancel;
 use fixpoint_vocabulary::brief::PlacedCheck;
 use fixpoint_vocabulary::settings::BaselineReuse;
-use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, Reuse};
+use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, FailureId, Reuse};
 use serde::{Deserialize, Serialize};
 
 use crate::Duty;
@@ -20,7 +20,7 @@ use crate::named_lock::{Asked, ask};
 use crate::progress::Progress;
 
 /// The version of what is kept; others are not looked at.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The world outside the tree changes too: tools are updated, services move.
 const OLDEST: Duration = Duration::from_secs(24 * 3600);
 
@@ -80,7 +80,7 @@ impl Duty {
     }
 
     /// Everything the outcome of a check at a base depends on, as far as we can know.
-    fn key(&self, placed: &PlacedCheck, only: &BTreeSet<String>, reuse: &Reuse) -> String {
+    fn key(&self, placed: &PlacedCheck, only: &BTreeSet<FailureId>, reuse: &Reuse) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut add = |part: &[u8]| {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
@@ -94,9 +94,10 @@ impl Duty {
         // Another version may read the same output in another way.
         add(env!("CARGO_PKG_VERSION").as_bytes());
         let settings = &self.brief.settings;
-        for part in settings.workspace.setup.iter().chain(&settings.workspace.copy).chain(only) {
+        for part in settings.workspace.setup.iter().chain(&settings.workspace.copy) {
             add(part.as_bytes());
         }
+        add(format!("{only:?}").as_bytes());
         add(format!("{:?}", settings.fingerprint).as_bytes());
         for path in self.copied_files() {
             add(&fs::read(path).unwrap_or_default());

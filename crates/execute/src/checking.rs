@@ -10,14 +10,18 @@ use std::time::{Duration, Instant};
 use fixpoint_decide::verdict;
 use fixpoint_failures::{CommandLine, Options, Parser, Runner, Values};
 use fixpoint_ports::{
-    Cancel, Ended, ExitCause, Invocation, Limits, Program, Purpose, Slot, SlotRequest, Stdin,
+    Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Program, Slot, SlotPurpose, SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::brief::PlacedCheck;
 use fixpoint_vocabulary::settings::FingerprintValues;
-use fixpoint_vocabulary::work::{CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId};
+use fixpoint_vocabulary::work::{
+    CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId, FailureId, TestName,
+};
 
 use crate::Duty;
-use crate::check_report::{Ran, could_not_run, is_test, not_set_up, told, unplaced};
+use crate::check_report::{
+    FinishedCheck, Selection, could_not_run, not_set_up, report_of, without_directory,
+};
 use crate::duty::{Obstacle, directory_in};
 use crate::log::{check_log, redact};
 use crate::named_lock::{Asked, ask};
@@ -85,7 +89,7 @@ impl Duty {
             Some(reuse) => self.at_base(placed, call, reuse, cancel, || self.run_check(turn, call, cancel)),
             None => match self.run_check(turn, call, cancel) {
                 // What the attempt did to its own directory is held against the attempt, not the machine.
-                Err(Obstacle::LeadsOut(_)) => Ok(unplaced(call.check, &placed.check)),
+                Err(Obstacle::LeadsOut(_)) => Ok(without_directory(call.check, &placed.check)),
                 // So is what it did to the files that name packages: they could be installed at the base.
                 Err(Obstacle::SetUp { .. }) => Ok(not_set_up(call.check, &placed.check)),
                 ran => ran,
@@ -115,15 +119,12 @@ impl Duty {
             }
         };
         let before = self.passed_before(call)?;
-        let whole = CheckCall { only: BTreeSet::new(), ..call.clone() };
-        let ran = self.run_once(turn, placed, call, cancel)?;
+        let mut finished = self.run_once(turn, placed, &call.only, cancel)?;
         // Asking for single tests that then do not run at all proves nothing about them.
-        let ran = if ran.says_nothing_about(&call.only, &placed.check) {
-            self.run_once(turn, placed, &whole, cancel)?
-        } else {
-            ran
-        };
-        let (mut report, names) = told(call, &placed.check, ran, &before, &self.tools.redactor);
+        if finished.missed_all(&call.only) {
+            finished = self.run_once(turn, placed, &BTreeSet::new(), cancel)?;
+        }
+        let (mut report, names) = report_of(call, &placed.check, finished, &before, &self.tools.redactor);
         if let Some(names) = names {
             let content = serde_json::to_vec(&names).map_err(Obstacle::TestNames)?;
             report.passed_set = Some(self.tools.blobs.put(&content)?);
@@ -132,7 +133,7 @@ impl Duty {
     }
 
     /// The tests that passed at the base.
-    fn passed_before(&self, call: &CheckCall) -> Result<BTreeSet<String>, Obstacle> {
+    fn passed_before(&self, call: &CheckCall) -> Result<BTreeSet<TestName>, Obstacle> {
         let Some(blob) = &call.passed_before else { return Ok(BTreeSet::new()) };
         let content = self.tools.blobs.get(blob)?;
         // Taken for none, a list that cannot be read would let every test vanish.
@@ -143,18 +144,22 @@ impl Duty {
         &self,
         turn: Turn<'_>,
         placed: &PlacedCheck,
-        call: &CheckCall,
+        only: &BTreeSet<FailureId>,
         cancel: &Cancel,
-    ) -> Result<Ran, Obstacle> {
+    ) -> Result<FinishedCheck, Obstacle> {
         let log = check_log(&self.places.outputs, turn.id, turn.call);
-        let request = SlotRequest { purpose: Purpose::Check, at: turn.commit, unfinished: None };
+        let request = SlotRequest { purpose: SlotPurpose::Check, at: turn.commit, recover_as: None };
         let slot = self.tools.workspaces.acquire(&request, cancel)?;
         self.prepare(&*slot, &log, cancel)?;
         let directory = directory_in(&*slot, &placed.directory)?;
         let line = command_line(placed, &directory);
-        let are_tests = !call.only.is_empty() && call.only.iter().all(|id| is_test(id, &placed.check));
-        let only = if are_tests { line.only(&call.only) } else { None };
-        let command = only.unwrap_or_else(|| line.telling_everything());
+        // Whatever is not a test cannot be asked for, so everything runs.
+        let tests: Option<BTreeSet<String>> =
+            only.iter().map(|id| id.test().map(ToString::to_string)).collect();
+        let (command, selection) = match tests.and_then(|tests| line.only(&tests)) {
+            Some(command) => (command, Selection::Named),
+            None => (line.telling_everything(), Selection::All),
+        };
         let decision = Decision::fresh(self, turn);
         decision.clear();
         let files = ReportFiles::clear(&directory);
@@ -173,7 +178,7 @@ impl Duty {
         redacted?;
         files.read(&mut |bytes| reading.parser.push(bytes));
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(reading.finish(ended, &decision, placed, line.runner(), took_ms))
+        Ok(reading.finish(ended, &decision, placed, line.runner(), selection, took_ms))
     }
 
     fn check_invocation(
@@ -192,7 +197,7 @@ impl Duty {
             directory: directory.to_path_buf(),
             environment,
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(u64::from(placed.check.timeout)),
                 silence: None,
                 grace: GRACE,
@@ -273,12 +278,13 @@ impl Reading {
 
     fn finish(
         self,
-        ended: Ended,
+        ended: ProcessExit,
         decision: &Decision,
         placed: &PlacedCheck,
         runner: Option<Runner>,
+        selection: Selection,
         took_ms: u64,
-    ) -> Ran {
+    ) -> FinishedCheck {
         let exit_code = match ended.cause {
             ExitCause::Exited(code) => Some(code),
             ExitCause::Signalled(_)
@@ -293,6 +299,7 @@ impl Reading {
             file: decision.read(),
             mode: placed.check.verdict,
         });
-        Ran { cause: ended.cause, report: self.parser.finish(exit_code), verdict, runner, took_ms }
+        let report = self.parser.finish(exit_code);
+        FinishedCheck { cause: ended.cause, report, verdict, runner, selection, took_ms }
     }
 }

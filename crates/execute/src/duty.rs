@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fixpoint_ports::{BlobError, Blobs, Cancel, ProcessError, Processes, Slot, WorkspaceError, Workspaces};
-use fixpoint_vocabulary::brief::{Brief, Errand};
-use fixpoint_vocabulary::work::{
-    Command, CommandEnd, CommandId, CommandResult, GraftOrder, MergeOrder, Merged,
-};
+use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::work::{CommandEnd, CommandId, CommandResult, GraftOrder, MergeOrder, Merged};
 use fixpoint_vocabulary::{Redactor, TaskId};
 
 use crate::executor::Performs;
@@ -112,17 +111,19 @@ impl Obstacle {
 }
 
 impl Performs for Duty {
-    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd {
-        let duty = self.narrowed(errand);
-        let result = match &errand.command {
-            Command::TakeBase => duty.take_base(),
-            Command::RunChecks(run) => duty.run_checks(id, run, cancel),
-            Command::RunAttempt(order) => duty.attempt(id, order, cancel),
-            Command::Graft(order) => duty.graft(id, order),
-            Command::Merge(order) => duty.merge(order),
-            Command::Ask(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan => {
-                Err(Obstacle::NotOurs)
-            }
+    fn perform(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd {
+        let duty = self.narrowed(command);
+        let result = match &command.action {
+            PreparedAction::TakeBase => duty.take_base(),
+            PreparedAction::RunChecks(run) => duty.run_checks(id, run, cancel),
+            PreparedAction::RunAttempt(order) => duty.attempt(id, order, cancel),
+            PreparedAction::Graft(order) => duty.graft(id, order),
+            PreparedAction::Merge(order) => duty.merge(order),
+            PreparedAction::Deliver(order) => duty.deliver(order),
+            PreparedAction::Ask(_)
+            | PreparedAction::AskPerson(_)
+            | PreparedAction::FindCachedPlan
+            | PreparedAction::StorePlan(_) => Err(Obstacle::NotOurs),
         };
         match result {
             Ok(result) => CommandEnd::Completed(result),
@@ -136,10 +137,10 @@ impl Performs for Duty {
 
 impl Duty {
     /// The duty towards one task.
-    fn narrowed(&self, errand: &Errand) -> Self {
+    fn narrowed(&self, command: &PreparedCommand) -> Self {
         let mut duty = self.clone();
-        duty.brief.checks.clone_from(&errand.checks);
-        if let Some(task) = &errand.task {
+        duty.brief.checks.clone_from(&command.checks);
+        if let Some(task) = &command.task {
             duty.task = task.task.clone();
             if let Some(own) = duty.tools.watcher.of(&task.task) {
                 duty.tools.watcher = own;

@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use fixpoint_ports::{Cancel, Executor, Outbox};
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::PreparedCommand;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
-/// Whoever performs errands, each to its end.
+/// Executes commands, each to its end.
 pub trait Performs: Send + Sync {
-    /// Performs an errand to its end.
-    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd;
+    /// Executes a command to its end.
+    fn perform(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd;
 }
 
 /// Performs commands on this machine, a thread each.
@@ -46,15 +46,14 @@ impl std::fmt::Debug for LocalExecutor {
 }
 
 impl Executor for LocalExecutor {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
         self.under_way.retain(|_, (_, thread)| !thread.is_finished());
         let cancel = Cancel::default();
-        let (staff, outbox, errand, asked) =
-            (Arc::clone(&self.staff), self.outbox.clone(), errand.clone(), cancel.clone());
+        let (staff, outbox, asked) = (Arc::clone(&self.staff), self.outbox.clone(), cancel.clone());
         let thread = std::thread::spawn(move || {
             let began = Instant::now();
             // Even a defect of ours must not leave the engine waiting for an end that never comes.
-            let end = catch_unwind(AssertUnwindSafe(|| staff.perform(id, &errand, &asked)))
+            let end = catch_unwind(AssertUnwindSafe(|| staff.perform(id, &command, &asked)))
                 .unwrap_or_else(|_| CommandEnd::Failed { message: Redacted::ours("the executor panicked") });
             outbox.report(id, end, began.elapsed());
         });

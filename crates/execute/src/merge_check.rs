@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fixpoint_decide::merging::{Finding, FourVersions, Loss, Side, findings};
-use fixpoint_ports::{Change, ChangeKind, CommitId, DiffStyle, WorkspaceError};
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, ReportedFailure};
+use fixpoint_ports::{ChangeKind, CommitId, DiffStyle, FileChange, WorkspaceError};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{Conflict, FailureId, LostPart, ReportedFailure};
 
 use crate::Duty;
 use crate::duty::Obstacle;
@@ -59,7 +60,7 @@ const fn of<T>(side: Side, [ours, theirs]: &[T; 2]) -> &T {
     }
 }
 
-fn kinds(changes: Vec<Change>) -> Kinds {
+fn kinds(changes: Vec<FileChange>) -> Kinds {
     changes.into_iter().map(|change| (change.path, change.kind)).collect()
 }
 
@@ -105,12 +106,12 @@ impl Duty {
         let Some(conflict) = &order.merge else { return Ok(Vec::new()) };
         let merging = self.merging(conflict, result)?;
         let renamed = self.renamed(&merging)?;
-        let mut failures: BTreeMap<String, ReportedFailure> = BTreeMap::new();
+        let mut failures: BTreeMap<FailureId, ReportedFailure> = BTreeMap::new();
         let paths: BTreeSet<&Vec<u8>> = merging.changed.iter().flat_map(BTreeMap::keys).collect();
         for path in paths {
             let found = self.losses_in(&merging, &renamed, path)?;
             for failure in found {
-                failures.entry(failure.identity.clone()).or_insert(failure);
+                failures.entry(failure.id().clone()).or_insert(failure);
             }
             if failures.len() >= MOST {
                 break;
@@ -235,28 +236,26 @@ impl Duty {
 
     fn failure(&self, path: &[u8], finding: &Finding) -> ReportedFailure {
         let path = path_text(path);
-        let (identity, message, place) = match finding {
-            Finding::Marked { line } => (
-                format!("conflict:{path}"),
-                format!("{path} still holds marks of a conflict"),
-                Some(format!("{path}:{line}")),
-            ),
-            Finding::Lost { side, hunk, loss, text } => {
-                let what = words(*loss);
-                let identity = format!("lost:{}:{path}#{hunk}", side.name());
-                (identity, format!("{path}, {}: {what}\n{text}", side.name()), None)
+        let redact = |message: &str| self.tools.redactor.redact(message.trim_end());
+        match finding {
+            Finding::Marked { line } => {
+                let message = redact(&format!("{path} still holds marks of a conflict"));
+                let place = format!("{path}:{line}");
+                ReportedFailure::new(FailureId::Conflict(path), message).at(Some(place))
             }
-        };
-        let message = self.tools.redactor.redact(message.trim_end());
-        ReportedFailure { fingerprint: identity.clone(), identity, message, place }
+            Finding::Lost { side, hunk, loss, text } => {
+                let message = redact(&format!("{path}, {}: {}\n{text}", side.name(), words(*loss)));
+                let part = LostPart::Hunk(*hunk);
+                ReportedFailure::new(FailureId::LostChange { side: *side, path, part }, message)
+            }
+        }
     }
 
     fn lost_type(&self, side: Side, path: &[u8]) -> ReportedFailure {
         let path = path_text(path);
-        let identity = format!("lost:{}:{path}#type", side.name());
         let message = format!("{path}, {}: what kind of file it became, or who may execute it", side.name());
         let message = self.tools.redactor.redact(&message);
-        ReportedFailure { fingerprint: identity.clone(), identity, message, place: None }
+        ReportedFailure::new(FailureId::LostChange { side, path, part: LostPart::FileType }, message)
     }
 }
 

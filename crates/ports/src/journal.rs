@@ -49,7 +49,12 @@ pub enum JournalError {
 
 /// An append-only record that survives a crash at any instant.
 pub trait Journal: Send {
-    /// Appends one record as one durable step: when this returns, it is on the disk; if it does not return, it is
-    /// there whole or not at all. Answers the number the next record will have.
-    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError>;
+    /// Appends records as one durable step: when this returns, all of them are on the disk; if it does not return, a
+    /// part of them may be there, in order and each of them whole. Answers the number the next record will have.
+    fn append_all(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError>;
+
+    /// Appends one record.
+    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+        self.append_all(expected, &[record])
+    }
 }

@@ -2,14 +2,18 @@
 
 mod agent;
 
+use std::collections::BTreeSet;
+
 use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::run::Run;
 use fixpoint_decide::task_run::{Step, Work};
-use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
+use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 
-use crate::diagnosis::{Persistent, persistent};
-use crate::story::TaskStory;
+use crate::diagnosis::{PersistentFailure, persistent_failures};
+use crate::history::Iteration;
+use crate::summary::texts;
+use crate::view::TaskView;
 use crate::words::progress_words;
 
 /// Failures that are shown.
@@ -19,59 +23,58 @@ const MOST_ATTEMPTS: usize = 12;
 /// Characters of a foreign message that are shown.
 const LONGEST: usize = 200;
 
-/// How a run stands, in words.
+/// The state of a run or a task, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// What happened, in a sentence or two.
     pub what: String,
-    /// What speaks for it.
+    /// The evidence for it.
     pub evidence: Vec<String>,
-    /// What a person can do.
+    /// What to do next.
     pub next: Vec<String>,
 }
 
-/// Explains how one task stands.
-pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Explanation {
+pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explanation {
     let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
-    let teller = Teller { recorded, story, lang };
-    let what = match story.cause() {
-        Some(cause) => teller.what(cause),
-        None => match story.task.step() {
-            Step::Working { work } => teller.working(work),
+    let explainer = TaskExplainer { run, task, lang };
+    let what = match task.cause() {
+        Some(cause) => explainer.what(cause),
+        None => match task.task.step() {
+            Step::Working { work } => explainer.working(work),
             Step::New | Step::Paused { .. } | Step::Ended { .. } => {
                 speak("Not started yet.", "まだ開始していません。")
             }
         },
     };
     let mut evidence = Vec::new();
-    evidence.extend(teller.obstacle());
-    evidence.extend(teller.refusal());
-    evidence.extend(teller.unusable_checks());
-    evidence.extend(teller.trail());
-    evidence.extend(teller.failures());
-    evidence.extend(teller.not_replanned());
-    evidence.extend(teller.tolerated());
-    Explanation { what, evidence, next: teller.next() }
+    evidence.extend(explainer.obstacle());
+    evidence.extend(explainer.refusal());
+    evidence.extend(explainer.unusable_checks());
+    evidence.extend(explainer.trail());
+    evidence.extend(explainer.failures());
+    evidence.extend(explainer.not_replanned());
+    evidence.extend(explainer.tolerated());
+    Explanation { what, evidence, next: explainer.next() }
 }
 
-/// What to look at where a task's last attempt ended as if all were well and had changed nothing.
-pub(crate) fn idle_hint(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Option<String> {
-    Teller { recorded, story, lang }.idle_hint()
+/// What to look at where the agent reported success and changed nothing.
+pub(crate) fn idle_hint(run: &Run, task: TaskView<'_>, lang: Lang) -> Option<String> {
+    TaskExplainer { run, task, lang }.idle_hint()
 }
 
-struct Teller<'a> {
-    recorded: &'a Recorded,
-    story: &'a TaskStory,
+struct TaskExplainer<'a> {
+    run: &'a Run,
+    task: TaskView<'a>,
     lang: Lang,
 }
 
-impl Teller<'_> {
+impl TaskExplainer<'_> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
     }
 
     fn what(&self, cause: Cause) -> String {
-        let attempts = self.story.iterations.len();
+        let attempts = self.task.history.iterations.len();
         match cause {
             Cause::Done => self.say(
                 format!("Done after {}: {}.", counted(attempts, "attempt"), self.proof_words()),
@@ -133,11 +136,10 @@ impl Teller<'_> {
         }
     }
 
-    /// In which way the attempts got nowhere.
+    /// Why the attempts do not converge.
     fn circles(&self) -> (&'static str, &'static str) {
-        let is_idle =
-            |iteration: &crate::story::Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
-        if self.story.iterations.iter().all(is_idle) {
+        let is_idle = |iteration: &Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
+        if self.task.history.iterations.iter().all(is_idle) {
             ("changed nothing", "何も変更しませんでした")
         } else {
             ("makes no more progress", "これ以上進展していません")
@@ -145,7 +147,7 @@ impl Teller<'_> {
     }
 
     fn working(&self, work: Work) -> String {
-        let attempt = self.story.iterations.len() + 1;
+        let attempt = self.task.history.iterations.len() + 1;
         match work {
             Work::TakingBase => {
                 self.say("Taking a snapshot of the base.", "ベースのスナップショットを作成中です。")
@@ -175,7 +177,7 @@ impl Teller<'_> {
 
     fn proof_words(&self) -> String {
         use fixpoint_decide::goals::Proof;
-        match self.story.task.proof() {
+        match self.task.task.proof() {
             Proof::Goals => self.say(
                 "what failed before passes now, and there are no new failures",
                 "失敗していたテストが成功し、新たな失敗はありません",
@@ -193,13 +195,13 @@ impl Teller<'_> {
     }
 
     fn obstacle(&self) -> Option<String> {
-        let is_relevant = matches!(self.story.cause(), Some(Cause::Infrastructure));
-        self.story.obstacle.as_ref().filter(|_| is_relevant).map(|said| short(said))
+        let is_relevant = matches!(self.task.cause(), Some(Cause::Infrastructure));
+        self.task.history.last_error.as_ref().filter(|_| is_relevant).map(|said| short(said))
     }
 
-    /// What the planner said when it was asked for smaller tasks.
+    /// Why the planner did not split the task.
     fn not_replanned(&self) -> Option<String> {
-        let said = short(self.story.not_replanned.as_ref()?);
+        let said = short(self.task.history.replan_refusal.as_ref()?);
         Some(self.say(
             format!("Not split into smaller tasks: {said}"),
             format!("小さなタスクには分割されませんでした: {said}"),
@@ -207,18 +209,17 @@ impl Teller<'_> {
     }
 
     fn check_name(&self, number: u32) -> String {
-        let brief = self.recorded.opening.brief.as_ref();
-        let placed = brief.and_then(|brief| brief.checks.get(number as usize));
+        let placed = self.run.checks().get(number as usize);
         placed.map_or_else(|| number.to_string(), |placed| placed.check.command.clone())
     }
 
-    /// Which checks made the baseline useless, and how.
+    /// The checks that make the baseline unusable, and why.
     fn unusable_checks(&self) -> Vec<String> {
-        if self.story.cause() != Some(Cause::BaselineUnusable) {
+        if self.task.cause() != Some(Cause::BaselineUnusable) {
             return Vec::new();
         }
-        let reports = self.story.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.story.task.order().guards;
+        let reports = self.task.history.baseline.first().into_iter().flat_map(|made| &made.reports);
+        let guards = &self.task.task.order().guards;
         let is_useless = |report: &&CheckReport| match report.end {
             CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
             CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
@@ -258,11 +259,11 @@ impl Teller<'_> {
 
     /// The result of each attempt, on one line.
     fn trail(&self) -> Option<String> {
-        let iterations = &self.story.iterations;
+        let iterations = &self.task.history.iterations;
         if iterations.is_empty() {
             return None;
         }
-        let word = |iteration: &crate::story::Iteration| {
+        let word = |iteration: &Iteration| {
             let judged = &iteration.judged;
             let stage = match judged.stage {
                 0 | 1 => String::new(),
@@ -280,16 +281,16 @@ impl Teller<'_> {
     }
 
     fn failures(&self) -> Vec<String> {
-        let Some(last) = self.story.iterations.last() else { return Vec::new() };
-        let all = persistent(self.story);
-        let current: Vec<&Persistent> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
+        let Some(last) = self.task.history.iterations.last() else { return Vec::new() };
+        let all = persistent_failures(self.task.history);
+        let current: Vec<&PersistentFailure> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
         let mut lines: Vec<String> =
             current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure)).collect();
         if current.len() > MOST_FAILURES {
             let more = current.len() - MOST_FAILURES;
             lines.push(self.say(format!("… and {more} more"), format!("… 他{more}件")));
         }
-        if !last.judged.outside.is_empty() && self.story.cause() != Some(Cause::Done) {
+        if !last.judged.outside.is_empty() && self.task.cause() != Some(Cause::Done) {
             let paths: Vec<&str> = last.judged.outside.iter().take(5).map(String::as_str).collect();
             let paths = paths.join(", ");
             lines.push(self.say(format!("Changed out of scope: {paths}"), format!("範囲外の変更: {paths}")));
@@ -298,7 +299,7 @@ impl Teller<'_> {
         lines
     }
 
-    fn failure(&self, failure: &Persistent) -> String {
+    fn failure(&self, failure: &PersistentFailure) -> String {
         let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
         let print =
             if failure.test.is_some() { format!(" [{}]", failure.fingerprint) } else { String::new() };
@@ -317,18 +318,18 @@ impl Teller<'_> {
     }
 
     fn tolerated(&self) -> Option<String> {
-        let seen = &self.story.iterations.last()?.judged.seen;
-        let list = |names: &std::collections::BTreeSet<String>| {
+        let seen = &self.task.history.iterations.last()?.judged.seen;
+        let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
             format!("({}{dots})", shown.join(", "))
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&seen.known, "known", "既知"),
-            (&seen.flaky, "flaky", "不安定"),
-            (&seen.newly_flaky, "newly flaky", "新たに不安定"),
-            (&seen.vanished, "vanished", "消失"),
+            (&texts(&seen.known), "known", "既知"),
+            (&texts(&seen.flaky), "flaky", "不安定"),
+            (&texts(&seen.newly_flaky), "newly flaky", "新たに不安定"),
+            (&texts(&seen.vanished), "vanished", "消失"),
         ] {
             if !names.is_empty() {
                 let (number, names) = (names.len(), list(names));
@@ -343,24 +344,24 @@ impl Teller<'_> {
         })
     }
 
-    /// Whether something passes only with tests that were changed.
+    /// Whether a goal passes only with the changed tests.
     fn is_weakened(&self) -> bool {
-        let last = self.story.iterations.last();
+        let last = self.task.history.iterations.last();
         last.is_some_and(|last| {
-            last.judged.failures.iter().any(|failure| failure.fingerprint.starts_with("weakened:"))
+            last.judged.failures.iter().any(|failure| matches!(failure.id(), FailureId::Weakened(_)))
         })
     }
 
     /// Whether every attempt changed nothing and ended with an error.
     fn agent_failed(&self) -> bool {
-        self.story.iterations.iter().all(|iteration| {
+        self.task.history.iterations.iter().all(|iteration| {
             let code = iteration.attempt.as_ref().and_then(|made| made.result.exit_code);
             iteration.judged.verdict.progress == ProgressKind::NoChange && code != Some(0)
         })
     }
 
     fn next(&self) -> Vec<String> {
-        let Some(cause) = self.story.cause() else { return Vec::new() };
+        let Some(cause) = self.task.cause() else { return Vec::new() };
         match cause {
             Cause::Done => vec![self.say(
                 "`fixpoint diff` shows the result, `fixpoint apply` applies it to the working tree.",
@@ -433,7 +434,7 @@ impl Teller<'_> {
     }
 }
 
-/// The beginning of what somebody said, on one line.
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST {

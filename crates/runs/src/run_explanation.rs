@@ -1,41 +1,39 @@
 //! The state of a run in words: that of its only task, or that of its plan and the tasks of it.
 
-use fixpoint_decide::run::{Node, NodeKind, Standing, TaskSource};
-use fixpoint_engine::Recorded;
+use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text, counted};
 
 use crate::diagnosis::cause_name;
 use crate::explanation::{Explanation, explain_task, idle_hint};
-use crate::story::{Story, TaskStory};
+use crate::view::{RunView, TaskView};
 use crate::words::state_words;
 
-/// Tasks that are named.
+/// Tasks that are listed.
 const MOST_TASKS: usize = 12;
-/// Beside no more tasks than these there is room to say what one of them came to.
+/// With so few tasks there is room for the evidence of the blocked one.
 const FEW_TASKS: usize = 4;
 const MOST_OF_ONE: usize = 4;
 
-/// Explains how a run stands.
-pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
-    match (&story.run.order().tasks, story.first()) {
-        (TaskSource::Given(_), Some(task)) => explain_task(recorded, task, lang),
-        (TaskSource::Given(_) | TaskSource::Planned(_), _) => Teller { recorded, story, lang }.explain(),
+/// The state of a run, in words.
+pub fn explain(view: RunView<'_>, lang: Lang) -> Explanation {
+    match (&view.run.order().tasks, view.first()) {
+        (TaskSource::Given(_), Some(task)) => explain_task(view.run, task, lang),
+        (TaskSource::Given(_) | TaskSource::Planned(_), _) => RunExplainer { view, lang }.explain(),
     }
 }
 
-struct Teller<'a> {
-    recorded: &'a Recorded,
-    story: &'a Story,
+struct RunExplainer<'a> {
+    view: RunView<'a>,
     lang: Lang,
 }
 
-impl Teller<'_> {
+impl<'a> RunExplainer<'a> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
     }
 
     fn explain(&self) -> Explanation {
-        let what = match self.story.cause() {
+        let what = match self.view.cause() {
             Some(cause) => self.what(cause),
             None => self.working(),
         };
@@ -46,10 +44,10 @@ impl Teller<'_> {
         self.worked().filter(|node| node.state == state).count()
     }
 
-    /// The tasks that stand for something, without those that were replaced and those that only bring together.
-    fn worked(&self) -> impl Iterator<Item = &Node> {
-        let stands = |node: &&Node| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
-        self.story.run.tasks().filter(stands)
+    /// The tasks that count: without replaced ones and merges.
+    fn worked(&self) -> impl Iterator<Item = &TaskNode> {
+        let stands = |node: &&TaskNode| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
+        self.view.run.tasks().filter(stands)
     }
 
     fn what(&self, cause: Cause) -> String {
@@ -131,8 +129,8 @@ impl Teller<'_> {
     }
 
     fn evidence(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.story.obstacle.iter().cloned().collect();
-        lines.extend(self.story.unusable.iter().map(|problem| {
+        let mut lines: Vec<String> = self.view.history.last_error.iter().cloned().collect();
+        lines.extend(self.view.history.unusable_answer.iter().map(|problem| {
             self.say(
                 format!("the model's last answer could not be used: {problem}"),
                 format!("モデルの最後の回答を利用できませんでした: {problem}"),
@@ -140,18 +138,18 @@ impl Teller<'_> {
         }));
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
-        lines.extend(self.story.run.review().findings.iter().cloned());
-        let in_vain = self.story.run.waiting_in_vain();
-        for node in self.story.run.tasks().take(MOST_TASKS) {
+        lines.extend(self.view.run.review().findings.iter().cloned());
+        let in_vain = self.view.run.waiting_in_vain();
+        for node in self.view.run.tasks().take(MOST_TASKS) {
             let is_in_vain = in_vain.contains(node.id());
             lines.push(self.task_line(node, is_in_vain));
         }
         if let Some(task) = self.stuck() {
-            let told = explain_task(self.recorded, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
+            let told = explain_task(self.view.run, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
             lines.extend(told);
         }
         lines.extend(
-            self.story
+            self.view
                 .run
                 .missing_aspects()
                 .iter()
@@ -160,13 +158,13 @@ impl Teller<'_> {
         lines
     }
 
-    /// What is not certain about the goal: what was asked, what was assumed, and what cannot be done of it.
+    /// Open questions about the goal, assumptions, and what is not possible.
     fn goal_lines(&self) -> Vec<String> {
-        let planning = self.story.run.planning();
+        let planning = self.view.run.planning();
         let line =
             |en: &str, ja: &str, item: &String| self.say(format!("{en}: {item}"), format!("{ja}: {item}"));
         let mut lines: Vec<String> =
-            self.story.questions.iter().map(|item| line("asked", "質問", item)).collect();
+            self.view.history.questions.iter().map(|item| line("asked", "質問", item)).collect();
         let understanding =
             planning.understanding.iter().flat_map(|understanding| &understanding.assumptions);
         lines.extend(understanding.map(|item| line("assumption", "仮定", item)));
@@ -178,7 +176,7 @@ impl Teller<'_> {
     }
 
     fn plan_line(&self) -> Option<String> {
-        let review = self.story.run.review();
+        let review = self.view.run.review();
         let plan = review.plan()?;
         let last = review.decisions.last()?;
         let score = plan.score().map_or_else(String::new, |score| {
@@ -196,7 +194,7 @@ impl Teller<'_> {
         ))
     }
 
-    fn task_line(&self, node: &Node, is_in_vain: bool) -> String {
+    fn task_line(&self, node: &TaskNode, is_in_vain: bool) -> String {
         let attempts = node.run.as_ref().map_or(0, |run| run.attempts());
         let state = match (node.state, node.cause, is_in_vain) {
             (_, _, true) => {
@@ -210,14 +208,14 @@ impl Teller<'_> {
                 let names = names.join(", ");
                 self.say(format!("replaced by {names}"), format!("{names} に分割"))
             }
-            (TaskState::Done, ..) if self.story.run.left_out().any(|id| id == node.id()) => {
+            (TaskState::Done, ..) if self.view.run.left_out().any(|id| id == node.id()) => {
                 self.say("done, left out of the result", "完了（成果物には含まれません）")
             }
             (state, ..) => state_words(state, self.lang).to_string(),
         };
         let kind = match node.kind {
-            NodeKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
-            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => String::new(),
+            TaskKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
+            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => String::new(),
         };
         self.say(
             format!("{}{kind}: {state}, {}", node.id(), counted(attempts as usize, "attempt")),
@@ -225,12 +223,12 @@ impl Teller<'_> {
         )
     }
 
-    /// The task that stands in the way of a small run.
-    fn stuck(&self) -> Option<&TaskStory> {
-        let mut blocked = self.story.run.tasks().filter(|node| node.state == TaskState::Blocked);
+    /// The one blocked task of a small run.
+    fn stuck(&self) -> Option<TaskView<'a>> {
+        let mut blocked = self.view.run.tasks().filter(|node| node.state == TaskState::Blocked);
         let (node, others) = (blocked.next()?, blocked.next());
-        let is_told = others.is_none() && self.story.run.tasks().count() <= FEW_TASKS;
-        self.story.tasks.iter().find(|task| task.id == *node.id()).filter(|_| is_told)
+        let is_told = others.is_none() && self.view.run.tasks().count() <= FEW_TASKS;
+        self.view.task(node.id()).filter(|_| is_told)
     }
 
     fn look(&self) -> String {
@@ -241,8 +239,8 @@ impl Teller<'_> {
     }
 
     fn next(&self) -> Vec<String> {
-        let Some(cause) = self.story.cause() else { return Vec::new() };
-        let blocked = self.story.run.tasks().find(|node| node.state == TaskState::Blocked);
+        let Some(cause) = self.view.cause() else { return Vec::new() };
+        let blocked = self.view.run.tasks().find(|node| node.state == TaskState::Blocked);
         match (cause, blocked) {
             (Cause::AlreadySatisfied, _) => {
                 vec![self.say("There is nothing left to do.", "これ以上することはありません。")]
@@ -260,14 +258,14 @@ impl Teller<'_> {
                 "answer the questions in the goal, or run it in a terminal without --non-interactive",
                 "質問の答えを目標に書き加えるか、端末で --non-interactive を付けずに実行してください",
             )],
-            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.story.run.standing() {
-                Standing::Ended { .. } => vec![self.say(
+            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.view.run.status() {
+                RunStatus::Ended { .. } => vec![self.say(
                     "set another model in `models.planner` or `models.judge`, raise `models.max_output_tokens`, or use \
                      `--no-plan`; then start a new run",
                     "`models.planner` や `models.judge` に別のモデルを指定する、`models.max_output_tokens` を増やす、\
                      または `--no-plan` を使うなどして、新しく実行してください",
                 )],
-                Standing::New | Standing::Working | Standing::Paused { .. } => vec![self.say(
+                RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } => vec![self.say(
                     "`fixpoint doctor` lists the available models; then `fixpoint resume` continues the run",
                     "`fixpoint doctor` で利用できるモデルを確認し、`fixpoint resume` で再開してください",
                 )],
@@ -282,7 +280,7 @@ impl Teller<'_> {
                     format!("診断（{path}）は `fixpoint show` で表示、再試行は `fixpoint resume --task {}`", node.id()),
                 );
                 let look = (cause == Cause::Partial).then(|| self.look());
-                let hint = self.stuck().and_then(|task| idle_hint(self.recorded, task, self.lang));
+                let hint = self.stuck().and_then(|task| idle_hint(self.view.run, task, self.lang));
                 look.into_iter().chain(hint).chain([again]).collect()
             }
             (_, None) => vec![self.say("`fixpoint resume` continues the run", "`fixpoint resume` で再開します")],

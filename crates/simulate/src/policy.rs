@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
-    AttemptOrder, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    AttemptCommand, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    Fingerprint,
 };
 
 use crate::machine::{Circumstances, Hands, Interrupted, Machine};
@@ -91,9 +92,9 @@ fn fixpoint(project: &Project, order: &TaskOrder) -> Result<Course, Interrupted>
     Ok(Course { claim, attempts: finished.attempts, cost: finished.cost })
 }
 
-fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptOrder {
+fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptCommand {
     let origin = project.base().ids().0;
-    AttemptOrder::new(number, base, origin, 1)
+    AttemptCommand { number, base, origin, stage: 1, session: None }
 }
 
 /// What two attempts in a row with the same failures lead to.
@@ -119,7 +120,7 @@ impl Loop {
         let mut commit = self.project.base().ids().0;
         let at_base = [self.check(&commit), self.check(&commit)];
         let must_pass = |check: u32| check == GOAL || at_base.iter().all(|reports| passes(reports, check));
-        let mut before: Option<BTreeSet<String>> = None;
+        let mut before: Option<BTreeSet<Fingerprint>> = None;
         for number in 1..=attempts {
             commit = self.attempt(number, commit);
             let reports = self.check(&commit);
@@ -169,8 +170,8 @@ fn passes(reports: &[CheckReport], check: u32) -> bool {
     reports.iter().any(|report| report.check == check && report.end == CheckEnd::Passed)
 }
 
-fn failing(reports: &[CheckReport]) -> BTreeSet<String> {
-    reports.iter().flat_map(|report| &report.failures).map(|failure| failure.fingerprint.clone()).collect()
+fn failing(reports: &[CheckReport]) -> BTreeSet<Fingerprint> {
+    reports.iter().flat_map(|report| &report.failures).map(|failure| failure.fingerprint().clone()).collect()
 }
 
 #[cfg(test)]

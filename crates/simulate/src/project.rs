@@ -5,7 +5,7 @@
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
-    AttemptOrder, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
+    AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
 };
 
 use crate::agent::Agent;
@@ -60,7 +60,8 @@ impl Project {
             | Command::Ask(_)
             | Command::AskPerson(_)
             | Command::RecallPlan
-            | Command::KeepPlan => {
+            | Command::KeepPlan
+            | Command::Deliver(_) => {
                 return CommandEnd::Failed { message: Redacted::ours("one task alone never asks for this") };
             }
         })
@@ -77,7 +78,7 @@ impl Project {
     }
 
     /// An attempt that could not be made has done nothing, so that how often that was does not matter.
-    pub(crate) fn attempt(&self, order: &AttemptOrder) -> AttemptResult {
+    pub(crate) fn attempt(&self, order: &AttemptCommand) -> AttemptResult {
         let mut random = self.random("attempt", &order.base.0, order.number);
         let mut state = State::of(&order.base);
         let leaving = self.agent.work(order.number, &mut state, &mut random);
@@ -117,6 +118,7 @@ fn command_key(command: &Command) -> String {
         Command::AskPerson(ask) => format!("person {}", ask.about),
         Command::RecallPlan => "recall".to_string(),
         Command::KeepPlan => "keep".to_string(),
+        Command::Deliver(order) => format!("deliver {}", order.result),
     }
 }
 

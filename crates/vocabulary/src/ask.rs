@@ -1,7 +1,7 @@
 //! Questions to models and to people, as data: who is asked, about what, with what at hand, and what came back.
 //!
-//! On record a question is small: it names commits and tasks. What it is about is filled in from the run's state when
-//! it is performed, so it stands on record once, where it arose. Answers are on record whole.
+//! A recorded question is small: it names commits and tasks. What the model is shown is gathered from the run's state
+//! when it is asked. Answers are recorded whole.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -153,36 +153,59 @@ impl About {
     }
 }
 
-/// One question to a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
+/// One question to a model, as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelQuestion {
     /// What it is about.
     #[serde(flatten)]
     pub about: About,
     /// What was wrong with the last answer to the same question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+}
+
+impl ModelQuestion {
+    /// A question that is put for the first time.
+    pub const fn new(about: About) -> Self {
+        Self { about, retry: None }
+    }
+}
+
+/// Why a question is put again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// Answers that could not be used, so far.
+    pub tries: u32,
+    /// What was wrong with the last.
+    pub problem: Redacted,
+}
+
+/// One question to a model with everything that is shown to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// What it is about.
+    pub about: About,
+    /// What was wrong with the last answer to the same question.
     pub repair: Option<Repair>,
-    /// What there is to know. Filled in when the question is put.
-    #[serde(skip)]
+    /// What there is to know.
     pub material: Material,
 }
 
 impl Ask {
-    /// A question that is put for the first time.
+    /// A question that is put for the first time, with nothing shown.
     pub fn new(about: About) -> Self {
         Self { about, repair: None, material: Material::default() }
     }
 }
 
 /// What was wrong with the last answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// Answers that could not be used, so far.
     pub tries: u32,
     /// What was wrong with the last.
     pub problem: Redacted,
-    /// The last, for the model to mend. Filled in when the question is put.
-    #[serde(skip)]
+    /// The last, for the model to correct.
     pub answer: Redacted,
 }
 

@@ -5,14 +5,19 @@
 //! nor what is built on it can reach a file, a clock or the environment by accident.
 
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
 
 pub mod ask;
 pub mod brief;
 mod cause;
+mod check_report;
 mod counted;
 pub mod documents;
+mod failure;
+mod ids;
+pub mod prepared;
 mod reason;
 mod score;
 pub mod secret;

@@ -11,38 +11,14 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Remark};
+use crate::ask::{Draft, ModelAnswer, ModelQuestion, PersonAnswer, PersonAsk, Remark};
+use crate::brief::Delivery;
+pub use crate::check_report::{CheckEnd, CheckReport};
+pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
+pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
 pub use crate::usage::Allowance;
-use crate::usage::{MicroUsd, Usage};
+use crate::usage::Usage;
 use crate::{Redacted, TaskId};
-
-macro_rules! name_of {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(pub String);
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
-}
-
-name_of! {
-    /// A commit, by its full hexadecimal name.
-    CommitId
-}
-name_of! {
-    /// A tree, by its full hexadecimal name.
-    TreeId
-}
-name_of! {
-    /// A large payload, by the BLAKE3 hash of its content in hexadecimal.
-    BlobId
-}
 
 /// A command's name: the number of the record it was decided in, and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,19 +44,21 @@ pub enum Command {
     /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
-    RunAttempt(AttemptOrder),
+    RunAttempt(AttemptCommand),
     /// Make a commit out of two, path by path.
     Graft(GraftOrder),
     /// Bring what two commits hold together.
     Merge(MergeOrder),
     /// Ask a model.
-    Ask(Ask),
+    Ask(ModelQuestion),
     /// Ask a person.
     AskPerson(PersonAsk),
     /// Look for a plan of the same or of a similar goal.
     RecallPlan,
     /// Keep the plan for goals to come.
     KeepPlan,
+    /// Hand the result over.
+    Deliver(DeliveryOrder),
 }
 
 /// Checks to be run on a commit, in order.
@@ -109,147 +87,31 @@ pub struct Reuse {
 pub struct CheckCall {
     /// Which check of the order, from 0.
     pub check: u32,
-    /// Only these tests, where the runner can; empty for all.
+    /// Only what failed like this, where the runner can be asked for it; empty for everything.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub only: BTreeSet<String>,
+    pub only: BTreeSet<FailureId>,
     /// Tests of which it must be said whether they were seen passing.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub watched: BTreeSet<String>,
+    pub watched: BTreeSet<TestName>,
     /// The tests that passed at the base, to find those that are gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_before: Option<BlobId>,
 }
 
-/// How a check's command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckEnd {
-    /// Nothing fails.
-    Passed,
-    /// Something fails.
-    Failed,
-    /// It did not end in time, which is a failure too.
-    TimedOut,
-    /// It crashed, which is a failure too.
-    Crashed,
-    /// Its command does not exist: at the base nothing can be learned from it, later somebody removed it.
-    NotFound,
-    /// It could not run at all: killed from outside, no disk, no workspace.
-    CouldNotRun,
-    /// It awaits a person or an outside thing.
-    Waiting,
-}
-
-/// One failing thing a check reported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportedFailure {
-    /// The test's name, or the fingerprint where there is no test: what failures are compared by with the base.
-    pub identity: String,
-    /// What failures are compared by from attempt to attempt.
-    pub fingerprint: String,
-    /// What it said, shortened.
-    pub message: Redacted,
-    /// Where, as `file:line`, if it said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-}
-
-impl ReportedFailure {
-    /// The test's name, if it is a test that fails.
-    pub fn test(&self) -> Option<&str> {
-        (self.identity != self.fingerprint).then_some(self.identity.as_str())
-    }
-}
-
-/// What one check showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckReport {
-    /// Which check of the order, from 0.
-    pub check: u32,
-    /// How it ended.
-    pub end: CheckEnd,
-    /// What fails, the first of them where there are too many.
-    pub failures: Vec<ReportedFailure>,
-    /// Whether the check was cut short by an earlier failure.
-    pub masked: bool,
-    /// How many tests were seen passing by name; `None` where the output names none.
-    pub passed: Option<u32>,
-    /// How many tests are known to have passed, by name or by a summary.
-    #[serde(default)]
-    pub counted: u64,
-    /// The tests seen passing, for later comparison.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed_set: Option<BlobId>,
-    /// Those of the watched tests that were seen passing.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub seen_passing: BTreeSet<String>,
-    /// Tests that passed at the base and were not seen at all.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub gone: BTreeSet<String>,
-    /// The check's own words about its decision.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Redacted>,
-    /// Milliseconds it took.
-    #[serde(default)]
-    pub took_ms: u64,
-}
-
 /// One attempt to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptOrder {
+pub struct AttemptCommand {
     /// Its number, from 1.
     pub number: u32,
     /// The commit it begins with.
     pub base: CommitId,
     /// The commit the task began with, which the scope is measured from.
     pub origin: CommitId,
-    /// How hard the controller leans.
+    /// The convergence stage, from 1.
     pub stage: u32,
-    /// What still fails, for the prompt. Filled in when the command is performed: on record it stands once, where it
-    /// was found.
-    #[serde(skip)]
-    pub failures: Vec<ReportedFailure>,
-    /// Files that were changed outside the scope, for the prompt; likewise.
-    #[serde(skip)]
-    pub outside: Vec<String>,
     /// The agent's session that goes on; without one it begins afresh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the judge found missing, or other words for the agent; filled in when the command is performed.
-    #[serde(skip)]
-    pub remarks: Vec<Redacted>,
-    /// What is to be brought together, where that is the task; likewise.
-    #[serde(skip)]
-    pub merge: Option<Conflict>,
-    /// The money that is left for it, where money is limited; likewise.
-    #[serde(skip)]
-    pub money: Option<MicroUsd>,
-    /// How many attempts before it, in a row, changed nothing; likewise.
-    #[serde(skip)]
-    pub idle: u32,
-    /// What people said of the run; likewise.
-    #[serde(skip)]
-    pub said: Vec<Remark>,
-}
-
-impl AttemptOrder {
-    /// An attempt that nothing is known about yet.
-    pub fn new(number: u32, base: CommitId, origin: CommitId, stage: u32) -> Self {
-        Self {
-            number,
-            base,
-            origin,
-            stage,
-            failures: Vec::new(),
-            outside: Vec::new(),
-            session: None,
-            remarks: Vec::new(),
-            merge: None,
-            money: None,
-            idle: 0,
-            said: Vec::new(),
-        }
-    }
 }
 
 /// How an agent's process ended; whatever it claims is not evidence.
@@ -391,6 +253,54 @@ pub struct Base {
     pub tree: TreeId,
 }
 
+/// A result to be handed over. Doing it again, after a crash, changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryOrder {
+    /// The commit that the result is compared with.
+    pub base: CommitId,
+    /// The commit that is handed over.
+    pub result: CommitId,
+    /// How.
+    pub delivery: Delivery,
+}
+
+/// Whether a branch was moved to the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchUpdate {
+    /// It is at the result.
+    Updated,
+    /// It was left alone: it has other commits.
+    Diverged,
+    /// It was left alone: it is checked out somewhere.
+    CheckedOut,
+    /// There is no such branch.
+    Missing,
+}
+
+/// A branch that was to hold the result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveredBranch {
+    /// Its name.
+    pub name: String,
+    /// Whether it does.
+    pub update: BranchUpdate,
+}
+
+/// What handing a result over gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Delivered {
+    /// The run's own branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<DeliveredBranch>,
+    /// The user's branch that was to be moved forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<DeliveredBranch>,
+    /// The file that holds the result as a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
+}
+
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -421,6 +331,8 @@ pub enum CommandResult {
     Recalled(Recalled),
     /// The plan is kept.
     Kept,
+    /// The result was handed over.
+    Delivered(Delivered),
 }
 
 /// How a command ended. Each command has exactly one of these.

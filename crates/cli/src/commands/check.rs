@@ -5,12 +5,13 @@ use std::sync::Arc;
 use fixpoint_decide::convergence::Outcome;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
+use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{FailureLine, Story, explain};
+use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain, texts};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
+use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang};
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
-use crate::session::{RunStorage, SessionContext, WallClock};
+use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
 
 /// The exit code if there are new failures.
 const NEW_FAILURES: u8 = 3;
@@ -62,12 +63,16 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
         checks: selected.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
-        delivery: Delivery::Branch,
+        delivery: Delivery::Nothing,
     };
-    let opening =
-        Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
-    let recorded = compare(opening, &repository, app)?;
-    tell(arguments, &recorded, app, output)
+    let opening = JournalHeader {
+        format: FORMAT,
+        at: WallClock.now_ms(),
+        order: RunOrder::given(order),
+        brief: Some(brief),
+    };
+    let folded = compare(opening, &repository, app)?;
+    tell(arguments, folded.view(), app, output)
 }
 
 /// Every check is a guard here: it is compared, and need not pass.
@@ -87,32 +92,31 @@ fn select_checks(
 }
 
 /// Judges the working tree as the only attempt of a task that is not stored.
-fn compare(opening: Opening, repository: &Repository, app: &AppContext) -> Result<Recorded, Failure> {
+fn compare(header: JournalHeader, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
     let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("cannot create a journal in memory: {error}")))?;
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
     let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
-    let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
-    let outcome = session.drive(&storage, recorded, |executor| {
-        let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-        Engine::begin(desk, executor, opening)
+    let start = RunStart { header: header.clone(), history: None, artifacts: None };
+    let outcome = session.drive(&storage, start, |executor| {
+        let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+        Engine::begin(deps, executor, header)
     });
     let forgotten = storage.forget(repository);
     let outcome = outcome?;
-    forgotten.map(|()| outcome.recorded)
+    forgotten.map(|()| outcome.folded)
 }
 
 fn tell(
     arguments: &CheckArguments,
-    recorded: &Recorded,
+    view: RunView<'_>,
     app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(recorded);
-    let Some((task, last)) = story.iterations().last() else {
-        let told = explain(recorded, &story, app.lang);
-        let cause = story.cause().unwrap_or(Cause::Stopped);
+    let Some((task, last)) = view.iterations().last() else {
+        let told = explain(view, app.lang);
+        let cause = view.cause().unwrap_or(Cause::Stopped);
         if Form::from(arguments.json) == Form::Json {
             output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
                 "evidence": told.evidence, "next": told.next }))?;
@@ -133,30 +137,34 @@ fn tell(
         ))?;
         return Ok(exit_code(Cause::Infrastructure));
     }
-    let base_tree = story.base().map(|base| &base.tree.0);
+    let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
         (judged.seen.known.clone(), judged.seen.flaky.clone())
     } else {
         // Nothing was compared: everything that fails, failed before.
-        task.known_at_base()
+        view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
     };
-    let name = |line: &FailureLine| line.test.clone().unwrap_or_else(|| line.fingerprint.clone());
-    let is_new = |line: &&FailureLine| {
-        !line.fingerprint.starts_with("vanished:") && !judged.seen.newly_flaky.contains(&name(line))
+    // Vanished and newly flaky tests are listed by themselves.
+    let is_new = |failure: &&ReportedFailure| {
+        !matches!(failure.id(), FailureId::Vanished(_)) && !judged.seen.newly_flaky.contains(failure.id())
     };
-    let all: Vec<FailureLine> = judged.failures.iter().map(FailureLine::from).collect();
+    let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     let comparison = Comparison {
         base: arguments.base.clone(),
-        ok: !changed || story.cause() == Some(Cause::Done),
-        cause: story
+        ok: !changed || view.cause() == Some(Cause::Done),
+        cause: view
             .cause()
             .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
-        new: if changed { all.iter().filter(is_new).cloned().collect() } else { Vec::new() },
-        known: known.into_iter().collect(),
-        flaky: flaky.into_iter().collect(),
-        newly_flaky: judged.seen.newly_flaky.iter().cloned().collect(),
-        vanished: judged.seen.vanished.iter().cloned().collect(),
+        new: if changed {
+            judged.failures.iter().filter(is_new).map(FailureLine::from).collect()
+        } else {
+            Vec::new()
+        },
+        known: listed(&known),
+        flaky: listed(&flaky),
+        newly_flaky: listed(&judged.seen.newly_flaky),
+        vanished: texts(&judged.seen.vanished).into_iter().collect(),
         scope_violations: judged.outside.clone(),
         changed,
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixpoint_ports::Clock;
-use fixpoint_runs::{RunDirectory, Status, Story};
+use fixpoint_runs::{RunDirectory, Status};
 use fixpoint_vocabulary::{Cause, Lang, counted};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output
     let age = DAY.saturating_mul(u32::try_from(arguments.days).unwrap_or(u32::MAX));
     let undelivered = if arguments.force { Undelivered::Deleted } else { Undelivered::Kept };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
-    for run in repository.home.list()? {
+    for run in repository.state.list()? {
         match keep_reason(&run, age, undelivered) {
             None if arguments.dry_run => removed.push(run.id.0),
             None => match run.lock() {
@@ -143,22 +143,21 @@ fn keep_reason(run: &RunDirectory, age: Duration, undelivered: Undelivered) -> O
     if run.holder().is_some() {
         return Some(KeepReason::Running);
     }
-    let recorded = match run.read() {
-        Ok(opened) => opened.recorded,
+    let loaded = match run.load() {
+        Ok(loaded) => loaded,
         Err(_) if run.untouched_for() < age => return Some(KeepReason::Recent),
         Err(_) if undelivered == Undelivered::Deleted => return None,
         Err(error) => return Some(KeepReason::Unreadable(error.to_string())),
     };
-    let story = Story::of(&recorded);
-    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(story.latest));
+    let view = loaded.view();
+    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(view.history.latest));
     if since < age {
         return Some(KeepReason::Recent);
     }
-    let is_delivered = match Status::of(story.run.standing(), None) {
-        // If the process died just before it made the branch, `fixpoint resume` makes it.
-        Status::Done => run.is_delivered() || story.cause() == Some(Cause::AlreadySatisfied),
+    let is_delivered = match Status::of(view.run.status(), None) {
+        Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            story.iterations().next().is_none() && story.cause() != Some(Cause::Stopped)
+            view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
         }
     };
     (!is_delivered && undelivered == Undelivered::Kept).then_some(KeepReason::Undelivered)
@@ -167,14 +166,14 @@ fn keep_reason(run: &RunDirectory, age: Duration, undelivered: Undelivered) -> O
 /// Deletes a run's commits, then its directory: without the directory nobody would find the commits again.
 fn delete(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
     let prefix = format!("{}/", run.id);
-    let kept = repository.workspaces.kept()?;
+    let kept = repository.workspaces.stored_refs()?;
     let of_run: Vec<_> = kept.into_iter().filter(|kept| kept.reference.starts_with(&prefix)).collect();
-    repository.workspaces.forget(&of_run)?;
+    repository.workspaces.delete_refs(&of_run)?;
     Ok(run.remove()?)
 }
 
 fn old_baselines(repository: &Repository, age: Duration) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(repository.home.baselines()).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(repository.state.baselines()).into_iter().flatten().flatten();
     let is_old = |entry: &std::fs::DirEntry| {
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
         modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|since| since > age))

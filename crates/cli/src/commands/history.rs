@@ -9,12 +9,12 @@ use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
 
 use super::list::local_time;
-use super::show::LoadedRun;
 use crate::app_context::AppContext;
 use crate::arguments::HistoryArguments;
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
+use crate::repository::Repository;
 use crate::text_layout::pad;
 
 /// Values of `--type`.
@@ -36,17 +36,17 @@ pub(crate) fn run(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let loaded = LoadedRun::find(&arguments.run, app)?;
+    let recorded = Repository::look(app)?.find(&arguments.run)?.read()?;
     if let Some(kind) = &arguments.kind {
         if !HISTORY_TYPES.contains(&kind.as_str()) {
             let known = HISTORY_TYPES.join(", ");
             return Err(Failure::BadInput(format!("--type `{kind}`: expected one of {known}")));
         }
-        let mut lines = planning_history(&loaded.recorded, app.lang);
+        let mut lines = planning_history(&recorded, app.lang);
         lines.retain(|line| kind == "all" || line.kind == kind);
         return lines.iter().try_for_each(|line| output.json(line));
     }
-    for (number, record) in (1u64..).zip(&loaded.recorded.records) {
+    for (number, record) in (1u64..).zip(&recorded.records) {
         match Form::from(arguments.json) {
             Form::Json => output.json(&json!({
                 "seq": number, "at_ms": record.at, "event": record.event, "decision": record.decision
@@ -126,6 +126,7 @@ fn result_words(result: &CommandResult, lang: Lang) -> String {
         CommandResult::Person(_) => say(lang, "asked a person", "人に質問"),
         CommandResult::Recalled(_) => say(lang, "looked for a cached plan", "キャッシュされた計画を検索"),
         CommandResult::Kept => say(lang, "plan cached", "計画をキャッシュ"),
+        CommandResult::Delivered(_) => say(lang, "result delivered", "成果物を納品"),
     }
 }
 
@@ -143,8 +144,9 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
         }
         None => step_words(decision.step, lang),
     };
-    let tasks = decision.of_tasks().map(|(_, decision)| of_task(decision));
-    let commands = decision.commands().filter_map(|(_, owner, command)| command_words(&owner, command, lang));
+    let tasks = decision.task_decisions().map(|(_, decision)| of_task(decision));
+    let commands =
+        decision.commands(0).filter_map(|(_, owner, command)| command_words(&owner, command, lang));
     let words: Vec<String> = tasks.chain(commands).collect();
     if words.is_empty() {
         say(lang, "nothing to start", "開始するものなし")
@@ -158,10 +160,11 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
     match owner {
         Owner::Task(_) => None,
         Owner::Planning
-        | Owner::Review
+        | Owner::PlanReview
         | Owner::Replan(_)
         | Owner::Merge(_)
-        | Owner::Whole
+        | Owner::FinalReview
+        | Owner::Delivery
         | Owner::Reflection(_) => Some(match command {
             Command::TakeBase => say(lang, "take a snapshot", "スナップショットを作成"),
             Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
@@ -173,6 +176,7 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
                 say(lang, format!("ask the {role}"), format!("{role} に問い合わせ"))
             }
             Command::AskPerson(_) => say(lang, "ask a person", "人に質問"),
+            Command::Deliver(_) => say(lang, "deliver the result", "成果物を納品"),
             Command::RecallPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
             Command::KeepPlan => say(lang, "cache the plan", "計画をキャッシュ"),
         }),

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::outcome::summary;
 use crate::app_context::AppContext;
 use crate::arguments::ListArguments;
 use crate::failure::Failure;
@@ -19,7 +18,7 @@ use crate::text_layout::{fit, pad};
 const GOAL_WIDTH: usize = 40;
 
 pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let runs = Repository::look(app)?.home.list()?;
+    let runs = Repository::look(app)?.state.list()?;
     let form = Form::from(arguments.json);
     if runs.is_empty() && form == Form::Text {
         app.notices.say(&say(
@@ -30,15 +29,15 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
     }
     for run in runs.into_iter().take(arguments.number) {
         // One that cannot be read must not hide the others.
-        let line = match (run.read(), form) {
+        let line = match (run.load(), form) {
             (Err(error), Form::Json) => json!({ "run": run.id.0, "error": error.to_string() }).to_string(),
             (Err(error), Form::Text) => {
                 let words = say(app.lang, "cannot be read", "読み取れません");
                 format!("{}  {words}: {error}", run.id)
             }
-            (Ok(opened), form) => {
-                let summary = summary(&run, &opened.recorded, opened.holder, app.lang);
-                let goal = opened.recorded.opening.brief.as_ref().map(|brief| brief.goal.to_string());
+            (Ok(loaded), form) => {
+                let summary = loaded.summary(app.lang);
+                let goal = loaded.header.brief.as_ref().map(|brief| brief.goal.to_string());
                 let goal = goal.unwrap_or_default().lines().next().unwrap_or_default().to_string();
                 match form {
                     Form::Json => as_json(&summary, fit(&goal, GOAL_WIDTH)).to_string(),

@@ -7,7 +7,6 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
-use crate::commands::input_text::InputText;
 use crate::commands::outcome::tell;
 use crate::failure::Failure;
 use crate::language::say;
@@ -15,7 +14,7 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
 use crate::session::SessionContext;
-use crate::{agent, allowance, environment};
+use crate::{agent, allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
@@ -23,7 +22,8 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
-    let prompt = InputText::Prompt.read(arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
+    let prompt =
+        prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let (goals, options) = (&arguments.goals, &arguments.evidence);
     let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
     let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
             selected.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
         }
     }
-    let agent = agent::choose(&arguments.agent, &mut settings, &repository, app)?;
+    let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = selected.order(&settings, test_edits);
     let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };

@@ -10,7 +10,6 @@ mod doctor;
 mod gc;
 mod history;
 mod init;
-mod input_text;
 mod list;
 mod loop_command;
 mod outcome;

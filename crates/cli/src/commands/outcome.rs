@@ -1,12 +1,11 @@
 //! The result of a run, when it has ended: on one screen, or as one JSON object.
 
-use fixpoint_decide::run::{Extent, TaskSource};
-use fixpoint_engine::{Ending, Recorded};
-use fixpoint_ports::{DiffStyle, Workspaces};
-use fixpoint_runs::{Cost, Explanation, RunDirectory, Story, Summary, cause_name, explain};
+use fixpoint_decide::run::{Extent, Run, TaskSource};
+use fixpoint_engine::EngineExit;
+use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
-use fixpoint_vocabulary::{Cause, Lang};
-use fixpoint_workspaces::{Branch, Forwarded};
+use fixpoint_vocabulary::work::{BranchUpdate, DeliveredBranch};
+use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use super::plan_text;
 use crate::app_context::AppContext;
@@ -16,7 +15,7 @@ use crate::output::{Form, Output};
 use crate::session::{RunOutcome, SessionContext};
 use crate::text_layout::wrap;
 
-/// Delivers the result, prints how the run ended, and returns the exit code.
+/// Prints how the run ended and what was delivered, and returns the exit code.
 pub(crate) fn tell(
     run: &RunDirectory,
     outcome: &RunOutcome,
@@ -24,26 +23,19 @@ pub(crate) fn tell(
     form: Form,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(&outcome.recorded);
-    let delivered = deliver(run, &story, &outcome.recorded, session)?;
-    let branch = delivered.branch.clone();
+    let view = outcome.folded.view();
     let lang = session.app.lang;
     match form {
-        Form::Json => output.json(&Summary { branch, ..summary(run, &outcome.recorded, None, lang) })?,
+        Form::Json => output.json(&Summary::of(run, view, None, lang))?,
         Form::Text => {
-            for line in screen(&run.id.0, &outcome.recorded, &story, session.app) {
+            for line in screen(&run.id.0, view, session.app) {
                 output.line(&line)?;
             }
-            if is_plan_only(&outcome.recorded) {
-                plan_text::lines(&story.run, lang).iter().try_for_each(|line| output.line(line))?;
+            if is_plan_only(view.run) {
+                plan_text::lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
             }
-            if let Some(branch) = branch {
-                output.line(&format!("{}: {branch}", say(lang, "Branch", "ブランチ")))?;
-            }
-            for line in &delivered.lines {
-                output.line(line)?;
-            }
-            if let Ending::Paused(_) = outcome.ending {
+            delivery_lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
+            if let EngineExit::Paused(_) = outcome.ending {
                 output.line(&format!("{}: fixpoint resume {}", say(lang, "Resume", "再開"), run.id))?;
             }
         }
@@ -51,8 +43,8 @@ pub(crate) fn tell(
     Ok(exit_code(outcome.ending.cause()))
 }
 
-fn is_plan_only(recorded: &Recorded) -> bool {
-    match &recorded.opening.order.tasks {
+fn is_plan_only(run: &Run) -> bool {
+    match &run.order().tasks {
         TaskSource::Planned(order) => order.extent == Extent::PlanOnly,
         TaskSource::Given(_) => false,
     }
@@ -62,91 +54,62 @@ pub(crate) fn exit_code(cause: Cause) -> u8 {
     cause.exit_code().unwrap_or(1)
 }
 
-pub(crate) fn summary(run: &RunDirectory, recorded: &Recorded, holder: Option<u32>, lang: Lang) -> Summary {
-    Summary::of(&run.id, recorded, holder, &run.path.to_string_lossy(), lang)
+/// What is said about the delivery of a run's result.
+fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
+    let (Some(delivered), Some(brief)) = (run.delivered(), run.brief()) else { return Vec::new() };
+    let say = |en: String, ja: String| Text::new(en, ja).in_lang(lang).to_string();
+    let mut lines = Vec::new();
+    if let Some(DeliveredBranch { name, update }) = &delivered.branch {
+        lines.push(say(format!("Branch: {name}"), format!("ブランチ: {name}")));
+        lines.extend(not_updated(name, *update, lang));
+    }
+    match (&delivered.into, &brief.delivery) {
+        (Some(DeliveredBranch { name, update: BranchUpdate::Updated }), _) => {
+            lines.push(say(
+                format!("{name} was fast-forwarded to the result"),
+                format!("{name} を成果物まで早送り（fast-forward）しました"),
+            ));
+        }
+        (Some(DeliveredBranch { name, update }), _) => lines.extend(not_updated(name, *update, lang)),
+        (None, Delivery::Into(name)) => lines.push(say(
+            format!("{name} was not moved: not everything is done"),
+            format!("すべては完了していないため、{name} は移動していません"),
+        )),
+        (None, Delivery::Branch | Delivery::Patch(_) | Delivery::Nothing) => {}
+    }
+    lines.extend(delivered.patch.iter().map(|path| say(format!("Patch: {path}"), format!("パッチ: {path}"))));
+    lines
 }
 
-/// What was handed over.
-#[derive(Debug, Default)]
-pub(crate) struct Delivered {
-    /// The branch that holds the result.
-    pub(crate) branch: Option<String>,
-    /// What else is to be said about it.
-    lines: Vec<String>,
-}
-
-/// Hands over what is done, in part or as a whole. What is there already was handed over before a crash.
-pub(crate) fn deliver(
-    run: &RunDirectory,
-    story: &Story,
-    recorded: &Recorded,
-    session: &SessionContext<'_>,
-) -> Result<Delivered, Failure> {
-    let has_result = matches!(story.cause(), Some(Cause::Done | Cause::Partial | Cause::JudgeUnavailable))
-        && story.run.is_over();
-    let (Some(result), Some(base), true) = (story.result(), story.base(), has_result) else {
-        return Ok(Delivered::default());
+/// Why a branch was not moved to the result, and what to do.
+fn not_updated(branch: &str, update: BranchUpdate, lang: Lang) -> Option<String> {
+    let (en, ja) = match update {
+        BranchUpdate::Updated => return None,
+        BranchUpdate::Diverged => (
+            format!("{branch} was not moved: it has other commits; merge the result into it"),
+            format!("{branch} には他のコミットがあるため移動していません。成果物をマージしてください"),
+        ),
+        BranchUpdate::CheckedOut => (
+            format!("{branch} was not moved: it is checked out; run `git merge --ff-only` there"),
+            format!(
+                "{branch} はチェックアウト中のため移動していません。そこで `git merge --ff-only` を実行してください"
+            ),
+        ),
+        BranchUpdate::Missing => (
+            format!("there is no branch {branch}; the result is in the branch above"),
+            format!("ブランチ {branch} はありません。成果物は上のブランチにあります"),
+        ),
     };
-    if result == base.commit {
-        return Ok(Delivered::default());
-    }
-    let workspaces = &session.repository.workspaces;
-    let delivery = recorded.opening.brief.as_ref().map(|brief| brief.delivery.clone()).unwrap_or_default();
-    if let Delivery::Patch(path) = &delivery {
-        let patch = workspaces.diff(&base.commit, &result, DiffStyle::Patch)?;
-        std::fs::write(path, patch).map_err(|source| Failure::Unwritable { path: path.into(), source })?;
-        run.note_delivery()?;
-        return Ok(Delivered { branch: None, lines: vec![format!("Patch: {path}")] });
-    }
-    let branch = match workspaces.deliver_branch(&run.id.0, &result)? {
-        Branch::Created(branch) => branch,
-        Branch::Exists(branch, at) if at == result => branch,
-        // A part of the result was handed over before, and the rest was done since.
-        Branch::Exists(branch, _) => {
-            let told = match workspaces.fast_forward(&branch, &result)? {
-                Forwarded::Moved => None,
-                Forwarded::Diverged | Forwarded::NoSuchBranch => Some("was moved"),
-                Forwarded::CheckedOut => Some("is checked out"),
-            };
-            if let Some(why) = told {
-                let notice = format!("the branch {branch} {why} and is left alone; the result is {result}");
-                session.app.notices.say(&notice);
-            }
-            branch
-        }
-    };
-    run.note_delivery()?;
-    let lines = match &delivery {
-        // What is not all done is not moved into somebody's branch.
-        Delivery::Into(into) if story.cause() == Some(Cause::Done) => {
-            vec![forwarded(into, &branch, workspaces.fast_forward(into, &result)?)]
-        }
-        Delivery::Into(into) => vec![format!("{into} is left where it is: not everything is done")],
-        Delivery::Branch | Delivery::Patch(_) => Vec::new(),
-    };
-    Ok(Delivered { branch: Some(branch), lines })
-}
-
-fn forwarded(into: &str, branch: &str, outcome: Forwarded) -> String {
-    match outcome {
-        Forwarded::Moved => format!("{into} was moved forward to the result"),
-        Forwarded::Diverged => {
-            format!("{into} has other commits meanwhile and is left alone; merge {branch} into it")
-        }
-        Forwarded::CheckedOut => {
-            format!("{into} is checked out and is left alone; `git merge --ff-only {branch}` brings it there")
-        }
-        Forwarded::NoSuchBranch => format!("there is no branch {into}; the result is in {branch}"),
-    }
+    Some(Text::new(en, ja).in_lang(lang).to_string())
 }
 
 /// The state of a run on one screen: cause, evidence, next steps.
-pub(crate) fn screen(run: &str, recorded: &Recorded, story: &Story, app: &AppContext) -> Vec<String> {
+pub(crate) fn screen(run: &str, view: RunView<'_>, app: &AppContext) -> Vec<String> {
     let (lang, width) = (app.lang, app.width());
-    let Explanation { what, evidence, next } = explain(recorded, story, lang);
-    let cause = story.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
+    let Explanation { what, evidence, next } = explain(view, lang);
+    let cause = view.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrap(&format!("{run}{cause}: {what}"), width, "", "  ");
-    for line in evidence.into_iter().chain(Cost::of(story).used(lang)).chain(story.times.words(lang)) {
+    for line in evidence.into_iter().chain(Cost::of(view).used(lang)).chain(view.history.times.words(lang)) {
         lines.extend(wrap(&line, width, "  · ", "    "));
     }
     for line in next {

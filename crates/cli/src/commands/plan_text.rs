@@ -1,6 +1,6 @@
 //! A plan as text, for `fixpoint plan`.
 
-use fixpoint_decide::run::{Revision, Run};
+use fixpoint_decide::run::{ReviewedPlan, Run};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::{Lang, TaskId, counted};
 
@@ -30,7 +30,7 @@ pub(crate) fn lines(run: &Run, lang: Lang) -> Vec<String> {
     lines
 }
 
-fn head(plan: &Revision, run: &Run, lang: Lang) -> String {
+fn head(plan: &ReviewedPlan, run: &Run, lang: Lang) -> String {
     let (score, ja_score) = match score_words(plan, run) {
         Some(score) => (format!(", score {score}"), format!("、採点 {score}")),
         None => (String::new(), String::new()),

@@ -3,7 +3,6 @@
 use fixpoint_decide::run::{RunOrder, TaskSource};
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_engine::{Difference, replay};
-use fixpoint_runs::Story;
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
@@ -22,21 +21,15 @@ const NOT_IDENTICAL: u8 = 1;
 
 pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
-    let recorded = run.read()?.recorded;
-    let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
+    let recorded = run.read()?;
+    let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
     let is_changed = !arguments.set.sets.is_empty();
     let (order, brief) = if is_changed { changed(&order, brief, arguments, app)? } else { (order, brief) };
     let replayed = replay(&recorded, order, brief);
-    let story = Story::of(&recorded);
     let difference = replayed.difference.as_ref().map(|difference| {
-        // Attempts before this record were judged the same; those after it would have been different.
-        let before = recorded
-            .records
-            .iter()
-            .take(usize::try_from(difference.number).unwrap_or(usize::MAX).saturating_sub(1));
-        let judged = before.flat_map(|record| record.decision.of_tasks());
-        let kept = judged.filter(|(_, decision)| decision.judged.is_some()).count();
-        (difference, story.iterations().count().saturating_sub(kept + 1))
+        let after = usize::try_from(difference.number).unwrap_or(usize::MAX);
+        let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
+        (difference, judged.filter(|(_, decision)| decision.judged.is_some()).count())
     });
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({

@@ -1,6 +1,6 @@
 //! `fixpoint resume`.
 
-use fixpoint_engine::Return;
+use fixpoint_engine::ResumeRequest;
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::Workspaces;
 use fixpoint_runs::RunDirectory;
@@ -16,12 +16,16 @@ use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
-use crate::{allowance, environment};
+use crate::{allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
-    let brief = run.read().ok().and_then(|opened| opened.recorded.opening.brief);
+    let recorded = run.read().ok();
+    if let Some(recorded) = &recorded {
+        prompt_text::check_remarks(&recorded.run().planning().remarks, &arguments.said)?;
+    }
+    let brief = recorded.and_then(|recorded| recorded.header.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
@@ -29,17 +33,17 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     let session = SessionContext { app, repository: &repository, screen: app.screen };
     // Before a workspace is used again, the changes that a dead process left in it are saved.
     let lock = run.lock()?;
-    let rescue = repository.workspaces.rescue()?;
+    let recovery = repository.workspaces.recover()?;
     drop(lock);
-    for kept in &rescue.kept {
+    for kept in &recovery.recovered {
         app.notices.say(&say(
             app.lang,
             format!("saved the changes of an interrupted agent: refs/fixpoint/{}", kept.reference),
             format!("中断されたエージェントの変更を保存しました: refs/fixpoint/{}", kept.reference),
         ));
     }
-    for lost in &rescue.lost {
-        let (why, directory) = (&lost.why, lost.directory.display());
+    for lost in &recovery.unrecovered {
+        let (why, directory) = (&lost.reason, lost.directory.display());
         app.notices.say(&say(
             app.lang,
             format!("cannot read a workspace ({why}); its files are in {directory}"),
@@ -48,12 +52,12 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     }
     let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
-    let back = Return {
+    let request = ResumeRequest {
         more,
         unblocked: unblocked(&run, &arguments.tasks)?,
         said: arguments.said.iter().map(remark).collect(),
     };
-    let outcome = session.resume(&run, mode, back)?;
+    let outcome = session.resume(&run, mode, request)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 
@@ -62,7 +66,7 @@ fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failur
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let state = run.read()?.recorded.run();
+    let state = run.read()?.run();
     let blocked: Vec<&TaskId> =
         state.tasks().filter(|node| node.state == TaskState::Blocked).map(|node| node.id()).collect();
     let wanted = |name: &String| {

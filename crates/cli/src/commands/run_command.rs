@@ -16,20 +16,19 @@ use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 use fixpoint_vocabulary::{Lang, counted};
 
-use super::input_text::InputText;
 use super::loop_command::refuse_sandbox;
 use super::outcome::tell;
 use crate::app_context::AppContext;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
-use crate::judges;
+use crate::judge_noise;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{SUPERVISE, SessionContext};
-use crate::staff::{advisers, model_surroundings};
-use crate::{agent, allowance, environment};
+use crate::{agent, allowance, environment, prompt_text};
 
 /// The tools that a planner may name: what every coding agent can do.
 const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
@@ -94,7 +93,7 @@ impl Job {
         if let Some(budget) = &arguments.budget {
             allowance::apply(&mut settings.budget, allowance::parse(budget)?);
         }
-        let goal = InputText::Goal.read(arguments.goal.as_deref(), arguments.file.as_deref())?;
+        let goal = prompt_text::read("the goal", arguments.goal.as_deref(), arguments.file.as_deref())?;
         if goal.trim().is_empty() {
             return Err(Failure::BadInput("the goal is empty; describe in a sentence what you want".into()));
         }
@@ -112,10 +111,15 @@ impl Job {
         repository.workspaces.require_base(arguments.base.as_deref())?;
         let evidence = self.evidence(arguments, &repository, app)?;
         let agent = match variant.agent {
-            Some(typed) => agent::choose(typed, &mut self.settings, &repository, app)?,
+            Some(typed) => {
+                agent::choose(typed, arguments.base.as_deref(), &mut self.settings, &repository, app)?
+            }
             None => Vec::new(),
         };
         let models = self.models(app)?;
+        if !models.is_empty() {
+            prompt_text::check_goal_tokens(&self.goal, self.settings.models.max_prompt_tokens)?;
+        }
         if evidence.checks.is_empty() && models.is_empty() {
             return Err(Failure::Unavailable(
                 "there is neither a check nor a judge model, so nothing can verify the result; give a check with \
@@ -145,7 +149,7 @@ impl Job {
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(order, brief)?;
-        judges::remember(&repository, &outcome.recorded, app.notices);
+        judge_noise::add_from_run(&repository, &outcome.folded.run, app.notices);
         tell(&run, &outcome, &session, arguments.json.into(), output)
     }
 
@@ -172,8 +176,8 @@ impl Job {
     fn models(&mut self, app: &AppContext) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
             .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
-        let around = model_surroundings(app, &self.settings.models, Arc::new(processes), None);
-        match advisers(&self.settings.models, &around) {
+        let environment = model_environment(app, &self.settings.models, Arc::new(processes), None);
+        match models_by_role(&self.settings.models, &environment) {
             Ok((models, named)) => {
                 self.settings.models = named;
                 Ok(models)
@@ -212,7 +216,7 @@ impl Job {
             asking: if app.can_ask() { Asking::Possible } else { Asking::NobodyThere },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
             extent: variant.extent,
-            sigma: judge.and_then(|judge| judges::sigma(repository, judge.name())),
+            sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
             prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
             tools: TOOLS.map(ToString::to_string).to_vec(),
             guards: of_kind(CheckKind::Guard),

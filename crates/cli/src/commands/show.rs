@@ -1,12 +1,11 @@
 //! `fixpoint status`, `show` and `explain`: one run, in a few lines or in detail.
 
-use fixpoint_engine::Recorded;
-use fixpoint_runs::{Diagnosis, RunDirectory, Status, Story, Summary, diagnosis_markdown, status_words};
+use fixpoint_runs::{Diagnosis, LoadedRun, Status, Summary, TaskView, diagnosis_markdown, status_words};
 use fixpoint_vocabulary::settings::CheckKind;
 use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
 
-use super::outcome::{screen, summary};
+use super::outcome::screen;
 use crate::app_context::AppContext;
 use crate::arguments::RunArguments;
 use crate::failure::Failure;
@@ -15,43 +14,22 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::text_layout::{pad, shell_line};
 
-/// A run that was read from the disk.
-pub(super) struct LoadedRun {
-    run: RunDirectory,
-    pub(super) recorded: Recorded,
-    story: Story,
-    holder: Option<u32>,
-}
-
-impl LoadedRun {
-    pub(super) fn find(name: &str, app: &AppContext) -> Result<Self, Failure> {
-        let run = Repository::look(app)?.find(name)?;
-        let opened = run.read()?;
-        let story = Story::of(&opened.recorded);
-        Ok(Self { run, story, recorded: opened.recorded, holder: opened.holder })
-    }
-
-    fn status(&self) -> Status {
-        Status::of(self.story.run.standing(), self.holder)
-    }
-
-    fn summary(&self, lang: Lang) -> Summary {
-        summary(&self.run, &self.recorded, self.holder, lang)
-    }
+fn load(name: &str, app: &AppContext) -> Result<LoadedRun, Failure> {
+    Ok(Repository::look(app)?.find(name)?.load()?)
 }
 
 pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let loaded = LoadedRun::find(&arguments.run, app)?;
+    let loaded = load(&arguments.run, app)?;
     let summary = loaded.summary(app.lang);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
             "run": summary.run,
             "status": summary.status,
-            "phase": loaded.story.run.phase(),
+            "phase": loaded.folded.run.phase(),
             "cause": summary.cause,
             "pid": summary.pid,
             "attempts": summary.iterations.len(),
-            "stage": loaded.story.iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
+            "stage": loaded.view().iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
             "cost": summary.cost,
         })),
         Form::Text => status_lines(&loaded, &summary, app.lang).iter().try_for_each(|line| output.line(line)),
@@ -62,7 +40,7 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
     let (run, status) = (&summary.run, status_words(loaded.status(), lang));
     let (pid, ja_pid) =
         summary.pid.map(|pid| (format!(", process {pid}"), format!("、プロセス {pid}"))).unwrap_or_default();
-    let phase = loaded.story.run.phase().title();
+    let phase = loaded.folded.run.phase().title();
     let phase = phase.in_lang(lang);
     let cost = &summary.cost;
     let (attempts, checks, seconds, interruptions) =
@@ -80,25 +58,26 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
             ),
             format!("試行{attempts}回、チェック{checks}回、作業時間{seconds}秒、中断{interruptions}回"),
         ),
-        fixpoint_runs::explain(&loaded.recorded, &loaded.story, lang).what,
+        fixpoint_runs::explain(loaded.view(), lang).what,
     ]
 }
 
 pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let loaded = LoadedRun::find(&arguments.run, app)?;
+    let loaded = load(&arguments.run, app)?;
     let summary = loaded.summary(app.lang);
     if Form::from(arguments.json) == Form::Json {
         return output.json(&summary);
     }
-    for line in screen(&summary.run, &loaded.recorded, &loaded.story, app) {
+    for line in screen(&summary.run, loaded.view(), app) {
         output.line(&line)?;
     }
     output.line("")?;
     for line in details(&loaded, &summary, app.lang) {
         output.line(&line)?;
     }
-    for task in loaded.story.tasks.iter().filter(|task| Status::of_task(task.task.step()) == Status::Failed) {
-        let diagnosis = Diagnosis::of(&loaded.recorded, task, app.lang);
+    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.step()) == Status::Failed;
+    for task in loaded.view().tasks().filter(is_failed) {
+        let diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
         output.line("")?;
         output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
     }
@@ -109,7 +88,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
 fn details(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String> {
     let line = |en: &str, ja: &str, value: &str| format!("{} {value}", pad(&say(lang, en, ja), 12));
     let mut lines = Vec::new();
-    if let Some(brief) = &loaded.recorded.opening.brief {
+    if let Some(brief) = &loaded.header.brief {
         if !brief.agent.is_empty() {
             lines.push(line("agent", "エージェント", &shell_line(&brief.agent)));
         }
@@ -134,21 +113,21 @@ pub(crate) fn explain(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let loaded = LoadedRun::find(&arguments.run, app)?;
+    let loaded = load(&arguments.run, app)?;
     match Form::from(arguments.json) {
         Form::Json => {
-            let told = fixpoint_runs::explain(&loaded.recorded, &loaded.story, app.lang);
+            let told = fixpoint_runs::explain(loaded.view(), app.lang);
             output.json(&json!({
-                "run": loaded.run.id.0,
+                "run": loaded.directory.id.0,
                 "status": loaded.status(),
-                "cause": loaded.story.cause(),
+                "cause": loaded.view().cause(),
                 "what": told.what,
                 "evidence": told.evidence,
                 "next": told.next,
             }))
         }
-        Form::Text => screen(&loaded.run.id.0, &loaded.recorded, &loaded.story, app)
-            .iter()
-            .try_for_each(|line| output.line(line)),
+        Form::Text => {
+            screen(&loaded.directory.id.0, loaded.view(), app).iter().try_for_each(|line| output.line(line))
+        }
     }
 }

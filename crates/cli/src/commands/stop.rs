@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &StopArguments, app: &AppContext, output: &mut Outp
         None => Stopped::NotRunning,
         Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
     };
-    let status = Status::of(run.read()?.recorded.run().standing(), run.holder());
+    let status = Status::of(run.read()?.run().status(), run.holder());
     let (id, shown) = (&run.id, status_words(status, app.lang));
     let words = match stopped {
         Stopped::NotRunning => say(

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use fixpoint_decide::run::{Node, NodeKind, Owner, Run};
-use fixpoint_runs::Story;
+use fixpoint_decide::run::{Owner, Run, TaskKind, TaskNode};
+use fixpoint_runs::{RunHistory, RunView};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
@@ -31,12 +31,12 @@ pub(super) struct Board {
 }
 
 impl Board {
-    pub(super) fn of(title: &str, story: &Story, words: Words) -> Self {
-        let run = &story.run;
+    pub(super) fn of(title: &str, view: RunView<'_>, words: Words) -> Self {
+        let run = view.run;
         let in_vain = run.waiting_in_vain();
         let drawn = drawn_of(run);
         let mut rows = vec![Row { text: format!("   {}", spending(run, words)), task: None }];
-        rows.extend(drawn.iter().map(|node| row(node, story, in_vain.contains(node.id()), words)));
+        rows.extend(drawn.iter().map(|node| row(node, view, in_vain.contains(node.id()), words)));
         if let Some(more) = run.tasks().count().checked_sub(drawn.len()).filter(|more| *more > 0) {
             rows.push(Row { text: format!("   {}", words.more_tasks(more)), task: None });
         }
@@ -53,8 +53,8 @@ impl Board {
 }
 
 /// The tasks that there is room for: running ones first, then waiting ones, then those that have ended.
-fn drawn_of(run: &Run) -> Vec<&Node> {
-    let mut nodes: Vec<(usize, &Node)> = run.tasks().enumerate().collect();
+fn drawn_of(run: &Run) -> Vec<&TaskNode> {
+    let mut nodes: Vec<(usize, &TaskNode)> = run.tasks().enumerate().collect();
     nodes.sort_by_key(|(place, node)| {
         let rank = match node.state {
             TaskState::Running => 0,
@@ -96,7 +96,7 @@ fn spending(run: &Run, words: Words) -> String {
     parts.join(" · ")
 }
 
-fn row(node: &Node, story: &Story, is_in_vain: bool, words: Words) -> Row {
+fn row(node: &TaskNode, view: RunView<'_>, is_in_vain: bool, words: Words) -> Row {
     let mark = match (node.state, is_in_vain) {
         (_, true) | (TaskState::Blocked | TaskState::Cancelled, false) => "✗",
         (TaskState::Done, false) => "✓",
@@ -110,19 +110,19 @@ fn row(node: &Node, story: &Story, is_in_vain: bool, words: Words) -> Row {
         words.state(node.state, node.cause)
     };
     let kind = match node.kind {
-        NodeKind::Merge { .. } => " (merge)",
-        NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
+        TaskKind::Merge { .. } => " (merge)",
+        TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => "",
     };
     let mut parts = vec![format!(" {mark} {}{kind}", harmless(node.id().as_str())), state];
-    parts.extend(attempt_words(node, &story.run, words));
-    parts.extend(trail_words(node.id(), story, words));
+    parts.extend(attempt_words(node, view.run, words));
+    parts.extend(trail_words(node.id(), view.history, words));
     let task = (node.state == TaskState::Running).then(|| node.id().clone());
     Row { text: parts.join(" · "), task }
 }
 
 /// The attempt that is under way, or how many there were.
-fn attempt_words(node: &Node, run: &Run, words: Words) -> Option<String> {
-    let under_way = run.under_way().find_map(|(_, owner, command)| match (owner, command) {
+fn attempt_words(node: &TaskNode, run: &Run, words: Words) -> Option<String> {
+    let under_way = run.in_flight().find_map(|(_, owner, command)| match (owner, command) {
         (Owner::Task(task), Command::RunAttempt(order)) if task == node.id() => {
             Some(words.attempt_at_stage(order.number, None, order.stage))
         }
@@ -132,9 +132,9 @@ fn attempt_words(node: &Node, run: &Run, words: Words) -> Option<String> {
     under_way.or_else(|| (made > 0).then(|| words.attempts(made)))
 }
 
-fn trail_words(task: &TaskId, story: &Story, words: Words) -> Option<String> {
-    let told = story.tasks.iter().find(|told| told.id == *task)?;
-    let left: Vec<usize> = told.iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
+fn trail_words(task: &TaskId, history: &RunHistory, words: Words) -> Option<String> {
+    let iterations = &history.task(task)?.iterations;
+    let left: Vec<usize> = iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
     (!left.is_empty()).then(|| words.failure_trail(&trail(&left)))
 }
 

@@ -2,8 +2,11 @@
 
 use fixpoint_decide::noise;
 use fixpoint_decide::refinement::Decision;
-use fixpoint_decide::run::{Mended, Move, Owner, Revision, Run, TaskSource};
-use fixpoint_runs::Story;
+use fixpoint_decide::run::{
+    Change, FinalReviewChange, MergeChange, Owner, PlanRepair, PlanReviewChange, PlanningChange,
+    ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
+};
+use fixpoint_runs::{RunHistory, RunView};
 use fixpoint_vocabulary::TaskState;
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
@@ -14,111 +17,123 @@ use crate::output::harmless;
 /// Letters of a foreign sentence that are shown.
 const LONGEST: usize = 160;
 
-/// The lines to print when a change was made. `story` includes it.
-pub(super) fn lines_of(step: &Move, story: &Story, words: Words) -> Vec<String> {
-    let mut lines = plan_lines(step, story, words).or_else(|| task_lines(step, words)).unwrap_or_default();
-    lines.extend(not_replanned_line(step, story, words));
-    lines
-}
-
-/// Why a blocked task is not replaced by smaller ones.
-fn not_replanned_line(step: &Move, story: &Story, words: Words) -> Option<String> {
-    let Move::TaskMoved { task, state: TaskState::Blocked, .. } = step else { return None };
-    let told = story.tasks.iter().find(|told| told.id == *task)?;
-    told.not_replanned.as_ref().map(|said| words.planner_said(&short(said)))
-}
-
-fn plan_lines(step: &Move, story: &Story, words: Words) -> Option<Vec<String>> {
-    let run = &story.run;
-    if let Move::Understood { understanding } = step {
-        let mut lines = vec![words.goal(&short(&understanding.main_objective))];
-        lines.extend(understanding.assumptions.iter().map(|text| words.assumption(&short(text))));
-        return Some(lines);
-    }
-    if let Move::Planned { tasks, mended, .. } = step {
-        let mended = match mended {
-            Mended::No => String::new(),
-            Mended::Merged => words.repaired_plan(),
-            Mended::Previous => words.previous_plan(),
-        };
-        let head = format!("{}{mended}", words.plan(run.review().revisions.len(), tasks.len()));
-        return Some(
-            std::iter::once(head).chain(tasks.iter().map(|task| subtask_line(task, words))).collect(),
-        );
-    }
-    if let Move::PlanScored { revision, judgement } = step {
-        let plan = run.review().revisions.get(*revision as usize)?;
-        let verdict =
-            if judgement.is_acceptable { PlanVerdict::Acceptable } else { PlanVerdict::NotAcceptable };
-        let mut lines = vec![words.plan_reviewed(revision + 1, score_words(plan, run).as_deref(), verdict)];
-        lines.extend(judgement.issues.iter().map(|issue| words.issue(&short(issue))));
-        return Some(lines);
-    }
-    if let Move::PlanDecided { answer } = step {
-        let why = answer.reason.text.in_lang(words.0);
-        return Some(vec![match answer.decision {
-            Decision::Accept => words.plan_accepted(why),
-            Decision::Replan => words.plan_sent_back(why),
-            Decision::Reject => words.plan_rejected(why),
-        }]);
-    }
-    if let Move::PlanSuspect { findings } = step {
-        return Some(findings.iter().map(|finding| words.plan_finding(&short(finding))).collect());
-    }
-    if let Move::Recalled { draft: Some(_) } = step {
-        return Some(vec![words.cached_plan()]);
-    }
-    if let Move::Unusable { owner, trouble } = step {
-        return Some(vec![words.unusable_answer(owner, &short(trouble.problem.as_str()))]);
-    }
-    None
-}
-
-fn task_lines(step: &Move, words: Words) -> Option<Vec<String>> {
-    if let Move::TaskStarted { order } = step {
-        return Some(vec![words.task_started(order.task.as_str())]);
-    }
-    if let Move::TaskMoved { task, state, cause } = step {
-        return match state {
-            TaskState::Running => None,
-            TaskState::Ready
-            | TaskState::NeedsContinuation
-            | TaskState::Done
-            | TaskState::Blocked
-            | TaskState::Cancelled
-            | TaskState::ReplacedByReplan => Some(vec![format!("[{task}] {}", words.state(*state, *cause))]),
-        };
-    }
-    if let Move::TaskReplaced { task, children, reason } = step {
-        let names: Vec<&str> = children.iter().map(|child| child.task.id.as_str()).collect();
-        let mut lines = vec![words.task_split(task.as_str(), &names.join(", "))];
-        if !reason.as_str().trim().is_empty() {
-            lines.push(words.reason(&short(reason.as_str())));
-        }
-        lines.extend(children.iter().map(|child| subtask_line(&child.task, words)));
-        return Some(lines);
-    }
-    if let Move::SidesMerged { task, merged } = step {
-        return Some(vec![match merged.conflicts.len() {
+/// The lines to print when a change was made. `view` is the run after it.
+pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<String> {
+    match change {
+        Change::Run(change) => run_lines(change, words),
+        Change::Planning(change) => planning_lines(change, words),
+        Change::PlanReview(change) => plan_review_lines(change, view.run, words),
+        Change::Task(change) => task_lines(change, view.history, words),
+        Change::Merge(MergeChange::Merged { task, merged }) => vec![match merged.conflicts.len() {
             0 => words.merged(task.as_str()),
             number => words.merge_conflicts(task.as_str(), number, &short(&merged.conflicts.join(", "))),
-        }]);
+        }],
+        Change::Merge(MergeChange::LeftOut { task }) => vec![words.left_out(task.as_str())],
+        Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
+            let head = if *is_complete { words.goal_reached() } else { words.goal_not_reached() };
+            let missing = missing.iter().map(|missing| words.missing(&short(missing)));
+            std::iter::once(head).chain(missing).collect()
+        }
+        Change::Reflection(ReflectionChange::Revised { error, .. }) => {
+            vec![words.plan_revised(&short(error))]
+        }
+        Change::Reflection(
+            ReflectionChange::Reflected { .. } | ReflectionChange::RevisionProposed { .. },
+        )
+        | Change::Delivery(_) => Vec::new(),
     }
-    if let Move::LeftOut { task } = step {
-        return Some(vec![words.left_out(task.as_str())]);
+}
+
+fn run_lines(change: &RunChange, words: Words) -> Vec<String> {
+    match change {
+        RunChange::Defer { owner, cause, .. } => vec![words.deferred(owner, *cause)],
+        RunChange::RejectAnswer { owner, answer } => {
+            vec![words.unusable_answer(owner, &short(answer.problem.as_str()))]
+        }
+        RunChange::Begin { .. }
+        | RunChange::ReleaseDeferred
+        | RunChange::Pause { .. }
+        | RunChange::End { .. } => Vec::new(),
     }
-    if let Move::WholeJudged { is_complete, missing } = step {
-        let head = if *is_complete { words.goal_reached() } else { words.goal_not_reached() };
-        let missing = missing.iter().map(|missing| words.missing(&short(missing)));
-        return Some(std::iter::once(head).chain(missing).collect());
+}
+
+fn planning_lines(change: &PlanningChange, words: Words) -> Vec<String> {
+    match change {
+        PlanningChange::Understood { understanding } => {
+            let head = words.goal(&short(&understanding.main_objective));
+            let assumptions = understanding.assumptions.iter().map(|text| words.assumption(&short(text)));
+            std::iter::once(head).chain(assumptions).collect()
+        }
+        PlanningChange::CacheLookedUp { draft: Some(_) } => vec![words.cached_plan()],
+        PlanningChange::CacheLookedUp { draft: None }
+        | PlanningChange::BaseTaken { .. }
+        | PlanningChange::Clarified { .. }
+        | PlanningChange::NobodyThere
+        | PlanningChange::Remarked { .. }
+        | PlanningChange::Decomposed { .. }
+        | PlanningChange::Coarser { .. }
+        | PlanningChange::PartialOffered(_) => Vec::new(),
     }
-    if let Move::Revised { error, .. } = step {
-        return Some(vec![words.plan_revised(&short(error))]);
+}
+
+fn plan_review_lines(change: &PlanReviewChange, run: &Run, words: Words) -> Vec<String> {
+    match change {
+        PlanReviewChange::Planned { tasks, repair, .. } => {
+            let repaired = match repair {
+                PlanRepair::None => String::new(),
+                PlanRepair::Merged => words.repaired_plan(),
+                PlanRepair::Previous => words.previous_plan(),
+            };
+            let head = format!("{}{repaired}", words.plan(run.review().revisions.len(), tasks.len()));
+            std::iter::once(head).chain(tasks.iter().map(|task| subtask_line(task, words))).collect()
+        }
+        PlanReviewChange::Scored { revision, judgement } => {
+            let plan = run.review().revisions.get(*revision as usize);
+            let score = plan.and_then(|plan| score_words(plan, run));
+            let verdict =
+                if judgement.is_acceptable { PlanVerdict::Acceptable } else { PlanVerdict::NotAcceptable };
+            let head = words.plan_reviewed(revision + 1, score.as_deref(), verdict);
+            let issues = judgement.issues.iter().map(|issue| words.issue(&short(issue)));
+            std::iter::once(head).chain(issues).collect()
+        }
+        PlanReviewChange::Decided { answer } => {
+            let why = answer.reason.text.in_lang(words.0);
+            vec![match answer.decision {
+                Decision::Accept => words.plan_accepted(why),
+                Decision::Replan => words.plan_sent_back(why),
+                Decision::Reject => words.plan_rejected(why),
+            }]
+        }
+        PlanReviewChange::Flagged { findings } => {
+            findings.iter().map(|finding| words.plan_finding(&short(finding))).collect()
+        }
+        PlanReviewChange::Accepted { .. } => Vec::new(),
     }
-    if let Move::Hold { owner, cause, .. } = step {
-        return Some(vec![words.deferred(owner, *cause)]);
+}
+
+fn task_lines(change: &TaskChange, history: &RunHistory, words: Words) -> Vec<String> {
+    match change {
+        TaskChange::Started { order } => vec![words.task_started(order.task.as_str())],
+        TaskChange::StateChanged { state: TaskState::Running, .. } => Vec::new(),
+        TaskChange::StateChanged { task, state, cause } => {
+            let mut lines = vec![format!("[{task}] {}", words.state(*state, *cause))];
+            // Why a blocked task is not replaced by smaller ones.
+            let refusal = history.task(task).and_then(|task| task.replan_refusal.as_ref());
+            let refusal = refusal.filter(|_| *state == TaskState::Blocked);
+            lines.extend(refusal.map(|said| words.planner_said(&short(said))));
+            lines
+        }
+        TaskChange::Replaced { task, children, reason } => {
+            let names: Vec<&str> = children.iter().map(|child| child.task.id.as_str()).collect();
+            let mut lines = vec![words.task_split(task.as_str(), &names.join(", "))];
+            if !reason.as_str().trim().is_empty() {
+                lines.push(words.reason(&short(reason.as_str())));
+            }
+            lines.extend(children.iter().map(|child| subtask_line(&child.task, words)));
+            lines
+        }
+        TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => Vec::new(),
     }
-    None
 }
 
 fn subtask_line(task: &Subtask, words: Words) -> String {
@@ -127,7 +142,7 @@ fn subtask_line(task: &Subtask, words: Words) -> String {
 }
 
 /// A score with its uncertainty and the number of times the plan was scored: `78 ± 3 (n=4)`.
-pub(crate) fn score_words(plan: &Revision, run: &Run) -> Option<String> {
+pub(crate) fn score_words(plan: &ReviewedPlan, run: &Run) -> Option<String> {
     let scores = plan.scores();
     let score = plan.score()?;
     let sigma = match &run.order().tasks {
@@ -147,6 +162,7 @@ pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<St
         Command::Ask(ask) => words.asking(ask.about.role()),
         Command::AskPerson(_) => words.waiting_for_person(),
         Command::RecallPlan => words.looking_for_plan(),
+        Command::Deliver(_) => words.delivering(),
         Command::KeepPlan | Command::RunChecks(_) | Command::RunAttempt(_) | Command::Graft(_) => {
             return None;
         }

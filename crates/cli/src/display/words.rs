@@ -86,6 +86,14 @@ impl Words {
         self.say("waiting for your answer", "あなたの回答を待っています")
     }
 
+    pub(super) fn left_out_of_prompt(self, omission: &str) -> String {
+        self.say(format!("  left out of the prompt: {omission}"), format!("  プロンプトから省略: {omission}"))
+    }
+
+    pub(super) fn delivering(self) -> String {
+        self.say("creating the branch", "ブランチを作成中")
+    }
+
     pub(super) fn looking_for_plan(self) -> String {
         self.say("looking for a cached plan", "キャッシュされた計画を検索中")
     }
@@ -364,10 +372,11 @@ impl Words {
         match owner {
             Owner::Task(task) | Owner::Merge(task) => format!("[{task}]"),
             Owner::Planning => self.say("planning", "計画"),
-            Owner::Review => self.say("plan review", "計画レビュー"),
+            Owner::PlanReview => self.say("plan review", "計画レビュー"),
             Owner::Replan(task) => self.say(format!("[{task}] replanning"), format!("[{task}] 再計画")),
-            Owner::Whole => self.say("final review", "最終レビュー"),
+            Owner::FinalReview => self.say("final review", "最終レビュー"),
             Owner::Reflection(task) => self.say(format!("[{task}] reflection"), format!("[{task}] 振り返り")),
+            Owner::Delivery => self.say("delivery", "納品"),
         }
     }
 

@@ -3,7 +3,6 @@
 //! Judging and recording are two steps: what was judged is recorded elsewhere first, and a recorded run is taken up
 //! by recording alone.
 
-use alloc::format;
 use alloc::string::String;
 
 use fixpoint_vocabulary::Cause;
@@ -218,7 +217,9 @@ fn failures_of(attempt: &Attempt) -> Option<FailureSet> {
         Outcome::Complete if attempt.scope_violations.is_empty() => return None,
         Outcome::Complete | Outcome::Incomplete => {}
     }
-    let outside = attempt.scope_violations.iter().map(|path| format!("scope:{path}"));
-    let failing = attempt.fingerprints.iter().flatten().cloned();
-    Some(FailureSet { fingerprints: failing.chain(outside).collect(), masked: attempt.masked })
+    Some(FailureSet {
+        fingerprints: attempt.fingerprints.clone().unwrap_or_default(),
+        out_of_scope: attempt.scope_violations.clone(),
+        masked: attempt.masked,
+    })
 }

@@ -5,10 +5,14 @@ use alloc::{format, vec};
 
 use super::*;
 
+pub(super) fn fingerprint(name: char) -> Fingerprint {
+    Fingerprint(name.to_string())
+}
+
 /// An incomplete attempt whose failures are the letters of `names`, with a tree of its own.
 pub(super) fn failing(names: &str) -> Attempt {
     let masked = names.starts_with('!');
-    let fingerprints = names.trim_start_matches('!').chars().map(|name| name.to_string()).collect();
+    let fingerprints = names.trim_start_matches('!').chars().map(fingerprint).collect();
     Attempt {
         outcome: Outcome::Incomplete,
         fingerprints: Some(fingerprints),
@@ -25,7 +29,7 @@ fn with_outcome(outcome: Outcome) -> Attempt {
 }
 
 pub(super) fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Question {
-    let goal_failures_before = before.map(|names| names.chars().map(|name| name.to_string()).collect());
+    let goal_failures_before = before.map(|names| names.chars().map(fingerprint).collect());
     Question {
         config: Limits::default(),
         goal_failures_before,

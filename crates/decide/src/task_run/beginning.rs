@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Reuse};
 
-use super::ground::identities;
+use super::ground::failing;
 use super::trial::{Silence, silence};
-use super::{Decision, Ground, ImpliedGoals, Start, TaskRun, Work};
+use super::{Decision, ImpliedGoals, Start, TaskRun, Work};
 
 /// A call of a whole check.
 pub(super) fn whole(check: u32) -> CheckCall {
@@ -41,12 +41,12 @@ impl TaskRun {
         let unknown = checks.filter(|check| !self.ground.checks.contains_key(check));
         let calls: Vec<CheckCall> = unknown.copied().map(whole).collect();
         if calls.is_empty() && !self.ground.checks.is_empty() {
-            return self.first_attempt(&self.ground, base);
+            return self.first_attempt(base);
         }
         Decision::perform(Work::Baseline, run_at_base(base, calls, 1))
     }
 
-    pub(super) fn with_baseline(&self, ground: &Ground, reports: &[CheckReport]) -> Decision {
+    pub(super) fn with_baseline(&self, reports: &[CheckReport]) -> Decision {
         // Where a person named it, it is misspelt. Where a planner made it up, the task may be to write it.
         let is_given = |report: &&CheckReport| !self.order.invented.contains(&report.check);
         if reports.iter().filter(is_given).any(|report| report.end == CheckEnd::NotFound) {
@@ -57,22 +57,22 @@ impl TaskRun {
             Some(Silence::Waiting) => return Decision::pause(Work::Baseline, Cause::Waiting),
             None => {}
         }
-        let Some(base) = &ground.base else { return Decision::end(Cause::BaselineUnusable) };
+        let Some(base) = &self.ground.base else { return Decision::end(Cause::BaselineUnusable) };
         let again: Vec<CheckCall> = reports
             .iter()
             .filter(|report| !report.failures.is_empty())
-            .map(|report| CheckCall { only: identities(report), ..whole(report.check) })
+            .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
             .collect();
-        if ground.runs < self.order.baseline.runs && !again.is_empty() {
-            return Decision::perform(Work::Baseline, run_at_base(base, again, ground.runs + 1));
+        if self.ground.runs < self.order.baseline.runs && !again.is_empty() {
+            return Decision::perform(Work::Baseline, run_at_base(base, again, self.ground.runs + 1));
         }
-        self.first_attempt(ground, base)
+        self.first_attempt(base)
     }
 
     /// Whether there is anything to do, now that it is known how things stand.
-    fn first_attempt(&self, ground: &Ground, base: &Base) -> Decision {
-        let baseline_of = |check: &u32| ground.checks.get(check);
-        let goals = self.goals(ground);
+    fn first_attempt(&self, base: &Base) -> Decision {
+        let baseline_of = |check: &u32| self.ground.checks.get(check);
+        let goals = self.goals();
         // A guard that must pass as a goal proves something when it does.
         let mut guards_only = self.order.guards.difference(&goals).filter_map(baseline_of);
         if guards_only.any(|guard| guard.proves_nothing()) {

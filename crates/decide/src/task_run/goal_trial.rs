@@ -1,40 +1,40 @@
 //! The goals of an attempt on trial: they must be seen to pass, every time, with the tests as they were.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, Command, GraftOrder, ReportedFailure};
+use fixpoint_vocabulary::work::{
+    CheckCall, CheckEnd, CheckProblem, CheckReport, Command, FailureId, GoalProblem, GraftOrder,
+    ReportedFailure, TestName,
+};
 
 use super::beginning::whole;
-use super::ground::identities;
 use super::next_attempt::Told;
 use super::trial::{failures_in, found};
 use super::{CheckBaseline, Decision, TaskRun, TestEdits, Trial, Work};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 
-/// How the failure of a check begins that ran no test where it should.
-pub const NO_TESTS_RAN: &str = "no_tests_ran";
-
 /// Whether tests were removed whose names nobody knew, since the base could not run them.
-pub(super) fn runs_fewer_tests(runs: &[CheckReport], with_base_tests: Option<&CheckReport>) -> bool {
+pub(super) fn runs_fewer_tests(runs: &[&CheckReport], with_base_tests: Option<&CheckReport>) -> bool {
     let before = with_base_tests.map_or(0, |report| report.counted);
     runs.iter().any(|run| run.counted < before)
 }
 
 /// Whether the goals told no names of passing tests, but so many passed that those that failed must be among them.
-fn count_suffices(before: &CheckBaseline, failing: &BTreeSet<String>, runs: &[CheckReport]) -> bool {
-    let needed = before.counted.saturating_add(failing.len() as u64);
+fn count_suffices(before: &CheckBaseline, failing: usize, runs: &[&CheckReport]) -> bool {
+    let needed = before.counted.saturating_add(failing as u64);
     runs.iter().all(|run| run.passed.is_none() && run.counted >= needed)
 }
 
 impl TaskRun {
     pub(super) fn goal_calls(&self) -> Vec<CheckCall> {
         let call = |goal: &u32| {
-            let watched = self.ground.checks.get(goal).map(|check| check.failing_tests()).unwrap_or_default();
+            let check = self.ground.checks.get(goal);
+            let watched = check.into_iter().flat_map(CheckBaseline::failing_tests).cloned().collect();
             CheckCall { watched, passed_before: self.passed_before(*goal), ..whole(*goal) }
         };
-        self.goals(&self.ground).iter().map(call).collect()
+        self.goals().iter().map(call).collect()
     }
 
     pub(super) fn with_goals(&self, trial: &Trial, reports: &[CheckReport]) -> Decision {
@@ -68,24 +68,24 @@ impl TaskRun {
 
     /// Tests that did not exist at the base cannot have been weakened.
     fn has_tests_to_weaken(&self) -> bool {
-        let goals = self.goals(&self.ground);
+        let goals = self.goals();
         let goals = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
         let mut failing = goals.flat_map(|goal| goal.failing.iter().flatten());
-        failing.any(|identity| !identity.starts_with(NO_TESTS_RAN))
+        failing.any(|id| !matches!(id, FailureId::Check { problem: CheckProblem::NoTestsRan, .. }))
     }
 
     /// What stands between the goals and passing.
     fn goal_failures(&self, trial: &Trial) -> Vec<ReportedFailure> {
-        let goals = self.goals(&self.ground);
+        let goals = self.goals();
         // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
         let all_pass = trial.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
         let required_runs = if all_pass { self.order.goal_runs } else { 1 };
         let verdicts = goals.iter().flat_map(|goal| {
-            let of_goal =
-                |reports: &Vec<CheckReport>| reports.iter().find(|report| report.check == *goal).cloned();
-            let runs: Vec<CheckReport> = trial.goal_runs.iter().filter_map(of_goal).collect();
-            let with_base_tests = trial.with_base_tests.as_ref().and_then(of_goal);
-            self.failures_of_goal(*goal, required_runs, &runs, with_base_tests.as_ref())
+            let of_goal = |report: &&CheckReport| report.check == *goal;
+            let runs: Vec<&CheckReport> =
+                trial.goal_runs.iter().filter_map(|reports| reports.iter().find(of_goal)).collect();
+            let with_base_tests = trial.with_base_tests.iter().flatten().find(of_goal);
+            self.failures_of_goal(*goal, required_runs, &runs, with_base_tests)
         });
         verdicts.collect()
     }
@@ -94,55 +94,55 @@ impl TaskRun {
         &self,
         goal: u32,
         required_runs: u32,
-        runs: &[CheckReport],
+        runs: &[&CheckReport],
         with_base_tests: Option<&CheckReport>,
     ) -> Vec<ReportedFailure> {
         let before = self.ground.checks.get(&goal);
-        let failing_before = before.map(|before| before.failing_tests()).unwrap_or_default();
-        let named = before
-            .is_some_and(|before| before.passed.is_some() && !count_suffices(before, &failing_before, runs));
-        let failing_before = if named { failing_before } else { BTreeSet::new() };
-        let as_run = |report: &CheckReport| GoalRun {
-            succeeded: report.end == CheckEnd::Passed,
-            // Only the watched tests are reported by name; that some test ran is known by their number.
-            passed: match report.passed {
-                Some(0) | None => BTreeSet::new(),
-                Some(_) => report.seen_passing.iter().cloned().chain([String::new()]).collect(),
-            },
-            failed: identities(report),
-        };
+        let failing_before: BTreeSet<&TestName> =
+            before.into_iter().flat_map(CheckBaseline::failing_tests).collect();
+        let named = before.is_some_and(|before| {
+            before.passed.is_some() && !count_suffices(before, failing_before.len(), runs)
+        });
         let evidence = GoalEvidence {
-            failing_before,
+            failing_before: if named { failing_before } else { BTreeSet::new() },
             named_tests_before: if named { NamedTests::Yes } else { NamedTests::No },
             required_runs,
-            runs: runs.iter().map(as_run).collect(),
+            runs: runs.iter().map(|report| as_run(report)).collect(),
             with_base_tests: with_base_tests.map(as_run),
         };
-        let unread =
-            || Vec::from([found("goal", &goal.to_string(), "the goal fails without saying at what")]);
+        let problem = |problem, message| Vec::from([found(FailureId::Goal { goal, problem }, message)]);
+        let unreadable = || problem(GoalProblem::Unreadable, "the goal fails without saying at what");
         match goals::decide(&evidence) {
             GoalVerdict::Passing if runs_fewer_tests(runs, with_base_tests) => {
-                let message = "runs fewer tests than with the tests as they were";
-                Vec::from([found("vanished", &goal.to_string(), message)])
+                problem(GoalProblem::FewerTests, "runs fewer tests than with the tests as they were")
             }
             GoalVerdict::Passing => Vec::new(),
             GoalVerdict::Failing { .. } | GoalVerdict::Flaky { .. } => {
                 let failures = failures_in(runs);
-                if failures.is_empty() { unread() } else { failures }
+                if failures.is_empty() { unreadable() } else { failures }
             }
-            GoalVerdict::NoTestsRan => {
-                Vec::from([found(NO_TESTS_RAN, &goal.to_string(), "the goal ran no test")])
-            }
+            GoalVerdict::NoTestsRan => problem(GoalProblem::NoTestsRan, "the goal ran no test"),
             GoalVerdict::NotObserved { tests } => {
-                let gone = |test: &String| found("vanished", test, "was not seen passing");
-                tests.iter().map(gone).collect()
+                let vanished = |test| found(FailureId::Vanished(test), "was not seen passing");
+                tests.into_iter().map(vanished).collect()
             }
             GoalVerdict::TestsWeakened { failures } => {
-                let weakened = |test: &String| found("weakened", test, "fails with the tests as they were");
-                let named: Vec<ReportedFailure> = failures.iter().map(weakened).collect();
-                if named.is_empty() { unread() } else { named }
+                let weakened =
+                    |id| found(FailureId::Weakened(Box::new(id)), "fails with the tests as they were");
+                let named: Vec<ReportedFailure> = failures.into_iter().map(weakened).collect();
+                if named.is_empty() { unreadable() } else { named }
             }
-            GoalVerdict::NotRun => unread(),
+            GoalVerdict::NotRun => unreadable(),
         }
+    }
+}
+
+fn as_run(report: &CheckReport) -> GoalRun<'_> {
+    GoalRun {
+        succeeded: report.end == CheckEnd::Passed,
+        // Only the watched tests are reported by name; that some test ran is known by their number.
+        has_passing_tests: report.passed.is_some_and(|passed| passed > 0),
+        seen_passing: &report.seen_passing,
+        failed: report.failures.iter().map(ReportedFailure::id).collect(),
     }
 }

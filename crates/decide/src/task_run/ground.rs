@@ -5,12 +5,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, CommandResult, ReportedFailure};
+use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, ReportedFailure, TestName};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::trial::silence;
-use super::{ImpliedGoals, Made, Step, TaskRun, Work};
+use super::{ImpliedGoals, Made, Step, TaskRun};
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -18,8 +17,8 @@ use crate::progress::FailureSet;
 pub struct CheckBaseline {
     /// How it ended the first time.
     pub end: CheckEnd,
-    /// What failed in each run, by test or fingerprint.
-    pub failing: Vec<BTreeSet<String>>,
+    /// What failed in each run.
+    pub failing: Vec<BTreeSet<FailureId>>,
     /// What failed the first time.
     pub failures: Vec<ReportedFailure>,
     /// Whether it was cut short.
@@ -36,7 +35,7 @@ impl CheckBaseline {
     fn of(report: &CheckReport) -> Self {
         Self {
             end: report.end,
-            failing: Vec::from([identities(report)]),
+            failing: Vec::from([failing(report)]),
             failures: report.failures.clone(),
             masked: report.masked,
             passed: report.passed,
@@ -48,11 +47,11 @@ impl CheckBaseline {
     /// What it showed of an accepted attempt, for whatever begins there. What used to fail every time and no longer
     /// does is not known any more; what fails sometimes stays known.
     fn after(before: Option<&Self>, report: &CheckReport) -> Self {
-        let now = identities(report);
+        let now = failing(report);
         let Some(before) = before else { return Self::of(report) };
-        let always = |id: &&String| before.failing.iter().all(|run| run.contains(*id));
-        let still = |run: &BTreeSet<String>| {
-            run.iter().filter(|id| now.contains(*id) || !always(id)).cloned().collect::<BTreeSet<String>>()
+        let always = |id: &&FailureId| before.failing.iter().all(|run| run.contains(*id));
+        let still = |run: &BTreeSet<FailureId>| {
+            run.iter().filter(|id| now.contains(*id) || !always(id)).cloned().collect()
         };
         Self {
             failing: before.failing.iter().map(still).collect(),
@@ -63,18 +62,14 @@ impl CheckBaseline {
 
     /// What this check is known to show for two results together.
     fn common(&self, other: &Self) -> Self {
-        let always = |check: &Self| -> BTreeSet<String> {
-            let Some((first, others)) = check.failing.split_first() else { return BTreeSet::new() };
-            first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
-        };
-        let (ours, theirs) = (always(self), always(other));
-        let both: BTreeSet<String> = ours.intersection(&theirs).cloned().collect();
-        let sometimes = |check: &Self, always: &BTreeSet<String>| -> BTreeSet<String> {
+        let (ours, theirs) = (self.failing_always(), other.failing_always());
+        let both: BTreeSet<FailureId> = ours.intersection(&theirs).cloned().collect();
+        let sometimes = |check: &Self, always: &BTreeSet<FailureId>| -> BTreeSet<FailureId> {
             check.failing.iter().flatten().filter(|id| !always.contains(*id)).cloned().collect()
         };
-        let now_and_then: BTreeSet<String> =
+        let now_and_then: BTreeSet<FailureId> =
             sometimes(self, &ours).union(&sometimes(other, &theirs)).cloned().collect();
-        let failures = self.failures.iter().filter(|failure| both.contains(&failure.identity));
+        let failures = self.failures.iter().filter(|failure| both.contains(failure.id()));
         Self {
             failures: failures.cloned().collect(),
             // One run in which they failed, and one in which they did not.
@@ -94,9 +89,15 @@ impl CheckBaseline {
         first.iter().any(|id| others.iter().all(|run| run.contains(id)))
     }
 
+    /// What failed there in every run.
+    fn failing_always(&self) -> BTreeSet<FailureId> {
+        let Some((first, others)) = self.failing.split_first() else { return BTreeSet::new() };
+        first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
+    }
+
     /// The tests that failed there. Only a test can be seen passing later; a compile error cannot.
-    pub fn failing_tests(&self) -> BTreeSet<String> {
-        self.failures.iter().filter_map(|failure| failure.test().map(ToString::to_string)).collect()
+    pub fn failing_tests(&self) -> impl Iterator<Item = &TestName> {
+        self.failures.iter().filter_map(ReportedFailure::test)
     }
 
     /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing.
@@ -105,15 +106,15 @@ impl CheckBaseline {
     }
 }
 
-/// What fails in a report, by test or fingerprint.
-pub(super) fn identities(report: &CheckReport) -> BTreeSet<String> {
-    report.failures.iter().map(|failure| failure.identity.clone()).collect()
+/// What fails in a report.
+pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
+    report.failures.iter().map(|failure| failure.id().clone()).collect()
 }
 
 impl TaskRun {
     /// The checks that must pass: those that were named, and those that are goals because they fail.
-    pub(super) fn goals(&self, ground: &Ground) -> BTreeSet<u32> {
-        let fails = |guard: &&u32| ground.checks.get(guard).is_some_and(CheckBaseline::always_failed);
+    pub(super) fn goals(&self) -> BTreeSet<u32> {
+        let fails = |guard: &&u32| self.ground.checks.get(guard).is_some_and(CheckBaseline::always_failed);
         let implied = match self.order.implied_goals {
             ImpliedGoals::None => BTreeSet::new(),
             ImpliedGoals::WhatFails | ImpliedGoals::WhatFailsAndElseNothing => {
@@ -142,19 +143,19 @@ impl TaskRun {
 
     /// The commit that came nearest to being done.
     pub fn nearest(&self) -> Option<Base> {
-        let best = self.best.as_ref()?;
+        let best = self.best()?;
         self.made.iter().rev().find(|made| made.commit == best.commit).map(Made::as_base)
     }
 
     /// Whether the commit that came nearest changes nothing it may not.
     pub fn is_best_within_scope(&self) -> bool {
-        self.best.as_ref().is_some_and(|best| best.outside.is_empty())
+        self.best().is_some_and(|best| best.outside.is_empty())
     }
 
     /// What is known of the checks at the result: what a task that begins there is compared with.
     pub fn ground_after(&self) -> Ground {
         let mut checks = self.ground.checks.clone();
-        for report in &self.shown {
+        for report in self.reports() {
             let after = CheckBaseline::after(checks.get(&report.check), report);
             checks.insert(report.check, after);
         }
@@ -215,22 +216,16 @@ impl Ground {
         Self { base: Some(base), checks, runs: 0, is_unproven: true }
     }
 
-    /// Records what came in about the base.
-    pub(super) fn take_in(&mut self, work: Work, result: &CommandResult) {
-        match (work, result) {
-            (Work::TakingBase, CommandResult::Base(base)) => self.base = Some(base.clone()),
-            (Work::Baseline, CommandResult::Checks { reports }) if silence(reports).is_none() => {
-                self.runs += 1;
-                for report in reports {
-                    match self.checks.get_mut(&report.check) {
-                        Some(known) => known.failing.push(identities(report)),
-                        None => {
-                            self.checks.insert(report.check, CheckBaseline::of(report));
-                        }
-                    }
+    /// Folds one run of checks at the base.
+    pub(super) fn record_run(&mut self, reports: &[CheckReport]) {
+        self.runs += 1;
+        for report in reports {
+            match self.checks.get_mut(&report.check) {
+                Some(known) => known.failing.push(failing(report)),
+                None => {
+                    self.checks.insert(report.check, CheckBaseline::of(report));
                 }
             }
-            (_, _) => {}
         }
     }
 
@@ -242,7 +237,8 @@ impl Ground {
         let checks: Vec<&CheckBaseline> = goals.iter().filter_map(|goal| self.checks.get(goal)).collect();
         let failures = checks.iter().flat_map(|check| &check.failures);
         Some(FailureSet {
-            fingerprints: failures.map(|failure| failure.fingerprint.clone()).collect(),
+            fingerprints: failures.map(|failure| failure.fingerprint().clone()).collect(),
+            out_of_scope: BTreeSet::new(),
             masked: checks.iter().any(|check| check.masked),
         })
     }

@@ -1,13 +1,13 @@
 //! The guards of an attempt on trial: nothing may fail that did not fail before, and nothing may vanish.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::work::{BlobId, CheckCall, CheckReport, ReportedFailure};
+use fixpoint_vocabulary::work::{
+    BlobId, CheckCall, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
+};
 
 use super::beginning::{run_checks, whole};
-use super::ground::identities;
 use super::next_attempt::Told;
 use super::trial::found;
 use super::{Decision, Seen, TaskRun, TestEdits, Trial, Work};
@@ -16,7 +16,7 @@ use crate::convergence::Outcome;
 
 impl TaskRun {
     pub(super) fn run_guards(&self, trial: &Trial) -> Decision {
-        let goals = self.goals(&self.ground);
+        let goals = self.goals();
         let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
         let calls: Vec<CheckCall> = self.order.guards.difference(&goals).map(call).collect();
         if calls.is_empty() {
@@ -39,15 +39,14 @@ impl TaskRun {
     }
 
     /// What fails now and did not fail every time at the base, by guard.
-    fn suspects(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<String>> {
+    fn suspects(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<FailureId>> {
         let of = |report: &CheckReport| {
-            let always = |id: &String| {
-                let known = trial.at_base.get(&report.check).is_some_and(|failing| failing.contains(id));
+            let always = |id: &&FailureId| {
+                let known = trial.at_base.get(&report.check).is_some_and(|failing| failing.contains(*id));
                 let check = self.ground.checks.get(&report.check);
-                known || check.is_some_and(|check| check.failing.iter().all(|run| run.contains(id)))
+                known || check.is_some_and(|check| check.failing.iter().all(|run| run.contains(*id)))
             };
-            let suspects: BTreeSet<String> =
-                identities(report).into_iter().filter(|id| !always(id)).collect();
+            let suspects: BTreeSet<FailureId> = ids(report).filter(|id| !always(id)).cloned().collect();
             (!suspects.is_empty()).then_some((report.check, suspects))
         };
         self.guard_reports(trial).filter_map(of).collect()
@@ -84,89 +83,110 @@ impl TaskRun {
             }
             Some(_) | None => {}
         }
-        let answers: Vec<(&CheckReport, baseline::Answer)> =
-            self.guard_reports(trial).map(|report| (report, self.compare(trial, report))).collect();
-        let seen = seen(&answers);
-        if answers.iter().all(|(_, answer)| answer.complete) {
+        let compared: Vec<ComparedGuard<'_>> =
+            self.guard_reports(trial).map(|report| self.compare(trial, report)).collect();
+        let seen = seen(&compared);
+        if compared.iter().all(ComparedGuard::is_clean) {
             return self.accept(work, trial, Told { seen, ..Told::without_failures(Outcome::Complete) });
         }
-        let failures = answers.iter().flat_map(|(report, answer)| blocking(report, answer)).collect();
-        let flaky = answers.iter().flat_map(|(report, answer)| fingerprints(report, &answer.flaky)).collect();
-        let masked = self.guard_reports(trial).any(|report| report.masked);
+        let failures = compared.iter().flat_map(ComparedGuard::blocking).collect();
+        let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
+        let masked = compared.iter().any(|guard| guard.report.masked);
         self.judge(work, trial, Told { masked, flaky, seen, ..Told::incomplete(failures) })
     }
 
     /// What fails only sometimes now and was never seen failing at the base, by guard.
-    fn newly_flaky(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<String>> {
+    fn newly_flaky(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<FailureId>> {
         let of = |report: &CheckReport| {
-            let mut newly_flaky = self.compare(trial, report).newly_flaky;
+            let newly_flaky = self.compare(trial, report).groups.newly_flaky.into_iter();
             // Only tests: a check that was cut short may hide anything, so that it is so sometimes excuses nothing.
-            let tests = report.failures.iter().filter(|failure| failure.test().is_some());
-            let tests: BTreeSet<&String> = tests.map(|failure| &failure.identity).collect();
-            newly_flaky.retain(|id| tests.contains(id));
-            (!newly_flaky.is_empty()).then_some((report.check, newly_flaky))
+            let tests: BTreeSet<FailureId> = newly_flaky.filter(|id| id.test().is_some()).cloned().collect();
+            (!tests.is_empty()).then_some((report.check, tests))
         };
         self.guard_reports(trial).filter_map(of).collect()
     }
 
-    fn compare(&self, trial: &Trial, report: &CheckReport) -> baseline::Answer {
+    fn compare<'a>(&'a self, trial: &'a Trial, report: &'a CheckReport) -> ComparedGuard<'a> {
         let check = self.ground.checks.get(&report.check);
-        let mut baseline_runs = check.map(|check| check.failing.clone()).unwrap_or_default();
-        if let Some(at_base) = trial.at_base.get(&report.check) {
-            // What the base had hidden fails there too, in every run that could have shown it.
-            baseline_runs.iter_mut().for_each(|run| run.extend(at_base.iter().cloned()));
-        }
-        let always: BTreeSet<String> = match baseline_runs.split_first() {
+        // What the base had hidden fails there too, in every run that could have shown it.
+        let hidden = trial.at_base.get(&report.check);
+        let with_hidden =
+            |run: &'a BTreeSet<FailureId>| run.iter().chain(hidden.into_iter().flatten()).collect();
+        let mut baseline_runs: Vec<BTreeSet<&FailureId>> =
+            check.into_iter().flat_map(|check| &check.failing).map(with_hidden).collect();
+        let always: BTreeSet<&FailureId> = match baseline_runs.split_first() {
             Some((first, others)) => {
-                first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
+                first.iter().copied().filter(|id| others.iter().all(|run| run.contains(id))).collect()
             }
             None => BTreeSet::new(),
         };
         // Only what fails sometimes was asked for there: the rest fails as it always did.
         let later = trial.base_confirmations.iter().filter_map(|run| run.get(&report.check));
-        baseline_runs.extend(later.map(|failing| failing.union(&always).cloned().collect()));
-        let of_check =
-            |run: &BTreeMap<u32, BTreeSet<String>>| run.get(&report.check).cloned().unwrap_or_default();
-        let present = identities(report);
-        let passing_before = match self.order.test_edits {
-            TestEdits::Checked => report.gone.clone(),
-            // Whoever may change tests may also remove them.
-            TestEdits::Allowed => BTreeSet::new(),
+        baseline_runs.extend(later.map(|failing| failing.iter().chain(always.iter().copied()).collect()));
+        let of_check = |run: &'a BTreeMap<u32, BTreeSet<FailureId>>| {
+            run.get(&report.check).into_iter().flatten().collect::<BTreeSet<&FailureId>>()
         };
-        baseline::decide(&baseline::Question {
+        let groups = baseline::decide(&baseline::Question {
             baseline_runs,
-            current: present.clone(),
+            current: ids(report).collect(),
             confirm_runs: trial.confirmations.iter().map(of_check).collect(),
-            passing_before,
-            present_now: Some(present),
+            // Which tests are gone is in the report.
+            passing_before: BTreeSet::new(),
+            present_now: None,
             newly_flaky: self.order.baseline.newly_flaky,
-        })
+        });
+        let vanished = match self.order.test_edits {
+            TestEdits::Checked => report.gone.iter().collect(),
+            // Whoever may change tests may also remove them.
+            TestEdits::Allowed => Vec::new(),
+        };
+        ComparedGuard { report, groups, vanished }
     }
 }
 
-fn blocking(report: &CheckReport, answer: &baseline::Answer) -> Vec<ReportedFailure> {
-    let is_blocking = |failure: &&ReportedFailure| {
-        answer.new.contains(&failure.identity) || answer.newly_flaky.contains(&failure.identity)
-    };
-    let gone =
-        answer.vanished.iter().map(|test| found("vanished", test, "passed before and is no longer run"));
-    report.failures.iter().filter(is_blocking).cloned().chain(gone).collect()
+fn ids(report: &CheckReport) -> impl Iterator<Item = &FailureId> {
+    report.failures.iter().map(ReportedFailure::id)
+}
+
+/// What a guard showed, compared with the baseline.
+struct ComparedGuard<'a> {
+    report: &'a CheckReport,
+    groups: baseline::Answer<&'a FailureId>,
+    vanished: Vec<&'a TestName>,
+}
+
+impl ComparedGuard<'_> {
+    fn is_clean(&self) -> bool {
+        self.groups.complete && self.vanished.is_empty()
+    }
+
+    fn blocking(&self) -> impl Iterator<Item = ReportedFailure> {
+        let is_blocking = |failure: &&ReportedFailure| {
+            let id = failure.id();
+            self.groups.new.contains(id) || self.groups.newly_flaky.contains(id)
+        };
+        let gone = self
+            .vanished
+            .iter()
+            .map(|test| found(FailureId::Vanished((*test).clone()), "passed before and is no longer run"));
+        self.report.failures.iter().filter(is_blocking).cloned().chain(gone)
+    }
+
+    fn flaky(&self) -> impl Iterator<Item = &Fingerprint> {
+        let is_flaky = |failure: &&ReportedFailure| self.groups.flaky.contains(failure.id());
+        self.report.failures.iter().filter(is_flaky).map(ReportedFailure::fingerprint)
+    }
 }
 
 /// What all guards showed together.
-fn seen(answers: &[(&CheckReport, baseline::Answer)]) -> Seen {
-    let all = |of: fn(&baseline::Answer) -> &BTreeSet<String>| {
-        answers.iter().flat_map(|(_, answer)| of(answer).iter().cloned()).collect()
-    };
-    Seen {
-        known: all(|answer| &answer.known),
-        flaky: all(|answer| &answer.flaky),
-        newly_flaky: all(|answer| &answer.newly_flaky),
-        vanished: all(|answer| &answer.vanished),
+fn seen(guards: &[ComparedGuard<'_>]) -> Seen {
+    let mut seen = Seen::default();
+    let owned = |ids: &BTreeSet<&FailureId>| ids.iter().map(|id| (*id).clone()).collect::<Vec<FailureId>>();
+    for guard in guards {
+        seen.known.extend(owned(&guard.groups.known));
+        seen.flaky.extend(owned(&guard.groups.flaky));
+        seen.newly_flaky.extend(owned(&guard.groups.newly_flaky));
+        seen.vanished.extend(guard.vanished.iter().map(|test| (*test).clone()));
     }
-}
-
-fn fingerprints(report: &CheckReport, identities: &BTreeSet<String>) -> Vec<String> {
-    let matching = report.failures.iter().filter(|failure| identities.contains(&failure.identity));
-    matching.map(|failure| failure.fingerprint.clone()).collect()
+    seen
 }

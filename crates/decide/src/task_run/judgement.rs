@@ -8,9 +8,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading, Repair, TaskQuestion};
+use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
-use fixpoint_vocabulary::work::{Command, CommitId, Conflict, ReportedFailure};
+use fixpoint_vocabulary::work::{Command, CommitId, Conflict, FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Redacted, Redactor};
 use serde::{Deserialize, Serialize};
 
@@ -67,15 +67,12 @@ impl TaskRun {
         let origin = self.ground.base.as_ref().map_or_else(|| commit.clone(), |base| base.commit.clone());
         let (task, commit) = (self.order.task.clone(), commit.clone());
         let about = About::JudgeTask { task, commit, origin, question, sample };
-        Decision::perform(Work::Judging, Command::Ask(Ask::new(about)))
+        Decision::perform(Work::Judging, Command::Ask(ModelQuestion::new(about)))
     }
 
-    /// The question as it is put, with the answer that is to be mended.
-    pub(super) fn with_last_answer(&self, mut ask: Ask) -> Ask {
-        if let (Some(repair), Some(last)) = (&mut ask.repair, self.unreadable.last()) {
-            repair.answer = last.text.clone();
-        }
-        ask
+    /// The judge's last answer, where it could not be read.
+    pub fn rejected_answer(&self) -> Option<&Redacted> {
+        self.unreadable.last().map(|last| &last.text)
     }
 
     /// The evidence is clean: the task is done if nobody else must agree.
@@ -108,7 +105,8 @@ impl TaskRun {
         self.judge(Work::Attempting, trial, unjudged)
     }
 
-    pub(super) fn remember_answer(&mut self, answer: &ModelAnswer) {
+    /// Folds what the judge said: a yes counts for the attempt on trial.
+    pub(super) fn record_answer(&mut self, answer: &ModelAnswer) {
         match &answer.reading {
             Reading::Document(Document::TaskJudgement(said)) => {
                 self.unreadable.clear();
@@ -140,11 +138,11 @@ impl TaskRun {
     }
 
     fn unreadable(&self, judge: &JudgeOrder, problem: Redacted) -> Decision {
-        let tries = u32::try_from(self.unreadable.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let tries = u32::try_from(self.unreadable.len()).unwrap_or(u32::MAX);
         match &self.under_way {
             Some(Command::Ask(ask)) if tries <= judge.max_format_retries => {
-                let repair = Some(Repair { tries, problem, answer: Redacted::default() });
-                let again = Ask { repair, ..ask.clone() };
+                let retry = Some(Retry { tries, problem });
+                let again = ModelQuestion { retry, ..ask.clone() };
                 Decision::perform(Work::Judging, Command::Ask(again))
             }
             Some(_) | None => self.abandon(Cause::JudgeUnavailable, Vec::new()),
@@ -156,7 +154,7 @@ impl TaskRun {
             if self.trial.is_some() { TaskQuestion::Acceptance } else { TaskQuestion::WorthGoingOn };
         let contradicting = match (question, &self.last) {
             (TaskQuestion::WorthGoingOn, Some(last)) => {
-                last.failures.iter().map(|failure| failure.identity.clone()).collect()
+                last.failures.iter().map(|failure| failure.id().to_string()).collect()
             }
             (TaskQuestion::WorthGoingOn, None) | (TaskQuestion::Acceptance, _) => Vec::new(),
         };
@@ -183,17 +181,16 @@ impl TaskRun {
     /// The judge agrees that the acceptance is met.
     fn agreed(&self, said: &JudgeAnswer) -> Decision {
         let Some(trial) = &self.trial else { return self.next_after_stage() };
-        let trial = Trial { yeses: trial.yeses + 1, ..trial.clone() };
-        let is_changed = trial.start_tree.as_ref() != Some(&trial.tree.0) && !self.is_undone(&trial);
+        let is_changed = trial.start_tree.as_ref() != Some(&trial.tree.0) && !self.is_undone(trial);
         match (is_changed, said.already_satisfied) {
-            (true, _) => self.with_suspects(Work::Judging, &trial),
+            (true, _) => self.with_suspects(Work::Judging, trial),
             (false, true) => {
                 let judged =
-                    self.judge(Work::Judging, &trial, Told::without_failures(Outcome::Complete)).judged;
+                    self.judge(Work::Judging, trial, Told::without_failures(Outcome::Complete)).judged;
                 Decision { judged, ..Decision::end(Cause::AlreadySatisfied) }
             }
             // To say that it is done does not do it.
-            (false, false) => self.judge(Work::Judging, &trial, Told::incomplete(Vec::new())),
+            (false, false) => self.judge(Work::Judging, trial, Told::incomplete(Vec::new())),
         }
     }
 
@@ -208,7 +205,7 @@ impl TaskRun {
     /// The next attempt, once it is known to be worth making.
     fn next_after_stage(&self) -> Decision {
         let counts = self.controller().counts();
-        let from = if counts.stage >= 2 { self.best.as_ref() } else { self.last.as_ref() };
+        let from = if counts.stage >= 2 { self.best() } else { self.last.as_ref() };
         match from.or(self.last.as_ref()) {
             Some(left) => self.attempt(counts.iterations + 1, left.commit.clone(), counts.stage),
             None => Decision::end(Cause::NotConverging),
@@ -229,9 +226,7 @@ impl TaskRun {
 fn missing(said: &JudgeAnswer) -> Vec<ReportedFailure> {
     let failure = |requirement: &String| {
         let name = item_number(requirement).unwrap_or_else(|| shortened(requirement));
-        let fingerprint = format!("judge:{name}");
-        let message = Redactor::default().redact(requirement);
-        ReportedFailure { identity: fingerprint.clone(), fingerprint, message, place: None }
+        ReportedFailure::new(FailureId::Missing(name), Redactor::default().redact(requirement))
     };
     if said.missing_requirements.is_empty() {
         return Vec::from([failure(&"unsaid".to_string())]);

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 
 use super::TaskRun;
-use crate::goals::{Grounds, NamedTests, Proof, proof};
+use crate::goals::{Evidence, NamedTests, Proof, proof};
 
 impl TaskRun {
     /// What a result of this task rests on.
@@ -13,6 +13,6 @@ impl TaskRun {
             some if some.is_disjoint(&self.naming) => Some(NamedTests::No),
             _ => Some(NamedTests::Yes),
         };
-        proof(Grounds { goals: of(&self.goals(&self.ground)), guards: of(&self.order.guards) })
+        proof(Evidence { goals: of(&self.goals()), guards: of(&self.order.guards) })
     }
 }

@@ -3,7 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::work::{AttemptOrder, CheckReport, Command, CommitId, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, ReportedFailure};
 
 use super::{Step, TaskRun, Trial};
 
@@ -23,7 +24,7 @@ impl TaskRun {
 
     /// What still fails, and how many attempts in a row it has failed.
     pub fn lasting_failures(&self) -> Vec<(ReportedFailure, u32)> {
-        let count = |failure: &ReportedFailure| self.lasting.get(&failure.fingerprint).copied().unwrap_or(1);
+        let count = |failure: &ReportedFailure| self.lasting.get(failure.fingerprint()).copied().unwrap_or(1);
         let failures = self.last.iter().flat_map(|last| &last.failures);
         failures.map(|failure| (failure.clone(), count(failure))).collect()
     }
@@ -35,35 +36,29 @@ impl TaskRun {
 
     /// What the checks showed of the attempt on trial, or of the last that was judged.
     pub fn latest_reports(&self) -> Vec<CheckReport> {
-        self.trial.as_ref().map_or_else(|| self.shown.clone(), Trial::reports)
+        self.reports().cloned().collect()
     }
 
-    /// A command with what an agent must be told, which stands elsewhere on record.
-    pub fn told(&self, command: &Command) -> Command {
-        match command {
-            Command::RunAttempt(order) => {
-                let (failures, outside) = self.left_at(&order.base);
-                let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle);
-                Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, idle, ..order.clone() })
-            }
-            Command::Ask(ask) => Command::Ask(self.with_last_answer(ask.clone())),
-            Command::TakeBase
-            | Command::RunChecks(_)
-            | Command::Graft(_)
-            | Command::Merge(_)
-            | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan => command.clone(),
-        }
+    /// What the checks showed of the attempt on trial, or of the last that was judged, each once.
+    pub(super) fn reports(&self) -> impl Iterator<Item = &CheckReport> {
+        let judged = if self.trial.is_none() { self.shown.as_slice() } else { &[] };
+        self.trial.iter().flat_map(Trial::reports).chain(judged)
+    }
+
+    /// An attempt with what the agent is told.
+    pub fn attempt_order(&self, command: &AttemptCommand) -> AttemptOrder {
+        let (failures, outside) = self.left_at(&command.base);
+        let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle);
+        AttemptOrder { failures, outside, remarks, merge, idle, ..AttemptOrder::new(command) }
     }
 
     /// What is left to do at a commit that an attempt begins with.
     pub(super) fn left_at(&self, commit: &CommitId) -> (Vec<ReportedFailure>, Vec<String>) {
-        let known = self.last.iter().chain(&self.best).find(|left| left.commit == *commit);
+        let known = self.last.iter().chain(&self.earlier_best).find(|left| left.commit == *commit);
         match known.or(self.last.as_ref()) {
             Some(left) => (left.failures.clone(), left.outside.clone()),
             None => {
-                let goals = self.goals(&self.ground);
+                let goals = self.goals();
                 let failing = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
                 (failing.flat_map(|goal| goal.failures.iter().cloned()).collect(), Vec::new())
             }

@@ -141,7 +141,47 @@ fn tests_that_only_the_base_version_has_are_missed() {
     let CommandResult::Checks { reports } = world.perform(&checks) else { panic!("checks run") };
     let more = fixpoint_vocabulary::work::CheckReport { counted: 10, ..reports[0].clone() };
     for (with_base_tests, expected) in [(None, false), (Some(&reports[0]), false), (Some(&more), true)] {
+        let reports: Vec<&CheckReport> = reports.iter().collect();
         assert_eq!(super::goal_trial::runs_fewer_tests(&reports, with_base_tests), expected);
+    }
+}
+
+/// Catches a kind of failure that is told by how a name begins: a test named like this could be weakened unseen.
+#[test]
+fn a_test_may_have_any_name() {
+    for name in ["no_tests_ran_when_empty", "vanished:x", "timeout:guard"] {
+        let fails = || BTreeSet::from([TestName::from(name)]);
+        let base = State { goal: fails(), ..State::default() };
+        let edited_tests = vec!["tests.rs".into()];
+        let weakened = State { edited_tests, goal_with_base_tests: fails(), ..State::default() };
+        assert_eq!(outcome(lab(base.clone(), vec![weakened])).0, Cause::NotConverging, "{name}");
+        assert_eq!(outcome(lab(base, vec![failing("", "")])), (Cause::Done, 1), "{name}");
+    }
+}
+
+/// Catches checking an unchanged tree again because of a name: only what may be gone by itself is looked at again.
+#[test]
+fn only_a_real_timeout_may_be_gone_by_itself() {
+    let judged = |id: FailureId| {
+        let mut lab = lab(failing("a", ""), vec![failing("a", "")]);
+        let mut last = lab.send(&Event::Begun);
+        while last.judged.is_none() {
+            let (_, command) = lab.waiting.clone().expect("a command is under way");
+            let result = lab.world.perform(&command);
+            last = lab.end_command(CommandEnd::Completed(result));
+        }
+        let failures = vec![ReportedFailure::new(id, Redacted::default())];
+        Judged { failures, ..last.judged.expect("an attempt was judged") }
+    };
+    let hangs = |problem| FailureId::Check { check: "slow".into(), problem };
+    assert!(judged(hangs(CheckProblem::Timeout)).is_shaky());
+    for id in [
+        FailureId::Test("timeout:slow".into()),
+        FailureId::Declared("timeout:slow".into()),
+        FailureId::Output { check: "timeout".into(), fingerprint: "f00d".into() },
+        hangs(CheckProblem::Crash),
+    ] {
+        assert!(!judged(id.clone()).is_shaky(), "{id:?}");
     }
 }
 
@@ -255,8 +295,8 @@ fn an_attempt_is_told_how_many_before_it_changed_nothing() {
     let mut told = Vec::new();
     lab.send(&Event::Begun);
     while let Some((_, command)) = lab.waiting.clone() {
-        if let Command::RunAttempt(order) = lab.run.told(&command) {
-            told.push(order.idle);
+        if let Command::RunAttempt(attempt) = &command {
+            told.push(lab.run.attempt_order(attempt).idle);
         }
         let result = lab.world.perform(&command);
         lab.end_command(CommandEnd::Completed(result));
@@ -291,8 +331,8 @@ fn a_remark_is_told_to_the_next_attempt_only() {
     let mut told = Vec::new();
     lab.send(&Event::Begun);
     while let Some((_, command)) = lab.waiting.clone() {
-        if let Command::RunAttempt(order) = lab.run.told(&command) {
-            told.push(order.remarks.len());
+        if let Command::RunAttempt(attempt) = &command {
+            told.push(lab.run.attempt_order(attempt).remarks.len());
         }
         let is_asked = matches!(&command, Command::Ask(_));
         let answered = is_asked.then(|| CommandResult::Answer(answer.clone()));
@@ -312,7 +352,8 @@ fn what_guards_tolerate_is_told() {
         last = lab.end_command(CommandEnd::Completed(result));
     }
     let seen = last.judged.expect("an attempt was judged").seen;
-    assert_eq!(seen, Seen { known: names("k"), flaky: names("f"), ..Seen::default() });
+    let ids = |letters| names(letters).into_iter().map(FailureId::Test).collect();
+    assert_eq!(seen, Seen { known: ids("k"), flaky: ids("f"), ..Seen::default() });
     assert_eq!(lab.run.proof(), crate::goals::Proof::Goals);
 }
 

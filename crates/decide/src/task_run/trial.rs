@@ -1,20 +1,19 @@
 //! One attempt on trial: scope, goals, guards, each step only when the one before it left something to ask.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptOrder, AttemptResult, CheckEnd, CheckReport, Command, CommitId, GraftOrder,
-    ReportedFailure, TreeId,
+    AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
+    GraftOrder, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
 use super::beginning::run_checks;
-use super::ground::identities;
+use super::ground::failing;
 use super::next_attempt::Told;
 use super::{CommandResult, Decision, TaskRun, Work};
 use crate::convergence::Outcome;
@@ -33,10 +32,10 @@ pub struct Trial {
     pub(super) goal_runs: Vec<Vec<CheckReport>>,
     pub(super) with_base_tests: Option<Vec<CheckReport>>,
     pub(super) guards: Vec<CheckReport>,
-    pub(super) at_base: BTreeMap<u32, BTreeSet<String>>,
-    pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+    pub(super) at_base: BTreeMap<u32, BTreeSet<FailureId>>,
+    pub(super) confirmations: Vec<BTreeMap<u32, BTreeSet<FailureId>>>,
     #[serde(default)]
-    pub(super) base_confirmations: Vec<BTreeMap<u32, BTreeSet<String>>>,
+    pub(super) base_confirmations: Vec<BTreeMap<u32, BTreeSet<FailureId>>>,
     /// What a merge left, where that was the task.
     #[serde(default)]
     pub(super) unresolved: Vec<ReportedFailure>,
@@ -72,7 +71,7 @@ impl Trial {
         }
     }
 
-    fn new(order: &AttemptOrder, start_tree: Option<String>, result: &AttemptResult) -> Self {
+    fn new(order: &AttemptCommand, start_tree: Option<String>, result: &AttemptResult) -> Self {
         Self {
             stage: order.stage,
             start: order.base.clone(),
@@ -86,43 +85,38 @@ impl Trial {
     }
 
     /// What the checks showed, each once.
-    pub(super) fn reports(&self) -> Vec<CheckReport> {
-        self.goal_runs.first().into_iter().flatten().chain(&self.guards).cloned().collect()
+    pub(super) fn reports(&self) -> impl Iterator<Item = &CheckReport> {
+        self.goal_runs.first().into_iter().flatten().chain(&self.guards)
     }
 
-    /// Records what came in. Decides nothing.
-    fn take_in(&mut self, work: Work, result: &CommandResult) {
-        // Checks that said nothing are run again, and what they said is no evidence.
-        if matches!(result, CommandResult::Checks { reports } if silence(reports).is_some()) {
-            return;
-        }
-        match (work, result) {
-            (Work::Reverting, CommandResult::Grafted { commit, tree }) => {
-                (self.commit, self.tree) = (commit.clone(), tree.clone());
-                self.reverted = core::mem::take(&mut self.violations);
-                self.session = None;
-            }
-            (Work::Goals, CommandResult::Checks { reports }) => self.goal_runs.push(reports.clone()),
-            (Work::GoalsWithBaseTests, CommandResult::Checks { reports }) => {
-                self.with_base_tests = Some(reports.clone());
-            }
-            (Work::Guards, CommandResult::Checks { reports }) => self.guards.clone_from(reports),
-            (Work::SuspectsAtBase, CommandResult::Checks { reports }) => {
-                self.at_base = failing_by_check(reports)
-            }
-            (Work::Confirming, CommandResult::Checks { reports }) => {
-                self.confirmations.push(failing_by_check(reports));
-            }
-            (Work::FlakyAtBase, CommandResult::Checks { reports }) => {
-                self.base_confirmations.push(failing_by_check(reports));
-            }
-            (_, _) => {}
+    /// What the checks showed, each once.
+    pub(super) fn into_reports(self) -> Vec<CheckReport> {
+        let mut reports = self.goal_runs.into_iter().next().unwrap_or_default();
+        reports.extend(self.guards);
+        reports
+    }
+
+    /// Folds what checks showed, by what they were run for.
+    fn record_checks(&mut self, work: Work, reports: &[CheckReport]) {
+        match work {
+            Work::Goals => self.goal_runs.push(reports.to_vec()),
+            Work::GoalsWithBaseTests => self.with_base_tests = Some(reports.to_vec()),
+            Work::Guards => self.guards = reports.to_vec(),
+            Work::SuspectsAtBase => self.at_base = failing_by_check(reports),
+            Work::Confirming => self.confirmations.push(failing_by_check(reports)),
+            Work::FlakyAtBase => self.base_confirmations.push(failing_by_check(reports)),
+            Work::TakingBase
+            | Work::Baseline
+            | Work::Attempting
+            | Work::Reverting
+            | Work::RestoringTests
+            | Work::Judging => {}
         }
     }
 }
 
-fn failing_by_check(reports: &[CheckReport]) -> BTreeMap<u32, BTreeSet<String>> {
-    reports.iter().map(|report| (report.check, identities(report))).collect()
+fn failing_by_check(reports: &[CheckReport]) -> BTreeMap<u32, BTreeSet<FailureId>> {
+    reports.iter().map(|report| (report.check, failing(report))).collect()
 }
 
 /// Why checks said nothing.
@@ -141,28 +135,43 @@ pub(super) fn silence(reports: &[CheckReport]) -> Option<Silence> {
     }
 }
 
-pub(super) fn failures_in(reports: &[CheckReport]) -> Vec<ReportedFailure> {
+pub(super) fn failures_in(reports: &[&CheckReport]) -> Vec<ReportedFailure> {
     reports.iter().flat_map(|report| report.failures.iter().cloned()).collect()
 }
 
 /// A failure that no check reported and the comparison found.
-pub(super) fn found(kind: &str, name: &str, message: &'static str) -> ReportedFailure {
-    let identity = format!("{kind}:{name}");
-    ReportedFailure { fingerprint: identity.clone(), identity, message: Redacted::ours(message), place: None }
+pub(super) fn found(id: FailureId, message: &'static str) -> ReportedFailure {
+    ReportedFailure::new(id, Redacted::ours(message))
 }
 
 impl TaskRun {
-    /// The attempt on trial with what came in.
-    pub(super) fn trial_with(&self, work: Work, result: &CommandResult) -> Option<Trial> {
-        match (work, result, &self.under_way) {
-            (Work::Attempting, CommandResult::Attempt(left), Some(Command::RunAttempt(order))) => {
-                Some(Trial::new(order, self.tree_of(&order.base), left))
-            }
-            (_, _, _) => {
-                let mut trial = self.trial.clone()?;
-                trial.take_in(work, result);
-                Some(trial)
-            }
+    /// An attempt ended: it is on trial from now on.
+    pub(super) fn record_attempt(&mut self, left: &AttemptResult) {
+        if let Some(Command::RunAttempt(order)) = &self.under_way {
+            self.trial = Some(Trial::new(order, self.tree_of(&order.base), left));
+        }
+    }
+
+    /// What lay outside the scope was taken back.
+    pub(super) fn record_reverted(&mut self, commit: &CommitId, tree: &TreeId) {
+        let Some(trial) = &mut self.trial else { return };
+        (trial.commit, trial.tree) = (commit.clone(), tree.clone());
+        trial.reverted = core::mem::take(&mut trial.violations);
+        trial.session = None;
+    }
+
+    /// Checks ran, at the base or on the attempt on trial.
+    pub(super) fn record_checks(&mut self, work: Work, reports: &[CheckReport]) {
+        let naming = reports.iter().filter(|report| report.passed.is_some());
+        self.naming.extend(naming.map(|report| report.check));
+        // Checks that said nothing are run again, and what they said is no evidence.
+        if silence(reports).is_some() {
+            return;
+        }
+        if work == Work::Baseline {
+            self.ground.record_run(reports);
+        } else if let Some(trial) = &mut self.trial {
+            trial.record_checks(work, reports);
         }
     }
 
@@ -176,7 +185,8 @@ impl TaskRun {
             | CommandResult::Answer(_)
             | CommandResult::Person(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => &[],
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => &[],
         };
         match silence(reports) {
             Some(Silence::CouldNotRun) => {
@@ -221,12 +231,9 @@ impl TaskRun {
             }
             if trial.stage >= 2 {
                 // What cannot be taken back is dropped with the whole attempt.
-                let dropped = Trial {
-                    commit: trial.start.clone(),
-                    tree: trial.start_tree.clone().map_or_else(|| trial.tree.clone(), TreeId),
-                    ..trial.clone()
-                };
-                return self.judge(Work::Attempting, &dropped, unjudged());
+                let tree = trial.start_tree.clone().map_or_else(|| trial.tree.clone(), TreeId);
+                let start = Base { commit: trial.start.clone(), tree };
+                return self.judge_as(Work::Attempting, trial, start, unjudged());
             }
         }
         if !trial.unresolved.is_empty() {
@@ -247,7 +254,7 @@ impl TaskRun {
     }
 
     pub(super) fn evaluate(&self, trial: &Trial) -> Decision {
-        if self.goals(&self.ground).is_empty() {
+        if self.goals().is_empty() {
             return self.run_guards(trial);
         }
         Decision::perform(Work::Goals, run_checks(&trial.commit, self.goal_calls()))

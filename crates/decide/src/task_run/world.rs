@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
-    CommandResult, CommitId, Event, ReportedFailure, TreeId,
+    CommandResult, CommitId, Event, FailureId, ReportedFailure, TestName, TreeId,
 };
 
 use super::{Decision, Step, TaskOrder, TaskRun};
@@ -22,19 +22,19 @@ pub(super) const GUARD: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct State {
     /// Tests of the goal that fail.
-    pub(super) goal: BTreeSet<String>,
+    pub(super) goal: BTreeSet<TestName>,
     /// Tests of the goal that fail with the tests of the base, whatever was done to them.
-    pub(super) goal_with_base_tests: BTreeSet<String>,
+    pub(super) goal_with_base_tests: BTreeSet<TestName>,
     /// Tests of the guard that fail.
-    pub(super) guard: BTreeSet<String>,
+    pub(super) guard: BTreeSet<TestName>,
     /// Tests of the guard that fail only when asked for by name, since the rest was cut short.
-    pub(super) hidden: BTreeSet<String>,
+    pub(super) hidden: BTreeSet<TestName>,
     /// Tests of the guard that fail in a whole run and pass when run alone.
-    pub(super) flaky: BTreeSet<String>,
+    pub(super) flaky: BTreeSet<TestName>,
     /// Tests of the guard that fail in every second run of any check.
-    pub(super) wavering: BTreeSet<String>,
+    pub(super) wavering: BTreeSet<TestName>,
     /// Tests that are no longer run.
-    pub(super) gone: BTreeSet<String>,
+    pub(super) gone: BTreeSet<TestName>,
     /// Whether the checks can run, and what they say.
     pub(super) end: Option<CheckEnd>,
     pub(super) violations: Vec<String>,
@@ -43,8 +43,8 @@ pub(super) struct State {
 }
 
 /// Names as letters.
-pub(super) fn names(letters: &str) -> BTreeSet<String> {
-    letters.chars().map(|letter| letter.to_string()).collect()
+pub(super) fn names(letters: &str) -> BTreeSet<TestName> {
+    letters.chars().map(|letter| TestName(letter.to_string())).collect()
 }
 
 /// A state in which these tests of the goal and of the guard fail.
@@ -127,6 +127,7 @@ impl World {
                 CommandResult::Grafted { tree: self.tree(&commit), commit }
             }
             other @ (Command::Merge(_)
+            | Command::Deliver(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
             | Command::RecallPlan
@@ -136,9 +137,10 @@ impl World {
 
     fn report(&mut self, state: &State, call: &CheckCall) -> CheckReport {
         self.check_runs += 1;
+        let only: BTreeSet<TestName> = call.only.iter().filter_map(FailureId::test).cloned().collect();
         let mut failing = if call.check == GOAL { state.goal.clone() } else { state.guard.clone() };
         if call.check == GUARD {
-            failing.extend(state.hidden.intersection(&call.only).cloned());
+            failing.extend(state.hidden.intersection(&only).cloned());
             if call.only.is_empty() {
                 failing.extend(state.flaky.iter().cloned());
             }
@@ -146,14 +148,10 @@ impl World {
                 failing.extend(state.wavering.iter().cloned());
             }
         }
-        failing
-            .retain(|test| !state.gone.contains(test) && (call.only.is_empty() || call.only.contains(test)));
-        let is_seen = |test: &&String| !failing.contains(*test) && !state.gone.contains(*test);
-        let failure = |test: &String| ReportedFailure {
-            identity: test.clone(),
-            fingerprint: format!("f:{test}"),
-            message: Redacted::ours("fails"),
-            place: None,
+        failing.retain(|test| !state.gone.contains(test) && (call.only.is_empty() || only.contains(test)));
+        let is_seen = |test: &&TestName| !failing.contains(*test) && !state.gone.contains(*test);
+        let failure = |test: &TestName| {
+            ReportedFailure::of_test(test.clone(), format!("f:{test}").into(), Redacted::ours("fails"))
         };
         let natural = if failing.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
         CheckReport {
@@ -175,6 +173,8 @@ impl World {
 /// A task in a world.
 pub(super) struct Lab {
     pub(super) run: TaskRun,
+    /// The same task as a resumed run sees it: what happened and what was decided, without deciding.
+    resumed: TaskRun,
     pub(super) world: World,
     seq: u64,
     pub(super) waiting: Option<(CommandId, Command)>,
@@ -182,13 +182,18 @@ pub(super) struct Lab {
 
 impl Lab {
     pub(super) fn new(order: TaskOrder, base: State, script: Vec<State>) -> Self {
-        Self { run: TaskRun::new(order), world: World::new(base, script), seq: 0, waiting: None }
+        let run = TaskRun::new(order);
+        Self { resumed: run.clone(), run, world: World::new(base, script), seq: 0, waiting: None }
     }
 
-    /// Sends an event through both halves of the machine.
+    /// Sends an event through the three parts of the machine.
     pub(super) fn send(&mut self, event: &Event) -> Decision {
+        self.run.record(event);
         let decision = self.run.decide(event).expect("the event is in place");
-        self.run.apply(event, &decision);
+        self.run.apply(&decision);
+        self.resumed.record(event);
+        self.resumed.apply(&decision);
+        assert_eq!(self.run, self.resumed, "to resume is to record and apply");
         let id = CommandId { seq: self.seq, index: 0 };
         self.seq += 1;
         self.waiting = decision.command.clone().map(|command| (id, command));

@@ -5,17 +5,16 @@
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult};
 
-use super::{Teller, short};
-use crate::story::Iteration;
+use super::{TaskExplainer, short};
+use crate::history::Iteration;
 
-impl Teller<'_> {
-    /// Whether the attempt that would be made now was refused by the agent's provider.
+impl TaskExplainer<'_> {
+    /// The current attempt, if the agent's provider refused it.
     fn refused(&self) -> Option<&AttemptResult> {
-        let open = self.story.open_attempt().map(|made| &made.result);
+        let open = self.task.history.open_attempt().map(|made| &made.result);
         open.filter(|result| result.end == AgentEnd::Unavailable)
     }
 
-    /// What an agent that is unavailable comes to.
     pub(super) fn unavailable(&self) -> String {
         match self.refused() {
             Some(_) => self.say(
@@ -28,7 +27,6 @@ impl Teller<'_> {
         }
     }
 
-    /// What a refused agent said.
     pub(super) fn refusal(&self) -> Option<String> {
         self.refused().and_then(|result| self.last_words(result))
     }
@@ -41,7 +39,7 @@ impl Teller<'_> {
         ))
     }
 
-    /// How the agent's last attempt ended, where that is worth knowing.
+    /// How the agent ended, unless it exited with code 0.
     pub(super) fn agent_lines(&self, last: &Iteration) -> Vec<String> {
         let Some(result) = last.attempt.as_ref().map(|made| &made.result) else { return Vec::new() };
         let ended = match (result.end, result.exit_code) {
@@ -60,9 +58,9 @@ impl Teller<'_> {
         ended.into_iter().chain(words).collect()
     }
 
-    /// What to look at where the last attempt ended as if all were well and had changed nothing.
+    /// What to look at where the agent reported success and changed nothing.
     pub(super) fn idle_hint(&self) -> Option<String> {
-        let last = self.story.iterations.last()?;
+        let last = self.task.history.iterations.last()?;
         let code = last.attempt.as_ref().and_then(|made| made.result.exit_code);
         let is_idle = last.judged.verdict.progress == ProgressKind::NoChange && code == Some(0);
         is_idle.then(|| {
@@ -75,7 +73,6 @@ impl Teller<'_> {
         })
     }
 
-    /// What can be done about an agent that is unavailable.
     pub(super) fn after_unavailable(&self) -> String {
         match self.refused() {
             Some(_) => self.say(

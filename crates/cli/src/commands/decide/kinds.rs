@@ -105,7 +105,7 @@ impl Kind {
             Self::Convergence => asked(convergence::decide),
             Self::Verdict => always(verdict::decide),
             Self::Failures => always(fixpoint_failures::decide),
-            Self::Baseline => always(baseline::decide),
+            Self::Baseline => always(baseline::decide::<String>),
             Self::Scope => always(scope::decide),
             Self::Policy => always(policy::decide),
             Self::Replan => asked(replanning::decide),

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use fixpoint_runs::Story;
 use fixpoint_vocabulary::{Text, counted};
 use serde_json::{Value, json};
 
@@ -23,7 +22,7 @@ pub(super) use self::sample::Keeping;
 use self::sample::Sample;
 use crate::app_context::AppContext;
 use crate::arguments::{Arguments, Command, DiffArguments, RunGoalArguments};
-use crate::commands::{outcome, results, run_command};
+use crate::commands::{results, run_command};
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
@@ -57,9 +56,7 @@ pub(super) fn run(
     }
     let repository = Repository::look(&alone)?;
     let run = repository.find("latest")?;
-    let recorded = run.read()?.recorded;
-    let story = Story::of(&recorded);
-    let finished = Finished { repository, run, recorded, story };
+    let finished = Finished::new(repository, run)?;
     let items = finished.items();
     let is_as_scripted = code == PARTLY && items.iter().all(|item| item.happened);
     let result = DemoResult { finished: &finished, items: &items, code, took: began.elapsed() };
@@ -202,7 +199,7 @@ impl Presenter<'_> {
             let mark = if item.happened { "✓" } else { "✗" };
             self.line(&format!(" {mark} fixpoint {:8} {}", item.shown_by, item.what.in_lang(lang)))?;
         }
-        let ledger = result.finished.story.run.ledger();
+        let ledger = result.finished.folded.run.ledger();
         let (spent, used) = (ledger.spent(), ledger.models + ledger.agents);
         let (calls, attempts, tokens) = (spent.model_calls, spent.attempts, used.tokens());
         let seconds = result.took.as_secs_f64();
@@ -266,7 +263,7 @@ impl Presenter<'_> {
     fn json(&mut self, result: &DemoResult<'_>, sample: &Sample) -> Result<(), Failure> {
         let lang = self.output.lang();
         let finished = result.finished;
-        let mut summary = outcome::summary(&finished.run, &finished.recorded, None, lang);
+        let mut summary = finished.summary(lang);
         summary.branch = finished.branch();
         let item = |item: &Item| json!({ "name": item.name, "what": item.what.in_lang(lang), "happened": item.happened });
         let items: Vec<Value> = result.items.iter().map(item).collect();

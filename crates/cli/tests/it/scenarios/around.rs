@@ -102,7 +102,7 @@ fn uncommitted_work_is_included_and_said_so() {
         let outcome = lab.until_checked(agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
         assert_eq!(outcome.iterations().len(), 4);
-        assert!(outcome.stderr.contains("uncommitted work included"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("including uncommitted changes"), "{}", outcome.stderr);
         let status = lab.git(&["status", "--porcelain"]);
         assert_eq!(status.lines().count(), 3, "{status}");
         let diff = lab.call(&["diff", "--stat"]).stdout;

@@ -46,7 +46,7 @@ fn outside_a_repository() {
     let made = run(std::process::Command::new("git").args(["init", "-q"]).arg(&empty), b"");
     assert_eq!(made.code, 0);
     let ended = run(lab.binary(&["loop", "--until", "true", "--", "true"]).current_dir(&empty), b"");
-    refused(&ended, &["holds nothing yet"]);
+    refused(&ended, &["no commits and no files"]);
 }
 
 #[test]
@@ -58,6 +58,10 @@ fn arguments_that_mean_nothing() {
         refused(&with(&["--budget", "apples=3", "--", "true"]), &["apples=3", "attempts=5,time=2h"]);
         refused(&with(&["--budget", "attempts=many", "--", "true"]), &["attempts=many"]);
         refused(&with(&["--budget", "", "--", "true"]), &["--budget"]);
+        let long = lab.beside("long.md");
+        fs::write(&long, "x".repeat((4 << 20) + 1)).expect("written");
+        let long = long.to_string_lossy().into_owned();
+        refused(&with(&["--prompt-file", &long, "--", "true"]), &["the prompt is larger than 4 MiB"]);
         refused(&with(&[]), &["no agent was named", "--"]);
         refused(&with(&["--base", "no-such", "--", "true"]), &["no-such"]);
         refused(&with(&["--prompt-file", "no-such-file", "--", "true"]), &["no-such-file"]);

@@ -1,7 +1,7 @@
 //! Plans that are not there at once: unclear goals, goals that cannot be cut, plans that are wrong, judges that cannot
 //! be read, and plans that change on the way.
 
-use fixpoint_decide::run::Move;
+use fixpoint_decide::run::{Change, ReflectionChange};
 use fixpoint_testkit::{Reply, Script};
 use serde_json::{Value, json};
 
@@ -252,8 +252,10 @@ fn a_revision_is_made_wherever_it_is_asked_for() {
                 let outcome = stage.run(&["--set", "planning.reflection.trigger_interval=1"]);
                 assert_eq!(outcome.end(), (0, "done", "done"), "{place} {}", outcome.json);
                 let recorded = stage.recorded();
-                let moves = recorded.records.iter().flat_map(|record| &record.decision.moves);
-                assert_eq!(moves.filter(|step| matches!(step, Move::Revised { .. })).count(), 1, "{place}");
+                let changes = recorded.records.iter().flat_map(|record| &record.decision.changes);
+                let is_revision =
+                    |change: &&Change| matches!(change, Change::Reflection(ReflectionChange::Revised { .. }));
+                assert_eq!(changes.filter(is_revision).count(), 1, "{place}");
                 assert_eq!(stage.delivered(&outcome, "src/b"), "two\n");
                 assert_eq!(outcome.json["cost"]["attempts"], 2, "the second task was told in time");
             });

@@ -4,13 +4,13 @@
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::{Code, Decision};
-use fixpoint_decide::run::Move;
-use fixpoint_engine::Recorded;
-use fixpoint_runs::{Iteration, RunDirectory, Story};
-use fixpoint_vocabulary::{Cause, TaskId, TaskState, Text};
-use fixpoint_workspaces::Branch;
+use fixpoint_decide::run::{Change, PlanningChange, TaskChange};
+use fixpoint_engine::RecordedRun;
+use fixpoint_runs::{FoldedRun, Iteration, RunDirectory, Summary};
+use fixpoint_vocabulary::{Cause, Lang, TaskId, TaskState, Text};
 
 use super::narration::running_agents;
+use crate::failure::Failure;
 use crate::repository::Repository;
 
 /// The failing test that no task is about.
@@ -19,8 +19,10 @@ const LEFT_ALONE: &str = "hours of a holiday";
 pub(super) struct Finished {
     pub(super) repository: Repository,
     pub(super) run: RunDirectory,
-    pub(super) recorded: Recorded,
-    pub(super) story: Story,
+    recorded: RecordedRun,
+    pub(super) folded: FoldedRun,
+    /// The most agents that worked at the same time.
+    most_at_once: usize,
 }
 
 /// One thing that the demo promises to show.
@@ -34,6 +36,19 @@ pub(super) struct Item {
 }
 
 impl Finished {
+    pub(super) fn new(repository: Repository, run: RunDirectory) -> Result<Self, Failure> {
+        let recorded = run.read()?;
+        let mut most_at_once = 0;
+        let folded = FoldedRun::watched(&recorded, |_, view| {
+            most_at_once = most_at_once.max(running_agents(view.run));
+        });
+        Ok(Self { repository, run, recorded, folded, most_at_once })
+    }
+
+    pub(super) fn summary(&self, lang: Lang) -> Summary {
+        Summary::of(&self.run, self.folded.view(), None, lang)
+    }
+
     pub(super) fn items(&self) -> Vec<Item> {
         let item = |name, shown_by, happened, en: &'static str, ja: &'static str| Item {
             name,
@@ -102,37 +117,34 @@ impl Finished {
         ]
     }
 
-    fn moves(&self) -> impl Iterator<Item = &Move> {
-        self.recorded.records.iter().flat_map(|record| &record.decision.moves)
+    fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.recorded.records.iter().flat_map(|record| &record.decision.changes)
     }
 
     fn is_clarified(&self) -> bool {
-        self.moves().any(|step| matches!(step, Move::Heard { said } if !said.is_empty()))
+        let is_answered = |change: &Change| matches!(change, Change::Planning(PlanningChange::Clarified { said }) if !said.is_empty());
+        self.changes().any(is_answered)
     }
 
     fn is_refined(&self) -> bool {
-        let decisions = &self.story.run.review().decisions;
+        let decisions = &self.folded.run.review().decisions;
         let is_refined = decisions.iter().any(|answer| answer.decision == Decision::Replan);
         is_refined && decisions.last().is_some_and(|answer| answer.reason.code == Code::StagnatedInNoise)
     }
 
     fn is_parallel(&self) -> bool {
-        let mut story = Story::of(&Recorded { records: Vec::new(), ..self.recorded.clone() });
-        self.recorded.records.iter().any(|record| {
-            story.add(record);
-            running_agents(&story) > 1
-        })
+        self.most_at_once > 1
     }
 
     /// Attempts that finished their task.
     fn complete(&self) -> impl Iterator<Item = &Iteration> {
-        let iterations = self.story.iterations().map(|(_, iteration)| iteration);
+        let iterations = self.folded.view().iterations().map(|(_, iteration)| iteration);
         iterations.filter(|iteration| iteration.judged.verdict.progress == ProgressKind::Complete)
     }
 
     fn is_known_tolerated(&self) -> bool {
         self.complete()
-            .any(|iteration| iteration.judged.seen.known.iter().any(|name| name.contains(LEFT_ALONE)))
+            .any(|iteration| iteration.judged.seen.known.iter().any(|id| id.to_string().contains(LEFT_ALONE)))
     }
 
     fn is_recovered(&self) -> bool {
@@ -140,7 +152,8 @@ impl Finished {
     }
 
     fn is_replanned(&self) -> bool {
-        self.moves().any(|step| matches!(step, Move::TaskReplaced { children, .. } if children.len() == 3))
+        let is_split_in_three = |change: &Change| matches!(change, Change::Task(TaskChange::Replaced { children, .. }) if children.len() == 3);
+        self.changes().any(is_split_in_three)
     }
 
     fn is_reverted(&self) -> bool {
@@ -153,7 +166,7 @@ impl Finished {
     /// The task that cannot be done.
     pub(super) fn hopeless(&self) -> Option<&TaskId> {
         let is_stopped = |state, cause| state == TaskState::Blocked && cause == Some(Cause::NotConverging);
-        self.story.run.tasks().find(|node| is_stopped(node.state, node.cause)).map(|node| node.id())
+        self.folded.run.tasks().find(|node| is_stopped(node.state, node.cause)).map(|node| node.id())
     }
 
     pub(super) fn diagnosis(&self) -> Option<std::path::PathBuf> {
@@ -166,15 +179,13 @@ impl Finished {
 
     /// The branch with the result, if it was made.
     pub(super) fn branch(&self) -> Option<String> {
-        let result = self.story.result()?;
-        match self.repository.workspaces.deliver_branch(&self.run.id.0, &result).ok()? {
-            Branch::Exists(branch, at) => (at == result).then_some(branch),
-            // It was not there before this call.
-            Branch::Created(_) => None,
-        }
+        let result = self.folded.view().result()?;
+        let branch = self.folded.run.delivered()?.branch.as_ref()?.name.clone();
+        let at = self.repository.workspaces.branch_commit(&branch).ok()??;
+        (at == result).then_some(branch)
     }
 
     fn is_delivered(&self) -> bool {
-        self.story.cause() == Some(Cause::Partial) && self.branch().is_some()
+        self.folded.view().cause() == Some(Cause::Partial) && self.branch().is_some()
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::Code;
-use fixpoint_decide::run::{Move, NodeKind};
+use fixpoint_decide::run::{Change, MergeChange, PlanReviewChange, Run, TaskChange, TaskKind};
 use fixpoint_decide::task_run::Judged;
 use fixpoint_engine::Record;
-use fixpoint_runs::Story;
+use fixpoint_runs::RunView;
 use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
@@ -53,10 +53,10 @@ impl DemoScript for Narration {
         }
     }
 
-    fn comment(&self, record: &Record, story: &Story) -> Vec<String> {
+    fn comment(&self, record: &Record, view: RunView<'_>) -> Vec<String> {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<Moment> =
-            moments(record, story).into_iter().filter(|moment| said.insert(*moment)).collect();
+            moments(record, view.run).into_iter().filter(|moment| said.insert(*moment)).collect();
         new.into_iter().flat_map(|moment| lines(&moment.explanation(), self.lang)).collect()
     }
 }
@@ -67,62 +67,72 @@ pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
 }
 
 /// What a record is about, in the order of explanation.
-fn moments(record: &Record, story: &Story) -> Vec<Moment> {
+fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     let mut found = Vec::new();
     if matches!(record.event, Event::Begun) {
         found.push(Moment::WorstCase);
     }
-    for step in &record.decision.moves {
-        found.extend(moment_of_plan(step, story));
-        found.extend(moment_of_task(step, story));
-    }
-    let judged = record.decision.of_tasks().filter_map(|(_, decision)| decision.judged.as_ref());
+    found.extend(record.decision.changes.iter().filter_map(|change| moment_of(change, run)));
+    let judged = record.decision.task_decisions().filter_map(|(_, decision)| decision.judged.as_ref());
     found.extend(judged.flat_map(moments_of_attempt));
-    if record.decision.commands().any(|(_, _, command)| matches!(command, Command::AskPerson(_))) {
+    if record.decision.commands(0).any(|(_, _, command)| matches!(command, Command::AskPerson(_))) {
         found.push(Moment::Unclear);
     }
-    if running_agents(story) > 1 {
+    if running_agents(run) > 1 {
         found.push(Moment::AtOnce);
     }
     found
 }
 
 /// Agents that are working.
-pub(super) fn running_agents(story: &Story) -> usize {
-    story.run.under_way().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
+pub(super) fn running_agents(run: &Run) -> usize {
+    run.in_flight().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
 }
 
-fn moment_of_plan(step: &Move, story: &Story) -> Option<Moment> {
-    if let Move::Planned { .. } = step {
-        return (story.run.review().revisions.len() == 1).then_some(Moment::Planned);
+fn moment_of(change: &Change, run: &Run) -> Option<Moment> {
+    match change {
+        Change::PlanReview(change) => moment_of_plan(change, run),
+        Change::Task(change) => moment_of_task(change, run),
+        Change::Merge(MergeChange::Merged { .. }) => Some(Moment::Merging),
+        Change::FinalReview(_) => Some(Moment::Whole),
+        Change::Merge(MergeChange::LeftOut { .. })
+        | Change::Run(_)
+        | Change::Planning(_)
+        | Change::Reflection(_)
+        | Change::Delivery(_) => None,
     }
-    let Move::PlanDecided { answer } = step else { return None };
-    let of_code = [
-        (Code::QualityNotMet, Moment::TooLow),
-        (Code::ApplyingSuggestions, Moment::OneMoreIdea),
-        (Code::StagnatedInNoise, Moment::InNoise),
-    ];
-    of_code.into_iter().find(|(code, _)| *code == answer.reason.code).map(|(_, moment)| moment)
 }
 
-fn moment_of_task(step: &Move, story: &Story) -> Option<Moment> {
-    if let Move::TaskMoved { task, state, cause } = step {
-        let node = story.run.task(task)?;
-        let is_for_nothing = node.run.as_ref().is_some_and(|run| run.attempts() == 0);
-        let is_kept = *state == TaskState::Done && node.kind == NodeKind::Replanned && is_for_nothing;
-        let is_blocked = *state == TaskState::Blocked && *cause == Some(Cause::NotConverging);
-        return is_kept.then_some(Moment::KeptWork).or_else(|| is_blocked.then_some(Moment::Blocked));
+fn moment_of_plan(change: &PlanReviewChange, run: &Run) -> Option<Moment> {
+    match change {
+        PlanReviewChange::Planned { .. } => (run.review().revisions.len() == 1).then_some(Moment::Planned),
+        PlanReviewChange::Decided { answer } => {
+            let of_code = [
+                (Code::QualityNotMet, Moment::TooLow),
+                (Code::ApplyingSuggestions, Moment::OneMoreIdea),
+                (Code::StagnatedInNoise, Moment::InNoise),
+            ];
+            of_code.into_iter().find(|(code, _)| *code == answer.reason.code).map(|(_, moment)| moment)
+        }
+        PlanReviewChange::Scored { .. }
+        | PlanReviewChange::Accepted { .. }
+        | PlanReviewChange::Flagged { .. } => None,
     }
-    if matches!(step, Move::TaskStarted { .. }) {
-        return Some(Moment::Begins);
+}
+
+fn moment_of_task(change: &TaskChange, run: &Run) -> Option<Moment> {
+    match change {
+        TaskChange::StateChanged { task, state, cause } => {
+            let node = run.task(task)?;
+            let is_for_nothing = node.run.as_ref().is_some_and(|run| run.attempts() == 0);
+            let is_kept = *state == TaskState::Done && node.kind == TaskKind::Replanned && is_for_nothing;
+            let is_blocked = *state == TaskState::Blocked && *cause == Some(Cause::NotConverging);
+            is_kept.then_some(Moment::KeptWork).or_else(|| is_blocked.then_some(Moment::Blocked))
+        }
+        TaskChange::Started { .. } => Some(Moment::Begins),
+        TaskChange::Replaced { .. } => Some(Moment::Replanned),
+        TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => None,
     }
-    if matches!(step, Move::TaskReplaced { .. }) {
-        return Some(Moment::Replanned);
-    }
-    if matches!(step, Move::SidesMerged { .. }) {
-        return Some(Moment::Merging);
-    }
-    matches!(step, Move::WholeJudged { .. }).then_some(Moment::Whole)
 }
 
 fn moments_of_attempt(judged: &Judged) -> Vec<Moment> {
