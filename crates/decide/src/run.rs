@@ -27,7 +27,7 @@ mod task_changes;
 mod task_graph;
 mod task_node;
 mod transition;
-mod transitions;
+mod state_rules;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -55,7 +55,7 @@ pub use self::task_changes::{NewTask, TaskChange};
 use self::task_graph::TaskGraph;
 pub use self::task_node::{TaskKind, TaskNode};
 use self::transition::Transition;
-pub use self::transitions::UnexpectedEvent;
+pub use self::state_rules::UnexpectedEvent;
 use crate::revision::Revisions;
 use crate::task_run::TaskRun;
 
