@@ -24,6 +24,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
+use crate::text_layout::wrap;
 
 /// The exit code if there are new failures.
 const NEW_FAILURES: u8 = 3;
@@ -122,20 +123,25 @@ fn tell(
                 "evidence": told.evidence, "next": told.next }))?;
         } else {
             // Only the first next step: the others are about runs, and this is none.
-            for line in std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first()) {
-                output.line(line)?;
-            }
+            let lines = std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first());
+            let wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
+            wrapped.into_iter().try_for_each(|line| output.line(&line))?;
         }
         return Ok(exit_code(cause));
     };
     let judged = &last.judged;
     if judged.attempt.outcome == Outcome::Infra {
-        output.line(&say(
+        let cause = Cause::Infrastructure;
+        let what = say(
             app.lang,
             "the checks could not run; check disk space, lock files and the services they need",
             "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
-        ))?;
-        return Ok(exit_code(Cause::Infrastructure));
+        );
+        match Form::from(arguments.json) {
+            Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
+            Form::Text => output.line(&what)?,
+        }
+        return Ok(exit_code(cause));
     }
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
