@@ -79,7 +79,7 @@ impl Evidence {
         };
         let checks: Vec<Check> = settings.checks.iter().filter(is_selected).cloned().collect();
         let has_goal = checks.iter().any(|check| check.kind == CheckKind::Goal);
-        let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::WhatFails };
+        let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::FailingGuards };
         (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals })
     }
 
@@ -109,7 +109,7 @@ impl Evidence {
             settings.workspace.copy = found.copy;
         }
         let checks = found.checks.into_iter().map(|found| found.check).collect();
-        Ok(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::WhatFails })
+        Ok(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::FailingGuards })
     }
 
     /// The order of a task with these checks.

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     if evidence.implied_goals != ImpliedGoals::None {
         app.notices.say("no goal was named: what fails now is the goal");
         if prompt.trim().is_empty() {
-            evidence.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
+            evidence.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
         }
     }
     let agent = agent::choose(&arguments.agent, &mut settings, &repository, app)?;

@@ -1,7 +1,7 @@
 //! What is said when a run has ended: on one screen, or as one object.
 
 use fixpoint_decide::run::{Decision, Extent, Run, TaskSource};
-use fixpoint_decide::task_run::{Step, Work};
+use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
 use fixpoint_engine::EngineExit;
 use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
@@ -56,26 +56,26 @@ pub(crate) fn exit_code(cause: Cause) -> u8 {
 }
 
 /// Where a task stands, in words.
-pub(crate) fn step_words(step: Step) -> String {
-    let doing = |work: Work| match work {
-        Work::TakingBase => "take the base",
-        Work::Baseline => "check the base",
-        Work::Attempting => "let the agent work",
-        Work::Reverting => "take back what lies outside the scope",
-        Work::Goals => "run the goals",
-        Work::RestoringTests => "put the tests back as they were",
-        Work::GoalsWithBaseTests => "run the goals with the tests as they were",
-        Work::Guards => "run the guards",
-        Work::SuspectsAtBase => "run at the base what it had hidden",
-        Work::FlakyAtBase => "run at the base what fails sometimes",
-        Work::Confirming => "run again what looks new",
-        Work::Judging => "ask the judge",
+pub(crate) fn status_words(status: TaskStatus) -> String {
+    let doing = |activity: TaskActivity| match activity {
+        TaskActivity::TakingBase => "take the base",
+        TaskActivity::Baseline => "check the base",
+        TaskActivity::Attempting => "let the agent work",
+        TaskActivity::Reverting => "take back what lies outside the scope",
+        TaskActivity::Goals => "run the goals",
+        TaskActivity::RestoringTests => "put the tests back as they were",
+        TaskActivity::GoalsWithBaseTests => "run the goals with the tests as they were",
+        TaskActivity::Guards => "run the guards",
+        TaskActivity::SuspectsAtBase => "run at the base what it had hidden",
+        TaskActivity::FlakyAtBase => "run at the base what fails sometimes",
+        TaskActivity::Confirming => "run again what looks new",
+        TaskActivity::Judging => "ask the judge",
     };
-    match step {
-        Step::New => "nothing yet".to_string(),
-        Step::Working { work } => doing(work).to_string(),
-        Step::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
-        Step::Ended { cause } => format!("ended: {}", cause_name(cause)),
+    match status {
+        TaskStatus::New => "nothing yet".to_string(),
+        TaskStatus::Working { activity } => doing(activity).to_string(),
+        TaskStatus::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
+        TaskStatus::Ended { cause } => format!("ended: {}", cause_name(cause)),
     }
 }
 
@@ -87,9 +87,9 @@ pub(crate) fn decision_words(decision: &Decision, lang: Lang) -> String {
             judged.verdict.progress.name(),
             judged.counts.stage,
             judged.verdict.reason.text.in_lang(lang),
-            step_words(decision.step)
+            status_words(decision.status)
         ),
-        None => step_words(decision.step),
+        None => status_words(decision.status),
     };
     let words: Vec<String> = decision.task_decisions().map(|(_, decision)| of_task(decision)).collect();
     if words.is_empty() { format!("{} steps", decision.changes.len()) } else { words.join("; ") }

@@ -139,7 +139,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
             output.line(&format!("{name:10} {value}"))?;
         }
     }
-    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.step()) == Status::Failed;
+    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
     for task in loaded.view().tasks().filter(is_failed) {
         let diagnosis = Diagnosis::of(loaded.view().run, task, app.lang);
         output.line("")?;
