@@ -158,7 +158,11 @@ fn a_task_that_gets_nowhere_is_planned_anew_and_that_is_bounded() {
     let wrong = |id: &str| task(id, "nothing").within(&["src/a"]).until(&holds("a", "two"));
     let script = Script::new()
         .rule(says("plan", plan(&[wrong("first")])))
-        .rule(named("give up", "task_judgement").contains("make no progress").reply(Reply::json(wants_replan())))
+        .rule(
+            named("give up", "task_judgement")
+                .contains("make no progress")
+                .reply(Reply::json(wants_replan())),
+        )
         .rule(
             on("replan")
                 .reply(Reply::json(replan(&[wrong("second")])))
