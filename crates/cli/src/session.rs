@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fixpoint_agents::{Agent, Command as AnyCommand};
+use fixpoint_agents::{Agent, GenericAgent};
 use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
 use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
 use fixpoint_engine::{
@@ -319,7 +319,7 @@ fn cut_words(cut: &Cut) -> String {
 /// What an agent is known by: its kind, or the name of its program without the directory.
 fn agent_name(brief: &Brief) -> String {
     let kind = agent_of(brief).name();
-    if kind != AnyCommand.name() {
+    if kind != GenericAgent.name() {
         return kind.to_string();
     }
     let program = brief.agent.first().map(Path::new).and_then(Path::file_name);
