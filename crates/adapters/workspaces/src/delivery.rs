@@ -4,11 +4,14 @@
 //! overwrite the user's changes: the result is merged with the working tree as it is now, in objects first, and files are
 //! written only if nothing conflicts and nothing has changed in the meantime. The user's index is never written.
 
+use std::io;
+
 use fixpoint_ports::{CommitId, WorkspaceError};
 
 use crate::files::as_path;
 use crate::git::parse::{self, EntryMode};
-use crate::workspaces::GitWorkspaces;
+use crate::private_git_dir::WorkTreeView;
+use crate::workspaces::{GitWorkspaces, RefStorage};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchOutcome {
@@ -21,7 +24,8 @@ pub enum BranchOutcome {
 pub enum ApplyOutcome {
     /// These paths were written or deleted; none, if the working tree had all changes already.
     Written(Vec<Vec<u8>>),
-    /// These paths do not merge, or are ignored files that would be overwritten. Nothing was changed.
+    /// These paths do not merge, or have changes that are in no snapshot: they are ignored, marked as unchanged in the
+    /// index, or were changed just now. Nothing was written.
     Conflict(Vec<Vec<u8>>),
 }
 
@@ -40,6 +44,7 @@ impl GitWorkspaces {
     /// Creates the branch `fixpoint/<run>` at a commit.
     pub fn create_branch(&self, run: &str, commit: &CommitId) -> Result<BranchOutcome, WorkspaceError> {
         self.inner.tree_of(commit)?;
+        self.require_shared_objects()?;
         let branch = format!("fixpoint/{run}");
         let name = format!("refs/heads/{branch}");
         let repository = &self.inner.repository;
@@ -60,6 +65,7 @@ impl GitWorkspaces {
         commit: &CommitId,
     ) -> Result<FastForwardOutcome, WorkspaceError> {
         self.inner.tree_of(commit)?;
+        self.require_shared_objects()?;
         let repository = &self.inner.repository;
         let name = format!("refs/heads/{branch}");
         if !repository.git("check-ref-format").arg(&name).output()?.succeeded() {
@@ -87,6 +93,18 @@ impl GitWorkspaces {
         Ok(FastForwardOutcome::Moved)
     }
 
+    /// A branch of the user's cannot be at a commit that is stored outside of the repository.
+    fn require_shared_objects(&self) -> Result<(), WorkspaceError> {
+        match self.inner.ref_storage {
+            RefStorage::UsersRepository => Ok(()),
+            RefStorage::Pool => {
+                let problem = "cannot be written, so no branch can be delivered";
+                let source = io::Error::new(io::ErrorKind::PermissionDenied, problem);
+                Err(WorkspaceError::Io { path: self.inner.repository.objects.clone(), source })
+            }
+        }
+    }
+
     /// Merges what a result changed since `base` into the user's working files.
     pub fn apply(&self, base: &CommitId, result: &CommitId) -> Result<ApplyOutcome, WorkspaceError> {
         let inner = &self.inner;
@@ -108,7 +126,29 @@ impl GitWorkspaces {
         if !overwritten.is_empty() {
             return Ok(ApplyOutcome::Conflict(overwritten));
         }
-        users.view.git("read-tree").args(["-m", "-u"]).args([&now.commit.0, &merged.0]).run()?;
-        Ok(ApplyOutcome::Written(entries.into_iter().map(|entry| entry.path).collect()))
+        let paths: Vec<Vec<u8>> = entries.into_iter().map(|entry| entry.path).collect();
+        // Git checks all paths before it writes the first.
+        let written = users.view.git("read-tree").args(["-m", "-u"]).args([&now.commit.0, &merged.0]).run();
+        let Err(error) = written else { return Ok(ApplyOutcome::Written(paths)) };
+        let differing = self.differing_from(&now.commit, &paths, &users.view)?;
+        if differing.is_empty() { Err(error) } else { Ok(ApplyOutcome::Conflict(differing)) }
+    }
+
+    /// Those of the paths whose working files are not as in a commit. Flags in the user's index do not count: a snapshot
+    /// does not have the changes of files that are marked as "assume unchanged" or "skip worktree".
+    fn differing_from(
+        &self,
+        commit: &CommitId,
+        paths: &[Vec<u8>],
+        view: &WorkTreeView,
+    ) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let git = |subcommand| {
+            let git = view.git(subcommand).env("GIT_LITERAL_PATHSPECS", "1");
+            git.env("GIT_INDEX_FILE", view.git_dir.join("index-without-flags"))
+        };
+        git("read-tree").arg(&commit.0).run()?;
+        let arguments = ["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=dirty", "--"];
+        let listed = git("diff").args(arguments).args(paths.iter().map(|path| as_path(path))).run()?;
+        Ok(parse::nul_separated(&listed).map(<[u8]>::to_vec).collect())
     }
 }
