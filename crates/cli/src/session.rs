@@ -58,7 +58,6 @@ pub(crate) struct SessionContext<'a> {
 
 /// A run that was driven to its end, or until somebody has to do something.
 pub(crate) struct RunOutcome {
-    pub(crate) header: JournalHeader,
     pub(crate) folded: FoldedRun,
     pub(crate) ending: EngineExit,
 }
@@ -168,7 +167,7 @@ impl SessionContext<'_> {
         }
         // An engine that could not go on has called nothing off; this does, and waits.
         let run = engine.into_state();
-        Ok(RunOutcome { header, folded: FoldedRun { run, history }, ending: ending? })
+        Ok(RunOutcome { folded: FoldedRun { run, history }, ending: ending? })
     }
 
     /// Everybody who performs the errands of this run.

@@ -135,7 +135,8 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
     let of_task = |decision: &task_run::Decision| match &decision.judged {
         Some(judged) => {
             let (progress, stage) = (progress_words(judged.verdict.progress, lang), judged.counts.stage);
-            let (reason, next) = (judged.verdict.reason.text.in_lang(lang), task_status_words(decision.status, lang));
+            let (reason, next) =
+                (judged.verdict.reason.text.in_lang(lang), task_status_words(decision.status, lang));
             say(
                 lang,
                 format!("{progress}, stage {stage}: {reason}; next: {next}"),
@@ -207,12 +208,16 @@ fn activity_words(activity: TaskActivity, lang: Lang) -> String {
         TaskActivity::Reverting => ("revert the changes out of scope", "範囲外の変更を取り消し"),
         TaskActivity::Goals => ("run the goals", "目標を実行"),
         TaskActivity::RestoringTests => ("restore the original tests", "元のテストを復元"),
-        TaskActivity::GoalsWithBaseTests => ("run the goals with the original tests", "元のテストで目標を実行"),
+        TaskActivity::GoalsWithBaseTests => {
+            ("run the goals with the original tests", "元のテストで目標を実行")
+        }
         TaskActivity::Guards => ("run the guards", "ガードを実行"),
         TaskActivity::SuspectsAtBase => {
             ("run on the base the tests that did not run there", "ベースで未実行だったテストを実行")
         }
-        TaskActivity::FlakyAtBase => ("run the flaky tests on the base again", "ベースで不安定なテストを再実行"),
+        TaskActivity::FlakyAtBase => {
+            ("run the flaky tests on the base again", "ベースで不安定なテストを再実行")
+        }
         TaskActivity::Confirming => ("run the new failures again", "新しい失敗を再実行して確認"),
         TaskActivity::Judging => ("ask the judge", "判定者に問い合わせ"),
     };
