@@ -88,7 +88,7 @@ impl GitOutput {
             ("", None) => "killed by a signal".to_string(),
             (message, _) => message.to_string(),
         };
-        // The exit code does not tell a full disk; in the C locale the message always says it in these words.
+        // The exit code is the same for a full disk; the message is not, and git runs in the C locale.
         if FULL_DISK.iter().any(|text| message.contains(text)) {
             return WorkspaceError::NoSpace(format!("`git {}` failed: {message}", self.subcommand));
         }

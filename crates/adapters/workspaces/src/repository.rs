@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn a_repository_of_another_user_is_refused_with_the_command_that_trusts_it() {
-        let place = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
         let rows = [("plain name", "own", ""), ("name with a space", "their own", "'")];
         for (row, name, quote) in rows {
-            let directory = place.path().canonicalize().unwrap().join(name);
+            let directory = root.path().canonicalize().unwrap().join(name);
             let git = |arguments: &[&str]| {
                 let mut git = Command::new("git");
                 // A second user would need root; git's own tests pretend as well.
