@@ -56,7 +56,7 @@ fn each(acting: &Script, advising: &Script, story: impl Fn(Real, &Cast) + Sync) 
 /// Its model has it write the file, and say so.
 fn writing() -> Script {
     let work = Reply::shell("printenv LOOPBACK_WORDS; echo two > src/a && echo it-is-written");
-    let work = work.saying("I write it.").usage(used(20));
+    let work = work.with_text("I write it.").usage(used(20));
     Script::new().rule(ends_after("it-is-written", "All done.")).rule(Rule::new("work").reply(work))
 }
 
@@ -133,7 +133,7 @@ fn a_planned_task_is_done_and_told_to_people() {
 
 /// An agent whose every attempt writes the same wrong thing.
 fn stubborn() -> Script {
-    let work = Reply::shell("echo three > src/a; echo tried-it").saying("I try it.");
+    let work = Reply::shell("echo three > src/a; echo tried-it").with_text("I try it.");
     Script::new().rule(ends_after("tried-it", "I tried.")).rule(Rule::new("work").reply(work))
 }
 
@@ -287,7 +287,7 @@ fn a_session_goes_on_at_stage_one_and_begins_anew_at_stage_two() {
     let acting = rules
         .fold(Script::new(), Script::rule)
         .rule(ends_after("written-1", "Words of attempt 1."))
-        .rule(Rule::new("first").reply(write("three").saying("I begin.").usage(used(20))));
+        .rule(Rule::new("first").reply(write("three").with_text("I begin.").usage(used(20))));
     each(&acting, &with_yeses(Script::new().rule(hopeful())), |agent, cast| {
         let done = cast.run(&borrowed(&unplanned()));
         assert_eq!(done.end(), (0, "done", "done"), "{agent:?}: {}", cast.told(&done));

@@ -1,8 +1,7 @@
-//! What a request asks, whatever its protocol.
+//! A request, independent of its protocol.
 //!
-//! Owns the one reading of three protocols that rules are matched against. Refuses to check a request: what is not
-//! understood is left out, and what is missing is empty. Invariant: the same question asked in any protocol reads
-//! the same.
+//! Owns the common form of three protocols that rules are matched against. Refuses to validate a request: unknown parts are
+//! ignored, and missing ones are empty. Invariant: the same question in any protocol gives the same value.
 
 mod chat;
 mod messages;
@@ -11,7 +10,7 @@ mod responses;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The protocols spoken.
+/// The supported protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -23,86 +22,78 @@ pub enum Protocol {
     Responses,
 }
 
-/// How the answer is wanted.
+/// How the answer is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delivery {
-    /// As one document.
     Whole,
-    /// As events.
     Stream,
-    /// As events, of which one tells what was used; of the protocols only chat completions need to be told so.
+    /// Streamed, with an event for the usage, which only chat completions must request.
     StreamWithUsage,
 }
 
-/// What the answer is held to.
+/// What the request requires of the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Demand {
-    /// Nothing.
-    Nothing,
+pub(crate) enum RequiredOutput {
+    Any,
     /// A JSON document, as text.
     Document,
-    /// A call of this tool.
     Tool(String),
-    /// A call of any tool.
-    SomeTool,
+    AnyTool,
 }
 
-/// A tool that may be called.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Offered {
-    /// Its name; of a tool built into the protocol, its type.
+pub(crate) struct OfferedTool {
+    /// The type, for a tool that is built into the protocol.
     pub(crate) name: String,
-    /// The schema of its arguments; null of a tool that is built in.
+    /// The schema of its arguments; null for a built-in tool.
     pub(crate) parameters: Value,
 }
 
-/// What a request asks.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct Question {
     pub(crate) protocol: Protocol,
     pub(crate) delivery: Delivery,
     pub(crate) model: String,
-    /// The name of the document asked for.
+    /// The name of the requested document.
     pub(crate) form: Option<String>,
-    pub(crate) demand: Demand,
-    /// Instructions and messages, of whomever they are.
+    pub(crate) required: RequiredOutput,
+    /// The system prompt and all messages.
     pub(crate) texts: Vec<String>,
-    /// The last message of the user or of a tool.
+    /// The last message of the user or a tool.
     pub(crate) last: String,
-    /// The results of tools in the conversation.
+    /// The number of tool results in the conversation.
     pub(crate) tool_results: usize,
-    pub(crate) tools: Vec<Offered>,
+    pub(crate) tools: Vec<OfferedTool>,
 }
 
-/// Reads a request.
-pub(crate) fn asked(protocol: Protocol, body: &Value) -> Asked {
+pub(crate) fn parse(protocol: Protocol, body: &Value) -> Question {
     match protocol {
-        Protocol::Chat => chat::asked(body),
-        Protocol::Messages => messages::asked(body),
-        Protocol::Responses => responses::asked(body),
+        Protocol::Chat => chat::parse(body),
+        Protocol::Messages => messages::parse(body),
+        Protocol::Responses => responses::parse(body),
     }
 }
 
-/// A field that may not be there.
+/// The text at a pointer, if there is one.
 fn text_at(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer).and_then(Value::as_str).map(str::to_string)
 }
 
-/// The elements of a list that may not be there.
+/// The items of a list; empty where there is none.
 fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The words of a content: a text, or blocks of which some hold text, or hold a content themselves.
-fn words(content: &Value) -> String {
+/// The text of a content: a string, or blocks that contain text or another content.
+fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
-            let texts: Vec<String> = blocks.iter().map(words).filter(|text| !text.is_empty()).collect();
+            let texts: Vec<String> = blocks.iter().map(text_of).filter(|text| !text.is_empty()).collect();
             texts.join("\n")
         }
         Value::Object(block) => {
-            block.get("text").or_else(|| block.get("content")).map(words).unwrap_or_default()
+            block.get("text").or_else(|| block.get("content")).map(text_of).unwrap_or_default()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
     }
@@ -118,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// The same question in three protocols: one tool result, one tool, a document forced by the protocol's means.
+    /// The same question in three protocols: one tool result, one tool, a required document.
     fn same_question() -> [(Protocol, Value); 3] {
         let schema = json!({"type": "object", "title": "judgement"});
         let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}});
@@ -156,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn a_question_reads_the_same_in_every_protocol() {
+    fn a_question_is_the_same_in_every_protocol() {
         for (protocol, body) in same_question() {
-            let expected = Asked {
+            let expected = Question {
                 protocol,
                 delivery: if protocol == Protocol::Chat {
                     Delivery::StreamWithUsage
@@ -167,16 +158,16 @@ mod tests {
                 },
                 model: "m".to_string(),
                 form: Some("judgement".to_string()),
-                demand: Demand::Document,
+                required: RequiredOutput::Document,
                 texts: vec!["be brief".to_string(), "look".to_string(), "found".to_string()],
                 last: "found".to_string(),
                 tool_results: 1,
-                tools: vec![Offered {
+                tools: vec![OfferedTool {
                     name: "read".to_string(),
                     parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
                 }],
             };
-            assert_eq!(asked(protocol, &body), expected);
+            assert_eq!(parse(protocol, &body), expected, "{protocol:?}");
         }
     }
 
@@ -186,31 +177,32 @@ mod tests {
             (
                 Protocol::Chat,
                 json!({"type": "function", "function": {"name": "f"}}),
-                Demand::Tool("f".into()),
+                RequiredOutput::Tool("f".into()),
             ),
-            (Protocol::Chat, json!("required"), Demand::SomeTool),
-            (Protocol::Chat, json!("auto"), Demand::Nothing),
-            (Protocol::Messages, json!({"type": "tool", "name": "f"}), Demand::Tool("f".into())),
-            (Protocol::Messages, json!({"type": "any"}), Demand::SomeTool),
-            (Protocol::Messages, json!({"type": "auto"}), Demand::Nothing),
-            (Protocol::Responses, json!({"type": "function", "name": "f"}), Demand::Tool("f".into())),
-            (Protocol::Responses, json!("required"), Demand::SomeTool),
-            (Protocol::Responses, json!("auto"), Demand::Nothing),
+            (Protocol::Chat, json!("required"), RequiredOutput::AnyTool),
+            (Protocol::Chat, json!("auto"), RequiredOutput::Any),
+            (Protocol::Messages, json!({"type": "tool", "name": "f"}), RequiredOutput::Tool("f".into())),
+            (Protocol::Messages, json!({"type": "any"}), RequiredOutput::AnyTool),
+            (Protocol::Messages, json!({"type": "auto"}), RequiredOutput::Any),
+            (Protocol::Responses, json!({"type": "function", "name": "f"}), RequiredOutput::Tool("f".into())),
+            (Protocol::Responses, json!("required"), RequiredOutput::AnyTool),
+            (Protocol::Responses, json!("auto"), RequiredOutput::Any),
         ];
-        for (protocol, choice, demand) in table {
-            let asked = asked(protocol, &json!({"tool_choice": choice}));
-            let form = (demand == Demand::Tool("f".into())).then(|| "f".to_string());
-            assert_eq!((asked.demand, asked.form), (demand, form), "{choice}");
+        for (protocol, choice, required) in table {
+            let question = parse(protocol, &json!({"tool_choice": choice}));
+            let form = (required == RequiredOutput::Tool("f".into())).then(|| "f".to_string());
+            assert_eq!((question.required, question.form), (required, form), "{protocol:?} {choice}");
         }
     }
 
     #[test]
-    fn nonsense_reads_as_nothing() {
+    fn an_invalid_request_is_empty() {
         for protocol in [Protocol::Chat, Protocol::Messages, Protocol::Responses] {
             for body in [json!(null), json!([]), json!({"messages": 3, "input": 3, "tools": {}, "system": 1})]
             {
-                let asked = asked(protocol, &body);
-                assert_eq!((asked.texts.len(), asked.tool_results, asked.tools.len()), (0, 0, 0));
+                let question = parse(protocol, &body);
+                let sizes = (question.texts.len(), question.tool_results, question.tools.len());
+                assert_eq!(sizes, (0, 0, 0), "{protocol:?} {body}");
             }
         }
     }

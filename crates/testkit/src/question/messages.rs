@@ -1,32 +1,34 @@
-//! Anthropic messages, read. Owns where that protocol keeps what a rule looks at.
+//! Reading requests of Anthropic messages.
 
 use serde_json::Value;
 
-use super::{Asked, Demand, Offered, Protocol, delivery, list, text_at, words};
+use super::{OfferedTool, Protocol, Question, RequiredOutput, delivery, list, text_at, text_of};
 
-pub(super) fn asked(body: &Value) -> Asked {
+pub(super) fn parse(body: &Value) -> Question {
     let messages = list(body, "messages");
-    let content = |message: &Value| message.get("content").map(words).unwrap_or_default();
+    let content = |message: &Value| message.get("content").map(text_of).unwrap_or_default();
     let is_user = |message: &&Value| text_at(message, "/role").as_deref() == Some("user");
     let results = |message: &Value| {
         let is_result = |block: &&Value| text_at(block, "/type").as_deref() == Some("tool_result");
         list(message, "content").iter().filter(is_result).count()
     };
-    let system = body.get("system").map(words).unwrap_or_default();
+    let system = body.get("system").map(text_of).unwrap_or_default();
     let format = format(body);
     let forced = text_at(body, "/tool_choice/name");
     let named =
         format.and_then(|format| text_at(format, "/name").or_else(|| text_at(format, "/schema/title")));
-    Asked {
+    Question {
         protocol: Protocol::Messages,
         delivery: delivery(body),
         model: text_at(body, "/model").unwrap_or_default(),
         form: named.or_else(|| forced.clone()),
-        demand: match (format, forced) {
-            (Some(_), _) => Demand::Document,
-            (None, Some(tool)) => Demand::Tool(tool),
-            (None, None) if text_at(body, "/tool_choice/type").as_deref() == Some("any") => Demand::SomeTool,
-            (None, None) => Demand::Nothing,
+        required: match (format, forced) {
+            (Some(_), _) => RequiredOutput::Document,
+            (None, Some(tool)) => RequiredOutput::Tool(tool),
+            (None, None) if text_at(body, "/tool_choice/type").as_deref() == Some("any") => {
+                RequiredOutput::AnyTool
+            }
+            (None, None) => RequiredOutput::Any,
         },
         texts: [system]
             .into_iter()
@@ -39,12 +41,12 @@ pub(super) fn asked(body: &Value) -> Asked {
     }
 }
 
-/// The document asked for. `output_format` is what the field was called before.
+/// The requested document. `output_format` is the older name of the field.
 fn format(body: &Value) -> Option<&Value> {
     body.pointer("/output_config/format").or_else(|| body.get("output_format"))
 }
 
-fn offered(tool: &Value) -> Option<Offered> {
+fn offered(tool: &Value) -> Option<OfferedTool> {
     let parameters = tool.get("input_schema").cloned().unwrap_or_default();
-    Some(Offered { name: text_at(tool, "/name")?, parameters })
+    Some(OfferedTool { name: text_at(tool, "/name")?, parameters })
 }

@@ -1,17 +1,17 @@
-//! Chat completions, read. Owns where that protocol keeps what a rule looks at.
+//! Reading requests of chat completions.
 
 use serde_json::Value;
 
-use super::{Asked, Delivery, Demand, Offered, Protocol, delivery, list, text_at, words};
+use super::{Delivery, OfferedTool, Protocol, Question, RequiredOutput, delivery, list, text_at, text_of};
 
-pub(super) fn asked(body: &Value) -> Asked {
+pub(super) fn parse(body: &Value) -> Question {
     let messages = list(body, "messages");
     let role = |message: &Value| text_at(message, "/role").unwrap_or_default();
-    let content = |message: &Value| message.get("content").map(words).unwrap_or_default();
+    let content = |message: &Value| message.get("content").map(text_of).unwrap_or_default();
     let answered = messages.iter().rev().find(|message| ["user", "tool"].contains(&role(message).as_str()));
-    let demand = demand(body);
+    let required = required(body);
     let usage = body.pointer("/stream_options/include_usage").and_then(Value::as_bool) == Some(true);
-    Asked {
+    Question {
         protocol: Protocol::Chat,
         delivery: match delivery(body) {
             Delivery::Stream if usage => Delivery::StreamWithUsage,
@@ -19,7 +19,7 @@ pub(super) fn asked(body: &Value) -> Asked {
         },
         model: text_at(body, "/model").unwrap_or_default(),
         form: text_at(body, "/response_format/json_schema/name").or_else(|| forced(body)),
-        demand,
+        required,
         texts: messages.iter().map(content).filter(|text| !text.is_empty()).collect(),
         last: answered.map(content).unwrap_or_default(),
         tool_results: messages.iter().filter(|message| role(message) == "tool").count(),
@@ -27,13 +27,13 @@ pub(super) fn asked(body: &Value) -> Asked {
     }
 }
 
-fn demand(body: &Value) -> Demand {
+fn required(body: &Value) -> RequiredOutput {
     let format = text_at(body, "/response_format/type");
     match forced(body) {
-        _ if format.is_some_and(|format| format != "text") => Demand::Document,
-        Some(tool) => Demand::Tool(tool),
-        None if text_at(body, "/tool_choice").as_deref() == Some("required") => Demand::SomeTool,
-        None => Demand::Nothing,
+        _ if format.is_some_and(|format| format != "text") => RequiredOutput::Document,
+        Some(tool) => RequiredOutput::Tool(tool),
+        None if text_at(body, "/tool_choice").as_deref() == Some("required") => RequiredOutput::AnyTool,
+        None => RequiredOutput::Any,
     }
 }
 
@@ -41,8 +41,8 @@ fn forced(body: &Value) -> Option<String> {
     text_at(body, "/tool_choice/function/name")
 }
 
-fn offered(tool: &Value) -> Option<Offered> {
+fn offered(tool: &Value) -> Option<OfferedTool> {
     let function = tool.get("function")?;
     let parameters = function.get("parameters").cloned().unwrap_or_default();
-    Some(Offered { name: text_at(function, "/name")?, parameters })
+    Some(OfferedTool { name: text_at(function, "/name")?, parameters })
 }
