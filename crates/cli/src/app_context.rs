@@ -14,8 +14,12 @@ use crate::arguments::{ColorArgument, GlobalArguments, SetArguments};
 use crate::failure::Failure;
 use crate::language::{self, say};
 use crate::output::Notices;
-use crate::personal;
 use crate::scripted_person::DemoScript;
+use crate::user_config_api;
+
+const USUAL_WIDTH: usize = 80;
+const NARROWEST: usize = 30;
+const WIDEST: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct AppContext {
@@ -120,6 +124,16 @@ impl AppContext {
         })
     }
 
+    /// The width of reports on standard output: `COLUMNS`, else that of the terminal, else 80 columns; always within
+    /// what can be read.
+    pub(crate) fn width(&self) -> usize {
+        let set = self.variable("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+        let of_terminal =
+            || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into());
+        let columns: usize = set.or_else(of_terminal).unwrap_or(USUAL_WIDTH);
+        columns.clamp(NARROWEST, WIDEST) - 1
+    }
+
     /// Where runs are stored.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Failure> {
         self.directory("XDG_STATE_HOME", ".local/state")
@@ -174,7 +188,7 @@ impl AppContext {
         let local = || self.variable("USER").map(|name| format!("local/{}", name.to_string_lossy()));
         let person =
             person.map(ToString::to_string).or_else(local).unwrap_or_else(|| "local/user".to_string());
-        let answered = personal::settings_of(&person, service, self)
+        let answered = user_config_api::fetch(&person, service, self)
             .and_then(|node| self.loaded(set, Some(node)).map_err(|failure| failure.to_string()));
         match answered {
             Ok(loaded) => Ok(loaded),

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fixpoint_consult::Hearing;
+use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::TaskSource;
 use fixpoint_decide::task_run::{Decision, TaskActivity, TaskStatus};
@@ -129,16 +129,19 @@ impl Display {
     }
 
     /// Shows questions to models and the words of their answers.
-    pub(crate) fn hearing(&self) -> Box<dyn Fn(Hearing<'_>) + Send + Sync> {
+    pub(crate) fn ask_progress(&self) -> Box<dyn Fn(AskProgress<'_>) + Send + Sync> {
         let (drawing, words) = (Arc::clone(&self.drawing), self.words);
-        Box::new(move |hearing| match hearing {
-            Hearing::Asked(asked) => {
+        Box::new(move |progress| match progress {
+            AskProgress::Started(asked) => {
                 let line = words.question(asked.about, asked.model, asked.tokens);
                 let mut drawing = lock(&drawing);
                 drawing.doing(&line);
                 drawing.plain_line(&line);
+                for omission in asked.omissions {
+                    drawing.plain_line(&words.left_out_of_prompt(&omission.to_string()));
+                }
             }
-            Hearing::Words(words) => lock(&drawing).last_line(words),
+            AskProgress::Text(words) => lock(&drawing).last_line(words),
         })
     }
 

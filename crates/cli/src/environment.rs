@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use fixpoint_agents::of_program;
-use fixpoint_processes::scrubbed;
+use fixpoint_processes::filtered_environment;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::ModelSettings;
 
@@ -97,7 +97,7 @@ type Variables = Vec<(OsString, OsString)>;
 
 /// What checks and set-up commands see.
 pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) -> Variables {
-    scrubbed(environment, &with_toolchains(named))
+    filtered_environment(environment, &with_toolchains(named))
 }
 
 /// What an agent sees: its own sign-in beside that. It is known by the name of its kind or of its program.

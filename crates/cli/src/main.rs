@@ -6,21 +6,22 @@ mod allowance;
 mod app_context;
 mod arguments;
 mod commands;
+mod dispatcher;
 mod display;
 mod environment;
-mod evidence;
 mod failure;
-mod judges;
+mod judge_noise;
 mod language;
 mod output;
 mod person;
-mod personal;
+mod prompt_text;
 mod repository;
 mod scripted_person;
+mod selected_checks;
 mod session;
 mod signals;
-mod staff;
 mod text_layout;
+mod user_config_api;
 
 use std::process::ExitCode;
 

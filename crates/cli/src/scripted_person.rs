@@ -1,4 +1,4 @@
-//! What a demonstration adds to a run: somebody whose answers are scripted, and a voice that says what happens.
+//! What a demo adds to a run: a person whose answers are scripted, and explanations of what happens.
 
 use std::sync::Arc;
 
@@ -12,19 +12,17 @@ use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind, Remark};
 use crate::display::Speaker;
 use crate::output::harmless;
 
-/// What a demonstration adds to a run.
 pub(crate) trait DemoScript: std::fmt::Debug + Send + Sync {
-    /// What the scripted person answers to the question of this number, from 0.
+    /// The answer to a question, by its number from 0.
     fn answer(&self, number: usize) -> Option<&str>;
 
-    /// What the scripted person is called.
+    /// The name of the scripted person.
     fn person(&self) -> &str;
 
-    /// What is said when something was recorded, in lines; `view` is the run after it.
+    /// Lines that explain what was just recorded; `view` is the run after it.
     fn comment(&self, record: &Record, view: RunView<'_>) -> Vec<String>;
 }
 
-/// A person whose answers are scripted, and who is shown as that.
 #[derive(Debug)]
 pub(crate) struct ScriptedPerson {
     pub(crate) speaker: Speaker,
@@ -35,7 +33,7 @@ pub(crate) struct ScriptedPerson {
 impl Person for ScriptedPerson {
     fn ask(&self, ask: &PersonAsk, _: &Cancel) -> PersonAnswer {
         match ask.kind {
-            // No script agrees to anything.
+            // A script never approves anything.
             PersonAskKind::Approval => PersonAnswer::Nobody,
             PersonAskKind::Clarification => {
                 self.speaker.say(&harmless(ask.about.as_str()));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixpoint_agents::{Agent, Command as AnyCommand};
-use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
+use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
 use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
 use fixpoint_engine::{
     Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
@@ -21,14 +21,14 @@ use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Brief;
 
 use crate::app_context::{AppContext, Screen};
+use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
 use crate::display::{Display, Speaker, Verbosity};
 use crate::environment;
 use crate::failure::Failure;
-use crate::person::{AtTerminal, Nobody};
+use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
 use crate::scripted_person::ScriptedPerson;
 use crate::signals::SignalListener;
-use crate::staff::{Staff, advisers, model_surroundings};
 
 /// The argument by which this program is started again to supervise.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -144,8 +144,8 @@ impl SessionContext<'_> {
         let (outbox, inbox) = mailbox();
         let signals = SignalListener::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let staff = self.staff(storage, &header, &display)?;
-        let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
+        let dispatcher = self.dispatcher(storage, &header, &display)?;
+        let mut engine = make(LocalExecutor::new(Arc::new(dispatcher), outbox)).map_err(interrupted)?;
         let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), header.at));
         let mut watch = |records: &[Record], run: &Run| {
             for record in records {
@@ -172,42 +172,42 @@ impl SessionContext<'_> {
     }
 
     /// Everybody who performs the errands of this run.
-    fn staff(
+    fn dispatcher(
         &self,
         storage: &RunStorage<'_>,
         header: &JournalHeader,
         display: &Display,
-    ) -> Result<Staff, Failure> {
+    ) -> Result<Dispatcher, Failure> {
         let duty = self.duty(storage, header, display)?;
         let TaskSource::Planned(order) = &header.order.tasks else {
-            return Ok(Staff { duty, consultant: None });
+            return Ok(Dispatcher { duty, questions: None });
         };
-        let around = model_surroundings(
+        let environment = model_environment(
             self.app,
             &duty.brief.settings.models,
             Arc::clone(&duty.tools.processes),
             storage.run.map(|run| run.path.as_path()),
         );
-        let advisers = match (advisers(&duty.brief.settings.models, &around), order.judging) {
-            (Ok((advisers, _)), _) => advisers,
-            (Err(_), Judging::ByChecksAlone) => Advisers::new(),
+        let models = match (models_by_role(&duty.brief.settings.models, &environment), order.judging) {
+            (Ok((models, _)), _) => models,
+            (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
         };
         let person = self.person(display.speaker(), duty.tools.redactor.clone());
         let outputs = duty.places.outputs.clone();
-        let consultant = Consultant {
+        let questions = QuestionHandler {
             brief: duty.brief.clone(),
-            advisers,
+            models,
             workspaces: Arc::clone(&duty.tools.workspaces),
             person,
-            memory: PlanMemory::new(self.repository.state.memory().join("plans")),
+            plan_cache: PlanCache::new(self.repository.state.memory().join("plans")),
             redactor: duty.tools.redactor.clone(),
-            words_of: Box::new(move |id| agent_words(&outputs, id)),
+            agent_text_file: Box::new(move |id| agent_words(&outputs, id)),
             prompts: duty.places.prompts.clone(),
-            hearing: display.hearing(),
-            seen: Mutex::default(),
+            on_progress: display.ask_progress(),
+            contexts: Mutex::default(),
         };
-        Ok(Staff { duty, consultant: Some(consultant) })
+        Ok(Dispatcher { duty, questions: Some(questions) })
     }
 
     /// Whoever may be asked.
@@ -216,9 +216,9 @@ impl SessionContext<'_> {
             Some(script) => Arc::new(ScriptedPerson { speaker, redactor, script: Arc::clone(script) }),
             None if self.app.can_ask() => {
                 let name = self.app.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(AtTerminal::new(speaker, redactor, name.unwrap_or_default()))
+                Arc::new(TerminalPerson::new(speaker, redactor, name.unwrap_or_default()))
             }
-            None => Arc::new(Nobody),
+            None => Arc::new(NoPerson),
         }
     }
 
@@ -239,7 +239,7 @@ impl SessionContext<'_> {
         let named = &brief.settings.workspace.env;
         Ok(Duty {
             run: storage.name(),
-            task: crate::evidence::TASK.into(),
+            task: crate::selected_checks::TASK.into(),
             goals: None,
             agent_environment: environment::of_agent(environment, named, &agent),
             check_environment: environment::of_checks(environment, named),
@@ -271,9 +271,9 @@ impl RunStorage<'_> {
             // It is found by nobody, and the next process of this number overwrites it.
             drop(std::fs::remove_dir_all(scratch(repository)));
             let prefix = format!("{}/", self.name());
-            let mut kept = repository.workspaces.kept()?;
+            let mut kept = repository.workspaces.stored_refs()?;
             kept.retain(|kept| kept.reference.starts_with(&prefix));
-            repository.workspaces.forget(&kept)?;
+            repository.workspaces.delete_refs(&kept)?;
         }
         Ok(())
     }

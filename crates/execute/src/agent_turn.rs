@@ -12,7 +12,7 @@ use fixpoint_agents::{
     Agent, Outcome, Permissions, Progress as Seen, Session, Stream, Transcript, Turn, TurnLimits, User,
     named, of_program,
 };
-use fixpoint_ports::{Cancel, Ended, ExitCause, Invocation, Limits, Slot, ToolOutcome};
+use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Slot, ToolOutcome};
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::settings::AgentKind;
@@ -43,7 +43,7 @@ pub fn agent_of(brief: &Brief) -> &'static dyn Agent {
 
 /// How an agent's turn ended.
 pub(crate) struct Worked {
-    pub(crate) ended: Ended,
+    pub(crate) ended: ProcessExit,
     pub(crate) transcript: Transcript,
 }
 
@@ -159,7 +159,7 @@ impl Duty {
             },
             environment,
             stdin: line.stdin(&told.text),
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(u64::from(settings.timeout)),
                 silence: Some(Duration::from_secs(u64::from(settings.silence_timeout))),
                 grace: GRACE,

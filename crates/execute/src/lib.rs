@@ -41,4 +41,4 @@ pub use executor::{LocalExecutor, Performs};
 pub use log::{agent_log, agent_words, check_log};
 pub use path_text::{path_bytes, path_text};
 pub use progress::{Progress, Watcher};
-pub use prompt::{Prompt, prompt};
+pub use prompt::{MAX_GOAL_BYTES, MAX_REMARKS_BYTES, Prompt, prompt};

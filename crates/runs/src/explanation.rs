@@ -414,7 +414,10 @@ impl TaskExplainer<'_> {
                 "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",
                 "続行するには `fixpoint resume --budget attempts=+3`、または `--budget time=+30m`。",
             )],
-            Cause::Waiting | Cause::Infrastructure | Cause::Stopped => vec![self.say(
+            Cause::Stopped => vec![
+                self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
+            ],
+            Cause::Waiting | Cause::Infrastructure => vec![self.say(
                 "When the cause is fixed, `fixpoint resume` continues the run.",
                 "原因を解消してから `fixpoint resume` で再開してください。",
             )],

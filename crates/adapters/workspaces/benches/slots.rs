@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{Cancel, CommitId, Purpose, Slot, SlotRequest, Workspaces};
-use fixpoint_workspaces::{LocalWorkspaces, Options};
+use fixpoint_ports::{Cancel, CommitId, Slot, SlotPurpose, SlotRequest, Workspaces};
+use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -46,8 +46,8 @@ fn repository(place: &Path, files: usize) -> Outcome<PathBuf> {
 }
 
 /// A slot as an agent gets it, whose work would be kept.
-fn acquire(workspaces: &LocalWorkspaces, at: &CommitId) -> Outcome<Box<dyn Slot>> {
-    let request = SlotRequest { purpose: Purpose::Agent, at, unfinished: Some("unfinished") };
+fn acquire(workspaces: &GitWorkspaces, at: &CommitId) -> Outcome<Box<dyn Slot>> {
+    let request = SlotRequest { purpose: SlotPurpose::Agent, at, recover_as: Some("unfinished") };
     Ok(workspaces.acquire(&request, &Cancel::default())?)
 }
 
@@ -57,7 +57,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 /// Acquires a slot and leaves nothing to keep, as an agent's attempt that was taken does.
-fn abandoned(workspaces: &LocalWorkspaces, at: &CommitId) -> Outcome<()> {
+fn abandoned(workspaces: &GitWorkspaces, at: &CommitId) -> Outcome<()> {
     acquire(workspaces, at)?.abandon();
     Ok(())
 }
@@ -89,7 +89,7 @@ fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
     let second = CommitId(git(&user, &["rev-parse", "HEAD"])?);
     let beside = place.path().join("beside");
     git(place.path(), &["clone", "-q", "--shared", "user", "beside"])?;
-    let workspaces = LocalWorkspaces::open(&user, &place.path().join("slots"), Options::default())?;
+    let workspaces = GitWorkspaces::open(&user, &place.path().join("slots"), WorkspaceOptions::default())?;
     let cold = timed(|| abandoned(&workspaces, &first))?;
     let slot = workspaces.pool().join("agent-0/tree");
     for tree in [&slot, &beside] {
@@ -112,19 +112,19 @@ fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
 fn take(files: usize, rounds: usize) -> Outcome<()> {
     let place = tempfile::tempdir()?;
     let user = repository(place.path(), files)?;
-    let workspaces = LocalWorkspaces::open(&user, &place.path().join("slots"), Options::default())?;
+    let workspaces = GitWorkspaces::open(&user, &place.path().join("slots"), WorkspaceOptions::default())?;
     let base = workspaces.snapshot("base")?.commit;
     let mut slot = acquire(&workspaces, &base)?;
     let directory = slot.directory().to_path_buf();
     // Both indexes must be older than the files' second, or each run would read them all again.
     std::thread::sleep(Duration::from_millis(1100));
     git(&directory, &["status", "--porcelain"])?;
-    slot.take("warm", "warm")?;
+    slot.commit("warm", "warm")?;
     let (mut ours, mut status, mut add) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         fs::write(directory.join("d0/e0/f0"), format!("round {round}\n"))?;
         let reference = format!("taken-{}", ours.len());
-        ours.push(timed(|| Ok(slot.take(&reference, "message")?))?);
+        ours.push(timed(|| Ok(slot.commit(&reference, "message")?))?);
         status.push(timed(|| git(&directory, &["status", "--porcelain"]))?);
         add.push(timed(|| git(&directory, &["add", "-A"]).and_then(|_| git(&directory, &["write-tree"])))?);
     }

@@ -1,4 +1,4 @@
-//! `fixpoint check`: the working tree beside a commit, judged as an attempt would be, without an agent.
+//! `fixpoint check`: the working tree compared with a commit, judged like the attempt of an agent.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain, texts};
-use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
+use fixpoint_vocabulary::{Cause, Lang};
 use serde::Serialize;
 
 use super::outcome::exit_code;
 use crate::app_context::AppContext;
 use crate::arguments::CheckArguments;
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
+use crate::text_layout::wrap;
 
-/// The exit code where something is new.
-const SOMETHING_NEW: u8 = 3;
+/// The exit code if there are new failures.
+const NEW_FAILURES: u8 = 3;
 
-/// What a comparison came to.
 #[derive(Debug, Serialize)]
-struct Compared {
+struct Comparison {
     base: String,
-    /// Whether nothing stands in the way.
     ok: bool,
-    /// Why it could not be told, if it could not.
+    /// Why the checks could not be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
     new: Vec<FailureLine>,
@@ -42,26 +42,26 @@ struct Compared {
     newly_flaky: Vec<String>,
     vanished: Vec<String>,
     scope_violations: Vec<String>,
-    /// Whether the tree differs from the base at all.
+    /// Whether the working tree differs from the base.
     changed: bool,
 }
 
 pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
-    let mut settings = settings_with(loaded.settings, &arguments.evidence);
+    let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
-    let evidence = evidence(arguments, &mut settings, &repository, app)?;
+    let selected = select_checks(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = evidence.order(&settings, test_edits);
+    let order = selected.order(&settings, test_edits);
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: fixpoint_vocabulary::Redacted::default(),
         agent: Vec::new(),
-        checks: evidence.checks,
+        checks: selected.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
         delivery: Delivery::Nothing,
@@ -76,30 +76,27 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     tell(arguments, folded.view(), app, output)
 }
 
-/// Every check is a guard here: it is compared, not demanded.
-fn evidence(
+/// Every check is a guard here: it is compared, and need not pass.
+fn select_checks(
     arguments: &CheckArguments,
     settings: &mut Settings,
     repository: &Repository,
     app: &AppContext,
-) -> Result<Evidence, Failure> {
-    let typed = Evidence::typed(&[], &arguments.evidence, &repository.directory)?;
-    let mut evidence = match typed.or_else(|| Evidence::configured(settings)) {
-        Some(evidence) => evidence,
-        None => Evidence::found(repository, settings, app.notices)?,
-    };
-    evidence.implied_goals = ImpliedGoals::None;
-    for placed in &mut evidence.checks {
+) -> Result<SelectedChecks, Failure> {
+    let selected = SelectedChecks::select(&[], &arguments.evidence, settings, repository, app)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    selected.implied_goals = ImpliedGoals::None;
+    for placed in &mut selected.checks {
         placed.check.kind = CheckKind::Guard;
     }
-    Ok(evidence)
+    Ok(selected)
 }
 
-/// Judges the working tree as the one attempt of a task that nobody will resume.
+/// Judges the working tree as the only attempt of a task that is not stored.
 fn compare(header: JournalHeader, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
     let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
-        .map_err(|error| Failure::Internal(format!("a journal in memory: {error}")))?;
+        .map_err(|error| Failure::Internal(format!("cannot create a journal in memory: {error}")))?;
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
     let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
     let start = RunStart { header: header.clone(), history: None, artifacts: None };
@@ -125,26 +122,33 @@ fn tell(
             output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
                 "evidence": told.evidence, "next": told.next }))?;
         } else {
-            // What to do next speaks of runs, and this is none.
-            for line in std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first()) {
-                output.line(line)?;
-            }
+            // Only the first next step: the others are about runs, and this is none.
+            let lines = std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first());
+            let wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
+            wrapped.into_iter().try_for_each(|line| output.line(&line))?;
         }
         return Ok(exit_code(cause));
     };
     let judged = &last.judged;
     if judged.attempt.outcome == AttemptOutcome::Infra {
-        output.line(
-            "the checks could not run: is there space, is a lock of theirs taken, are the services up?",
-        )?;
-        return Ok(exit_code(Cause::Infrastructure));
+        let cause = Cause::Infrastructure;
+        let what = say(
+            app.lang,
+            "the checks could not run; check disk space, lock files and the services they need",
+            "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
+        );
+        match Form::from(arguments.json) {
+            Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
+            Form::Text => output.line(&what)?,
+        }
+        return Ok(exit_code(cause));
     }
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
         (judged.comparison.known.clone(), judged.comparison.flaky.clone())
     } else {
-        // Nothing was compared: what fails is what failed.
+        // Nothing was compared: everything that fails, failed before.
         view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
     };
     // Vanished and newly flaky tests are listed by themselves.
@@ -153,7 +157,7 @@ fn tell(
             && !judged.comparison.newly_flaky.contains(failure.id())
     };
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
-    let compared = Compared {
+    let comparison = Comparison {
         base: arguments.base.clone(),
         ok: !changed || view.cause() == Some(Cause::Done),
         cause: view
@@ -172,45 +176,53 @@ fn tell(
         changed,
     };
     match Form::from(arguments.json) {
-        Form::Json => output.json(&compared)?,
-        Form::Text => lines(&compared, output)?,
+        Form::Json => output.json(&comparison)?,
+        Form::Text => lines(&comparison, app.lang).iter().try_for_each(|line| output.line(line))?,
     }
-    Ok(match (compared.ok, compared.cause) {
+    Ok(match (comparison.ok, comparison.cause) {
         (true, _) => 0,
         (false, Some(cause)) => exit_code(cause),
-        (false, None) => SOMETHING_NEW,
+        (false, None) => NEW_FAILURES,
     })
 }
 
-fn lines(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
-    output.line(&format!(
-        "{} new, {} known, {} flaky, {} vanished (beside {})",
-        compared.new.len(),
-        compared.known.len(),
-        compared.flaky.len() + compared.newly_flaky.len(),
-        compared.vanished.len(),
-        compared.base
-    ))?;
-    if !compared.changed {
-        output.line(&format!(
-            "the tree is as at {}; name another commit to compare with: --base",
-            compared.base
-        ))?;
+fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
+    let Comparison { base, new, known, flaky, newly_flaky, vanished, scope_violations, .. } = comparison;
+    let (of_new, of_known, of_vanished) = (new.len(), known.len(), vanished.len());
+    let of_flaky = flaky.len() + newly_flaky.len();
+    let mut lines = vec![say(
+        lang,
+        format!(
+            "{of_new} new, {of_known} known, {of_flaky} flaky, {of_vanished} vanished (compared with {base})"
+        ),
+        format!("新規{of_new}件、既知{of_known}件、不安定{of_flaky}件、消失{of_vanished}件（{base} と比較）"),
+    )];
+    if !comparison.changed {
+        lines.push(say(
+            lang,
+            format!("no changes since {base}; --base compares with another commit"),
+            format!("{base} からの変更はありません。別のコミットと比較するには --base を指定してください"),
+        ));
     }
-    for failure in &compared.new {
+    lines.extend(new.iter().map(|failure| {
         let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
-        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         let said = failure.message.lines().next().unwrap_or_default();
-        output.line(&format!("new: {name}{place}: {said}"))?;
-    }
-    for (names, word) in [
-        (&compared.newly_flaky, "newly flaky, which blocks"),
-        (&compared.vanished, "vanished"),
-        (&compared.scope_violations, "outside the scope"),
-        (&compared.flaky, "flaky"),
-        (&compared.known, "known"),
+        let (at, ja_at) = failure
+            .place
+            .as_ref()
+            .map(|place| (format!(" at {place}"), format!("（{place}）")))
+            .unwrap_or_default();
+        say(lang, format!("new: {name}{at}: {said}"), format!("新規: {name}{ja_at}: {said}"))
+    }));
+    for (names, en, ja) in [
+        (newly_flaky, "newly flaky (counts as new)", "新たに不安定（新規扱い）"),
+        (vanished, "vanished", "消失"),
+        (scope_violations, "out of scope", "範囲外"),
+        (flaky, "flaky", "不安定"),
+        (known, "known", "既知"),
     ] {
-        names.iter().try_for_each(|name| output.line(&format!("{word}: {name}")))?;
+        let word = say(lang, en, ja);
+        lines.extend(names.iter().map(|name| format!("{word}: {name}")));
     }
-    Ok(())
+    lines
 }

@@ -6,21 +6,21 @@ use std::time::Duration;
 use fixpoint_config::Loaded;
 use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, WorkspaceError, Workspaces,
+    Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
 };
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_project::agents;
+use fixpoint_project::installed_agents;
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
-use crate::staff::{advisers, model_surroundings};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Status {
@@ -129,7 +129,7 @@ fn models_found(app: &AppContext, settings: &Settings) -> Finding {
         Ok(processes) => processes,
         Err(error) => return Finding::error("models", error.to_string(), "reinstall fixpoint"),
     };
-    let around = model_surroundings(app, &settings.models, Arc::new(processes), None);
+    let around = model_environment(app, &settings.models, Arc::new(processes), None);
     let detected = detect(&settings.models, &around, DetectMode::All);
     let named = |candidate: &fixpoint_models::Candidate| match &candidate.availability {
         Availability::Found { model } => Some(format!("{model} ({})", candidate.source)),
@@ -137,7 +137,7 @@ fn models_found(app: &AppContext, settings: &Settings) -> Finding {
         Availability::Missing => None,
     };
     let found: Vec<String> = detected.candidates.iter().filter_map(named).collect();
-    match advisers(&settings.models, &around) {
+    match models_by_role(&settings.models, &around) {
         Ok((_, models)) => {
             let roles = format!("planner {}, judge {}", models.planner, models.judge);
             let found =
@@ -174,11 +174,11 @@ fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
             "make the directory writable, or set XDG_STATE_HOME",
         ),
     });
-    match repository.workspaces.rescue() {
-        Ok(rescue) if rescue.lost.is_empty() => {}
-        Ok(rescue) => {
+    match repository.workspaces.recover() {
+        Ok(recovery) if recovery.unrecovered.is_empty() => {}
+        Ok(recovery) => {
             let directories: Vec<String> =
-                rescue.lost.iter().map(|lost| lost.directory.display().to_string()).collect();
+                recovery.unrecovered.iter().map(|lost| lost.directory.display().to_string()).collect();
             findings.push(Finding::warning(
                 "lost work",
                 format!(
@@ -209,7 +209,7 @@ fn supervisor(app: &AppContext) -> Finding {
             directory: directory.path().to_path_buf(),
             environment: app.environment().to_vec(),
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(30),
                 silence: None,
                 grace: Duration::from_secs(1),
@@ -228,7 +228,7 @@ fn supervisor(app: &AppContext) -> Finding {
 }
 
 fn agents_found(app: &AppContext) -> Finding {
-    let found = agents(&|name| app.program(name));
+    let found = installed_agents(&|name| app.program(name));
     if found.is_empty() {
         let remedy =
             "install one, such as claude or codex, or give any command: `fixpoint loop … -- COMMAND`";

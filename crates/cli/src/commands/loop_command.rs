@@ -1,7 +1,4 @@
-//! `fixpoint loop`: an agent in a loop that ends.
-
-use std::io::Read;
-use std::path::Path;
+//! `fixpoint loop`: one agent, run again until the checks pass or it makes no more progress.
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
@@ -11,15 +8,13 @@ use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
 use crate::commands::outcome::tell;
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::SessionContext;
-use crate::{agent, allowance, environment};
-
-/// No task is longer than this.
-const LONGEST_PROMPT: u64 = 4 << 20;
+use crate::{agent, allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
@@ -27,25 +22,32 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
-    let prompt = prompt(arguments)?;
-    let mut evidence = evidence(arguments, &mut settings, &repository, app)?;
-    if evidence.implied_goals != ImpliedGoals::None {
-        app.notices.say("no goal was named: what fails now is the goal");
+    let prompt =
+        prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
+    let (goals, options) = (&arguments.goals, &arguments.evidence);
+    let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    if selected.implied_goals != ImpliedGoals::None {
+        app.notices.say(&say(
+            app.lang,
+            "no --until given: the goal is to fix what fails now",
+            "--until の指定がないため、現在の失敗を直すことを目標とします",
+        ));
         if prompt.trim().is_empty() {
-            evidence.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
+            selected.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
         }
     }
-    let agent = agent::choose(&arguments.agent, &mut settings, &repository, app)?;
+    let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = evidence.order(&settings, test_edits);
-    let order = RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(order) };
+    let order = selected.order(&settings, test_edits);
+    let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
-        checks: evidence.checks,
+        checks: selected.checks,
         base: match &arguments.base {
             Some(revision) => BaseOrder::Revision(revision.clone()),
             None => BaseOrder::WorkingTree,
@@ -58,21 +60,21 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 
-/// What cannot be had must not be promised by silence.
+/// A sandbox that is required and not available must not be ignored silently.
 pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
     match settings.sandbox {
         SandboxMode::Required => Err(Failure::Unavailable(
-            "`sandbox: required`: this version cannot confine agents; set `sandbox: auto`, and run fixpoint in a \
-             container if the agent is not trusted"
+            "`sandbox: required`: this version has no sandbox for agents; set `sandbox: auto`, and run fixpoint in a \
+             container if you do not trust the agent"
                 .into(),
         )),
         SandboxMode::Auto | SandboxMode::Off => Ok(()),
     }
 }
 
-/// The settings with what was typed on top.
+/// The settings with the options of the command line on top.
 fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, Failure> {
-    let mut settings = settings_with(settings, &arguments.evidence);
+    let mut settings = selected_checks::with_options(settings, &arguments.evidence);
     if let Some(number) = arguments.max_iterations {
         settings.convergence.max_iterations = number.max(1);
     }
@@ -80,38 +82,7 @@ fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, F
     settings.agent.silence_timeout =
         arguments.silence_timeout.unwrap_or(settings.agent.silence_timeout).max(1);
     if let Some(budget) = &arguments.budget {
-        allowance::set(&mut settings.budget, allowance::read_for_agents(budget)?);
+        allowance::apply(&mut settings.budget, allowance::parse_for_loop(budget)?);
     }
     Ok(settings)
-}
-
-fn prompt(arguments: &LoopArguments) -> Result<String, Failure> {
-    let unreadable = |path: &Path, source| Failure::Unreadable { path: path.to_path_buf(), source };
-    let mut text = String::new();
-    match (&arguments.prompt, &arguments.prompt_file) {
-        (Some(prompt), _) => text.clone_from(prompt),
-        (None, Some(path)) if path.as_os_str() == "-" => {
-            let read = std::io::stdin().take(LONGEST_PROMPT).read_to_string(&mut text);
-            read.map_err(Failure::NoInput)?;
-        }
-        (None, Some(path)) => {
-            let file = std::fs::File::open(path).map_err(|source| unreadable(path, source))?;
-            file.take(LONGEST_PROMPT).read_to_string(&mut text).map_err(|source| unreadable(path, source))?;
-        }
-        (None, None) => {}
-    }
-    Ok(text)
-}
-
-fn evidence(
-    arguments: &LoopArguments,
-    settings: &mut Settings,
-    repository: &Repository,
-    app: &AppContext,
-) -> Result<Evidence, Failure> {
-    let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
-    match typed.or_else(|| Evidence::configured(settings)) {
-        Some(evidence) => Ok(evidence),
-        None => Evidence::found(repository, settings, app.notices),
-    }
 }

@@ -8,7 +8,9 @@ pub(crate) mod decide;
 pub(crate) mod demo;
 mod doctor;
 mod gc;
+mod history;
 mod init;
+mod list;
 mod loop_command;
 mod outcome;
 mod plan_text;
@@ -19,6 +21,7 @@ mod run_command;
 pub(crate) mod schema;
 mod show;
 pub(crate) mod simulate;
+mod stop;
 
 use clap::CommandFactory;
 
@@ -35,8 +38,8 @@ pub(crate) fn run(arguments: &Arguments, app: &AppContext, output: &mut Output) 
         Command::Plan(plan) => return run_command::plan(plan, app, output),
         Command::Calibrate(calibrate) => return calibrate::run(calibrate, app, output),
         Command::Check(check) => return check::run(check, app, output),
-        Command::Resume(resume) => return resume::resume(resume, app, output),
-        Command::Stop(stop) => return resume::stop(stop, app, output),
+        Command::Resume(resume) => return resume::run(resume, app, output),
+        Command::Stop(stop) => return stop::run(stop, app, output),
         Command::Apply(apply) => return results::apply(apply, app, output),
         Command::Doctor(doctor) => return doctor::run(doctor, app, output),
         Command::Demo(demo) => return demo::run(demo, app, output),
@@ -44,10 +47,10 @@ pub(crate) fn run(arguments: &Arguments, app: &AppContext, output: &mut Output) 
         Command::Diff(diff) => results::diff(diff, app, output)?,
         Command::Logs(logs) => results::logs(logs, app, output)?,
         Command::Init(init) => init::run(init, app, output)?,
-        Command::List(list) => show::list(list, app, output)?,
+        Command::List(list) => list::run(list, app, output)?,
         Command::Status(run) => show::status(run, app, output)?,
         Command::Show(run) => show::show(run, app, output)?,
-        Command::History(run) => show::history(run, app, output)?,
+        Command::History(run) => history::run(run, app, output)?,
         Command::Explain(run) => show::explain(run, app, output)?,
         Command::Gc(gc) => gc::run(gc, app, output)?,
         Command::Decide(decide) => decide::run(decide, output)?,

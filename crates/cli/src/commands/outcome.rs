@@ -1,7 +1,6 @@
-//! What is said when a run has ended: on one screen, or as one object.
+//! The result of a run, when it has ended: on one screen, or as one JSON object.
 
-use fixpoint_decide::run::{Decision, Extent, Run, TaskSource};
-use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
+use fixpoint_decide::run::{Extent, Run, TaskSource};
 use fixpoint_engine::EngineExit;
 use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
 use fixpoint_vocabulary::brief::Delivery;
@@ -9,12 +8,14 @@ use fixpoint_vocabulary::work::{BranchUpdate, DeliveredBranch};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 
 use super::plan_text;
+use crate::app_context::AppContext;
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::session::{RunOutcome, SessionContext};
 use crate::text_layout::wrap;
 
-/// Says how the run ended and what was delivered, and answers the exit code.
+/// Prints how the run ended and what was delivered, and returns the exit code.
 pub(crate) fn tell(
     run: &RunDirectory,
     outcome: &RunOutcome,
@@ -27,7 +28,7 @@ pub(crate) fn tell(
     match form {
         Form::Json => output.json(&Summary::of(run, view, None, lang))?,
         Form::Text => {
-            for line in screen(&run.id.0, view, lang) {
+            for line in screen(&run.id.0, view, session.app) {
                 output.line(&line)?;
             }
             if is_plan_only(view.run) {
@@ -35,14 +36,13 @@ pub(crate) fn tell(
             }
             delivery_lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
             if let EngineExit::Paused(_) = outcome.ending {
-                output.line(&format!("Resume: fixpoint resume {}", run.id))?;
+                output.line(&format!("{}: fixpoint resume {}", say(lang, "Resume", "再開"), run.id))?;
             }
         }
     }
     Ok(exit_code(outcome.ending.cause()))
 }
 
-/// Whether nothing but a plan was asked for.
 fn is_plan_only(run: &Run) -> bool {
     match &run.order().tasks {
         TaskSource::Planned(order) => order.extent == Extent::PlanOnly,
@@ -50,49 +50,8 @@ fn is_plan_only(run: &Run) -> bool {
     }
 }
 
-/// The exit code of a cause.
 pub(crate) fn exit_code(cause: Cause) -> u8 {
     cause.exit_code().unwrap_or(1)
-}
-
-/// Where a task stands, in words.
-pub(crate) fn status_words(status: TaskStatus) -> String {
-    let doing = |activity: TaskActivity| match activity {
-        TaskActivity::TakingBase => "take the base",
-        TaskActivity::Baseline => "check the base",
-        TaskActivity::Attempting => "let the agent work",
-        TaskActivity::Reverting => "take back what lies outside the scope",
-        TaskActivity::Goals => "run the goals",
-        TaskActivity::RestoringTests => "put the tests back as they were",
-        TaskActivity::GoalsWithBaseTests => "run the goals with the tests as they were",
-        TaskActivity::Guards => "run the guards",
-        TaskActivity::SuspectsAtBase => "run at the base what it had hidden",
-        TaskActivity::FlakyAtBase => "run at the base what fails sometimes",
-        TaskActivity::Confirming => "run again what looks new",
-        TaskActivity::Judging => "ask the judge",
-    };
-    match status {
-        TaskStatus::New => "nothing yet".to_string(),
-        TaskStatus::Working { activity } => doing(activity).to_string(),
-        TaskStatus::Paused { cause, .. } => format!("paused: {}", cause_name(cause)),
-        TaskStatus::Ended { cause } => format!("ended: {}", cause_name(cause)),
-    }
-}
-
-/// What was decided, in words.
-pub(crate) fn decision_words(decision: &Decision, lang: Lang) -> String {
-    let of_task = |decision: &fixpoint_decide::task_run::Decision| match &decision.judged {
-        Some(judged) => format!(
-            "{}; stage {}; {}; then {}",
-            judged.verdict.progress.name(),
-            judged.counts.stage,
-            judged.verdict.reason.text.in_lang(lang),
-            status_words(decision.status)
-        ),
-        None => status_words(decision.status),
-    };
-    let words: Vec<String> = decision.task_decisions().map(|(_, decision)| of_task(decision)).collect();
-    if words.is_empty() { format!("{} steps", decision.changes.len()) } else { words.join("; ") }
 }
 
 /// What is said about the delivery of a run's result.
@@ -144,24 +103,25 @@ fn not_updated(branch: &str, update: BranchUpdate, lang: Lang) -> Option<String>
     Some(Text::new(en, ja).in_lang(lang).to_string())
 }
 
-/// How a run stands, on one screen.
-pub(crate) fn screen(run: &str, view: RunView<'_>, lang: Lang) -> Vec<String> {
+/// The state of a run on one screen: cause, evidence, next steps.
+pub(crate) fn screen(run: &str, view: RunView<'_>, app: &AppContext) -> Vec<String> {
+    let (lang, width) = (app.lang, app.width());
     let Explanation { what, evidence, next } = explain(view, lang);
     let cause = view.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
-    let mut lines = wrap(&format!("{run}{cause}: {what}"), WIDTH, "", "  ");
+    let mut lines = wrap(&format!("{run}{cause}: {what}"), width, "", "  ");
     for line in evidence.into_iter().chain(Cost::of(view).used(lang)).chain(view.history.times.words(lang)) {
-        lines.extend(wrap(&line, WIDTH, "  · ", "    "));
+        lines.extend(wrap(&line, width, "  · ", "    "));
     }
     for line in next {
-        lines.extend(wrap(&line, WIDTH, "→ ", "  "));
+        lines.extend(wrap(&line, width, "→ ", "  "));
     }
     bounded(lines)
 }
 
-const WIDTH: usize = 79;
+/// Lines of one screen.
 const HEIGHT: usize = 22;
 
-/// At most one screen: what is too much is taken out of the middle, so that cause and next action stay.
+/// At most one screen: lines are removed from the middle, so that the cause and the next steps stay.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
     if lines.len() > HEIGHT {
         let tail =

@@ -32,7 +32,7 @@ pub(crate) fn lines(run: &Run, lang: Lang) -> Vec<String> {
 
 fn head(plan: &ReviewedPlan, run: &Run, lang: Lang) -> String {
     let (score, ja_score) = match score_words(plan, run) {
-        Some(score) => (format!(", score {score}"), format!("、{score} 点")),
+        Some(score) => (format!(", score {score}"), format!("、採点 {score}")),
         None => (String::new(), String::new()),
     };
     let number = plan.tasks.len();

@@ -1,72 +1,67 @@
-//! `fixpoint resume` and `fixpoint stop`.
-
-use std::time::{Duration, Instant};
+//! `fixpoint resume`.
 
 use fixpoint_engine::ResumeRequest;
 use fixpoint_journal::OpenMode;
-use fixpoint_ports::{Urgency, Workspaces};
-use fixpoint_runs::{RunDirectory, Status};
+use fixpoint_ports::Workspaces;
+use fixpoint_runs::RunDirectory;
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::Allowance;
 use fixpoint_vocabulary::{Redacted, TaskId, TaskState};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use serde_json::json;
 
 use crate::app_context::AppContext;
-use crate::arguments::{ResumeArguments, StopArguments};
+use crate::arguments::ResumeArguments;
 use crate::commands::outcome::tell;
 use crate::failure::Failure;
-use crate::output::{Form, Output};
+use crate::language::say;
+use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
-use crate::{allowance, environment};
+use crate::{allowance, environment, prompt_text};
 
-/// How long a run may take to end in good order before we say that it is still at it.
-const PATIENCE: Duration = Duration::from_secs(60);
-const POLL: Duration = Duration::from_millis(50);
-const AGAIN: Duration = Duration::from_millis(500);
-
-pub(crate) fn resume(
-    arguments: &ResumeArguments,
-    app: &AppContext,
-    output: &mut Output,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
-    // As many workspaces as the run began with. Where its journal must be repaired first, the usual number does.
-    let brief = run.read().ok().and_then(|recorded| recorded.header.brief);
+    // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
+    let recorded = run.read().ok();
+    if let Some(recorded) = &recorded {
+        prompt_text::check_remarks(&recorded.run().planning().remarks, &arguments.said)?;
+    }
+    let brief = recorded.and_then(|recorded| recorded.header.brief);
     let settings = brief.map(|brief| brief.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
-    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::read)?;
+    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
-    // Before anything is done in a workspace, what a dead process left in one is kept.
+    // Before a workspace is used again, the changes that a dead process left in it are saved.
     let lock = run.lock()?;
-    let rescue = repository.workspaces.rescue()?;
+    let recovery = repository.workspaces.recover()?;
     drop(lock);
-    for kept in &rescue.kept {
-        app.notices.say(&format!("kept what an interrupted agent left: refs/fixpoint/{}", kept.reference));
+    for kept in &recovery.recovered {
+        app.notices.say(&say(
+            app.lang,
+            format!("saved the changes of an interrupted agent: refs/fixpoint/{}", kept.reference),
+            format!("中断されたエージェントの変更を保存しました: refs/fixpoint/{}", kept.reference),
+        ));
     }
-    for lost in &rescue.lost {
-        let notice = format!(
-            "a workspace could not be read ({}); its files are in {}",
-            lost.why,
-            lost.directory.display()
-        );
-        app.notices.say(&notice);
+    for lost in &recovery.unrecovered {
+        let (why, directory) = (&lost.reason, lost.directory.display());
+        app.notices.say(&say(
+            app.lang,
+            format!("cannot read a workspace ({why}); its files are in {directory}"),
+            format!("作業領域を読み取れません（{why}）。ファイルは {directory} にあります"),
+        ));
     }
     let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
-    let back = ResumeRequest {
+    let request = ResumeRequest {
         more,
         unblocked: unblocked(&run, &arguments.tasks)?,
         said: arguments.said.iter().map(remark).collect(),
     };
-    let outcome = session.resume(&run, mode, back)?;
+    let outcome = session.resume(&run, mode, request)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 
-/// The tasks that may try again, which must be there and blocked.
+/// The tasks to retry, which must exist and be blocked.
 fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failure> {
     if names.is_empty() {
         return Ok(Vec::new());
@@ -79,69 +74,10 @@ fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failur
         let known: Vec<&str> = blocked.iter().map(|id| id.as_str()).collect();
         found.ok_or_else(|| {
             let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
-            Failure::BadInput(format!("--task `{name}`: no task of that name is blocked; blocked: {known}"))
+            Failure::BadInput(format!(
+                "--task `{name}`: no blocked task has this name; blocked tasks: {known}"
+            ))
         })
     };
     names.iter().map(wanted).collect()
-}
-
-pub(crate) fn stop(arguments: &StopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
-    let repository = Repository::look(app)?;
-    let run = repository.find(&arguments.run)?;
-    let stopped = match run.holder() {
-        None => Stopped::NotRunning,
-        Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
-    };
-    let status = Status::of(run.read()?.run().status(), run.holder());
-    let words = match stopped {
-        Stopped::NotRunning => format!("{} is not under way ({})", run.id, status.name()),
-        Stopped::Ended => {
-            format!("{} is stopped ({}); `fixpoint resume {}` goes on", run.id, status.name(), run.id)
-        }
-        Stopped::StillAtIt(pid) => {
-            format!("{}: process {pid} is still ending; `--now` ends it at once", run.id)
-        }
-    };
-    match Form::from(arguments.json) {
-        Form::Json => output.json(&json!({ "run": run.id.0, "status": status, "message": words }))?,
-        Form::Text => output.line(&words)?,
-    }
-    Ok(match stopped {
-        Stopped::NotRunning | Stopped::Ended => 0,
-        Stopped::StillAtIt(_) => 7,
-    })
-}
-
-enum Stopped {
-    NotRunning,
-    Ended,
-    StillAtIt(u32),
-}
-
-/// Asks the process that holds a run to stop, and waits until the run is free.
-fn ask(run: &RunDirectory, pid: u32, urgency: Urgency) -> Result<Stopped, Failure> {
-    let Some(target) = i32::try_from(pid).ok().filter(|pid| *pid > 1) else {
-        return Err(Failure::Unavailable(format!("{} is held by a process that cannot be told", run.id)));
-    };
-    let ask = || {
-        // Another process may have the number by now, and that it has ended is what was wanted.
-        if run.holder() == Some(pid) {
-            let _ = kill(Pid::from_raw(target), Signal::SIGTERM);
-        }
-    };
-    ask();
-    let deadline = Instant::now() + PATIENCE;
-    let mut asked_again = Instant::now() + POLL;
-    while Instant::now() < deadline {
-        if run.holder().is_none() {
-            return Ok(Stopped::Ended);
-        }
-        // Two signals in quick succession may arrive as one, so the second is repeated.
-        if urgency == Urgency::Now && Instant::now() >= asked_again {
-            ask();
-            asked_again = Instant::now() + AGAIN;
-        }
-        std::thread::sleep(POLL);
-    }
-    Ok(Stopped::StillAtIt(pid))
 }

@@ -1,8 +1,6 @@
-//! `fixpoint run` and `fixpoint plan`: from a goal to a finished branch, or to a plan.
+//! `fixpoint run` and `fixpoint plan`: from a goal to a branch, or to a plan only.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use fixpoint_config::Loaded;
@@ -16,24 +14,23 @@ use fixpoint_prompts::estimate_tokens;
 use fixpoint_vocabulary::ask::{Asking, Role};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
+use fixpoint_vocabulary::{Lang, counted};
 
 use super::loop_command::refuse_sandbox;
 use super::outcome::tell;
 use crate::app_context::AppContext;
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
-use crate::evidence::{Evidence, settings_with};
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
-use crate::judges;
+use crate::judge_noise;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{SUPERVISE, SessionContext};
-use crate::staff::{advisers, model_surroundings};
-use crate::{agent, allowance, environment};
+use crate::{agent, allowance, environment, prompt_text};
 
-/// No goal is longer than this.
-const LONGEST_GOAL: u64 = 4 << 20;
-
-/// What a planner may name as a tool: what any coding agent can do.
+/// The tools that a planner may name: what every coding agent can do.
 const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
 
 pub(crate) fn run(
@@ -54,8 +51,8 @@ pub(crate) fn run(
         (None, None) => Delivery::Branch,
     };
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let words = Words { agent: Some(&arguments.agent), delivery, test_edits, extent: Extent::Whole };
-    job.begin(&arguments.goal, words, app, output)
+    let variant = Variant { agent: Some(&arguments.agent), delivery, test_edits, extent: Extent::Whole };
+    job.begin(&arguments.goal, variant, app, output)
 }
 
 pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
@@ -63,24 +60,24 @@ pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Out
     if arguments.bounds {
         return job.show_bounds(arguments, app, output);
     }
-    let words = Words {
+    let variant = Variant {
         agent: None,
         delivery: Delivery::Branch,
         test_edits: TestEdits::Checked,
         extent: Extent::PlanOnly,
     };
-    job.begin(&arguments.goal, words, app, output)
+    job.begin(&arguments.goal, variant, app, output)
 }
 
-/// What was asked for, before anything is looked at.
+/// What was asked for, before the repository is looked at.
 struct Job {
     goal: String,
     settings: Settings,
     explicit: Explicit,
 }
 
-/// What only one of the two commands says.
-struct Words<'a> {
+/// What differs between the two commands.
+struct Variant<'a> {
     agent: Option<&'a [String]>,
     delivery: Delivery,
     test_edits: TestEdits,
@@ -92,13 +89,13 @@ impl Job {
         let person = arguments.person.as_deref();
         let loaded = app.configuration_for(person, &arguments.evidence.set)?;
         let explicit = explicit(&loaded);
-        let mut settings = settings_with(loaded.settings, &arguments.evidence);
+        let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
         if let Some(budget) = &arguments.budget {
-            allowance::set(&mut settings.budget, allowance::read(budget)?);
+            allowance::apply(&mut settings.budget, allowance::parse(budget)?);
         }
-        let goal = goal(arguments)?;
+        let goal = prompt_text::read("the goal", arguments.goal.as_deref(), arguments.file.as_deref())?;
         if goal.trim().is_empty() {
-            return Err(Failure::BadInput("the goal is empty; say in a sentence what is to be done".into()));
+            return Err(Failure::BadInput("the goal is empty; describe in a sentence what you want".into()));
         }
         Ok(Self { goal, settings, explicit })
     }
@@ -106,31 +103,36 @@ impl Job {
     fn begin(
         mut self,
         arguments: &GoalArguments,
-        words: Words<'_>,
+        variant: Variant<'_>,
         app: &AppContext,
         output: &mut Output,
     ) -> Result<u8, Failure> {
         let repository = Repository::open(app, &self.settings)?;
         repository.workspaces.require_base(arguments.base.as_deref())?;
         let evidence = self.evidence(arguments, &repository, app)?;
-        let agent = match words.agent {
-            Some(typed) => agent::choose(typed, &mut self.settings, &repository, app)?,
+        let agent = match variant.agent {
+            Some(typed) => {
+                agent::choose(typed, arguments.base.as_deref(), &mut self.settings, &repository, app)?
+            }
             None => Vec::new(),
         };
         let models = self.models(app)?;
+        if !models.is_empty() {
+            prompt_text::check_goal_tokens(&self.goal, self.settings.models.max_prompt_tokens)?;
+        }
         if evidence.checks.is_empty() && models.is_empty() {
             return Err(Failure::Unavailable(
-                "nothing could show that it is done: there is no check and no model that judges; name a check with \
-                 --until or --check, or see `fixpoint doctor` for models"
+                "there is neither a check nor a judge model, so nothing can verify the result; give a check with \
+                 --until or --check, or set up a model (see `fixpoint doctor`)"
                     .into(),
             ));
         }
-        let order = self.order(&evidence, &models, &words, &repository, app);
+        let order = self.order(&evidence, &models, &variant, &repository, app);
         let bounds = match models.get(&Role::Planner) {
             Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
             None => self.bounds_of_checks_alone(),
         };
-        app.notices.say(&bounds_line(&bounds));
+        app.notices.say(&bounds_line(&bounds, app.lang));
         let brief = Brief {
             version: env!("CARGO_PKG_VERSION").to_string(),
             repository: repository.root().to_string_lossy().into_owned(),
@@ -143,51 +145,50 @@ impl Job {
                 None => BaseOrder::WorkingTree,
             },
             settings: self.settings,
-            delivery: words.delivery,
+            delivery: variant.delivery,
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(order, brief)?;
-        judges::remember(&repository, &outcome.header, &outcome.folded.run, app.notices);
+        judge_noise::add_from_run(&repository, &outcome.folded.run, app.notices);
         tell(&run, &outcome, &session, arguments.json.into(), output)
     }
 
-    /// The checks: as typed, as configured, as found. A project may have none: then the judge alone decides.
+    /// The checks: from the command line, else configured, else detected. Without any, the judge alone decides.
     fn evidence(
         &mut self,
         arguments: &GoalArguments,
         repository: &Repository,
         app: &AppContext,
-    ) -> Result<Evidence, Failure> {
-        let typed = Evidence::typed(&arguments.goals, &arguments.evidence, &repository.directory)?;
-        if let Some(evidence) = typed.or_else(|| Evidence::configured(&self.settings)) {
-            return Ok(evidence);
-        }
-        match Evidence::found(repository, &mut self.settings, app.notices) {
-            Ok(found) => Ok(found),
-            Err(Failure::BadInput(_)) => {
-                let words =
-                    "no check was named and none was found: only a model can judge, and must agree twice";
-                app.notices.say(words);
-                Ok(Evidence::none())
-            }
-            Err(failure) => Err(failure),
-        }
+    ) -> Result<SelectedChecks, Failure> {
+        let (goals, options) = (&arguments.goals, &arguments.evidence);
+        let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app)?;
+        Ok(selected.unwrap_or_else(|| {
+            app.notices.say(&say(
+                app.lang,
+                "no checks given or detected: the judge model alone decides, and must approve twice",
+                "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
+            ));
+            SelectedChecks::none()
+        }))
     }
 
-    /// The models; their names are frozen, so that a run that is taken up again asks the same ones.
+    /// The models. Their names are fixed in the settings, so that a resumed run asks the same ones.
     fn models(&mut self, app: &AppContext) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
-        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
-            Failure::Unavailable(format!("this program cannot be started again: {error}"))
-        })?;
-        let around = model_surroundings(app, &self.settings.models, Arc::new(processes), None);
-        match advisers(&self.settings.models, &around) {
+        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
+            .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
+        let environment = model_environment(app, &self.settings.models, Arc::new(processes), None);
+        match models_by_role(&self.settings.models, &environment) {
             Ok((models, named)) => {
                 self.settings.models = named;
                 Ok(models)
             }
             Err(error) if self.settings.planning.enabled => Err(Failure::Unavailable(error.to_string())),
             Err(error) => {
-                app.notices.say(&format!("no model judges: {error}"));
+                app.notices.say(&say(
+                    app.lang,
+                    format!("no judge model: {error}"),
+                    format!("判定モデルがありません: {error}"),
+                ));
                 Ok(BTreeMap::new())
             }
         }
@@ -195,9 +196,9 @@ impl Job {
 
     fn order(
         &self,
-        evidence: &Evidence,
+        evidence: &SelectedChecks,
         models: &BTreeMap<Role, Arc<dyn Model>>,
-        words: &Words<'_>,
+        variant: &Variant<'_>,
         repository: &Repository,
         app: &AppContext,
     ) -> RunOrder {
@@ -214,15 +215,15 @@ impl Job {
             reflection_interval: levels.reflection_interval,
             asking: if app.can_ask() { Asking::Possible } else { Asking::NobodyThere },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
-            extent: words.extent,
-            sigma: judge.and_then(|judge| judges::sigma(repository, judge.name())),
+            extent: variant.extent,
+            sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
             prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
             tools: TOOLS.map(ToString::to_string).to_vec(),
             guards: of_kind(CheckKind::Guard),
             goals: of_kind(CheckKind::Goal),
-            test_edits: words.test_edits,
+            test_edits: variant.test_edits,
         };
-        RunOrder::planned(order, allowance::of(&settings.budget))
+        RunOrder::planned(order, allowance::from_settings(&settings.budget))
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
@@ -232,7 +233,7 @@ impl Job {
         bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
     }
 
-    /// Nobody is asked: nothing is planned, judged by a model or planned anew.
+    /// Without any model: no planning, no judge, no replanning.
     fn bounds_of_checks_alone(&self) -> bounds::Answer {
         let mut config = self.settings.clone();
         config.replanning.enabled = false;
@@ -246,7 +247,7 @@ impl Job {
         app: &AppContext,
         output: &mut Output,
     ) -> Result<u8, Failure> {
-        // Without a model there is no price, and everything else can still be said.
+        // Without a model there is no price; all other limits are known.
         let models = self.models(app).unwrap_or_default();
         let tasks = arguments.tasks.unwrap_or(self.settings.planning.max_subtasks);
         let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
@@ -254,12 +255,14 @@ impl Job {
         match Form::from(arguments.goal.json) {
             Form::Json => output.json(&bounds)?,
             Form::Text => {
-                output.line(&bounds_line(&bounds))?;
+                output.line(&bounds_line(&bounds, app.lang))?;
                 for term in &bounds.terms {
                     let meaning = term.meaning.in_lang(app.lang);
-                    output.line(&format!(
-                        "  {:16} {:>7} calls {:>6} attempts  {meaning}",
-                        term.name, term.model_calls, term.agent_attempts
+                    let (calls, attempts) = (term.model_calls, term.agent_attempts);
+                    output.line(&say(
+                        app.lang,
+                        format!("  {:16} {calls:>7} calls {attempts:>6} attempts  {meaning}", term.name),
+                        format!("  {:16} 呼び出し{calls:>7} 試行{attempts:>6}  {meaning}", term.name),
                     ))?;
                 }
             }
@@ -268,11 +271,21 @@ impl Job {
     }
 }
 
-fn bounds_line(bounds: &bounds::Answer) -> String {
-    let money = bounds.money.map(|money| format!(", ${money:.2} for models")).unwrap_or_default();
-    format!(
-        "at most {} model calls, {} tokens, {} attempts of agents{money}",
-        bounds.model_calls, bounds.tokens, bounds.agent_attempts
+fn bounds_line(bounds: &bounds::Answer, lang: Lang) -> String {
+    let (money, ja_money) = bounds
+        .money
+        .map(|money| (format!(", ${money:.2} for models"), format!("、モデル費用 ${money:.2}")))
+        .unwrap_or_default();
+    let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
+    say(
+        lang,
+        format!(
+            "limits: at most {}, {}, {}{money}",
+            counted(calls, "model call"),
+            counted(tokens, "token"),
+            counted(attempts, "agent attempt")
+        ),
+        format!("上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"),
     )
 }
 
@@ -282,33 +295,4 @@ fn explicit(loaded: &Loaded) -> Explicit {
         level: loaded.is_explicit("planning.decomposition_level"),
         interval: loaded.is_explicit("planning.reflection.trigger_interval"),
     }
-}
-
-fn goal(arguments: &GoalArguments) -> Result<String, Failure> {
-    let unreadable = |path: &Path, source| Failure::Unreadable { path: path.to_path_buf(), source };
-    let bytes = match (&arguments.goal, &arguments.file) {
-        (Some(goal), _) => goal.clone().into_bytes(),
-        (None, Some(path)) if path.as_os_str() == "-" => {
-            bounded(std::io::stdin()).map_err(Failure::NoInput)?
-        }
-        (None, Some(path)) => std::fs::File::open(path).and_then(bounded).map_err(|e| unreadable(path, e))?,
-        (None, None) => Vec::new(),
-    };
-    if bytes.len() as u64 > LONGEST_GOAL {
-        return Err(Failure::BadInput(format!(
-            "the goal is longer than {LONGEST_GOAL} bytes; say what is wanted in less, and leave logs and listings in \
-             files of the repository"
-        )));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        Failure::BadInput(format!("the goal is not UTF-8: byte {place} begins no letter"))
-    })
-}
-
-/// One byte more than a goal may have, at most, so that it is seen where there is more.
-fn bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(LONGEST_GOAL + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -86,6 +86,10 @@ impl Words {
         self.say("waiting for your answer", "あなたの回答を待っています")
     }
 
+    pub(super) fn left_out_of_prompt(self, omission: &str) -> String {
+        self.say(format!("  left out of the prompt: {omission}"), format!("  プロンプトから省略: {omission}"))
+    }
+
     pub(super) fn delivering(self) -> String {
         self.say("creating the branch", "ブランチを作成中")
     }
@@ -251,7 +255,7 @@ impl Words {
             PlanVerdict::NotAcceptable => ("not acceptable", "不合格"),
         };
         let (of_score, ja_of_score) = match score {
-            Some(score) => (format!("score {score}"), format!("{score} 点")),
+            Some(score) => (format!("score {score}"), format!("採点 {score}")),
             None => ("no score".to_string(), "採点なし".to_string()),
         };
         self.say(format!("plan {number}: {of_score}, {en}"), format!("計画{number}: {ja_of_score}、{ja}"))

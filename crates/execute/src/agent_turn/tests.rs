@@ -1,6 +1,6 @@
 //! Which kind it is, and what is kept of what it said.
 
-use fixpoint_ports::Captured;
+use fixpoint_ports::CapturedOutput;
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::BaseOrder;
 use fixpoint_vocabulary::settings::Settings;
@@ -39,9 +39,9 @@ fn settings_say_which_kind_it_is_and_else_its_name_does() {
 }
 
 fn worked(outcome: Option<Outcome>, words: Option<&str>, errors: &[&str]) -> Worked {
-    let output = Captured { path: PathBuf::new(), written: 0, left_out: 0 };
+    let output = CapturedOutput { path: PathBuf::new(), written: 0, omitted: 0 };
     Worked {
-        ended: Ended { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
+        ended: ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
         transcript: Transcript {
             outcome,
             last_words: words.map(ToString::to_string),

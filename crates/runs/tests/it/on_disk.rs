@@ -16,8 +16,8 @@ use fixpoint_runs::{
 };
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, ReportedFailure, TreeId,
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CommandEnd, CommandId, CommandResult, CommitId,
+    ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Lang, Redactor};
 

@@ -16,8 +16,8 @@ use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptResult, Base, CheckCall, CheckEnd, CheckReport, Command, CommandEnd,
-    CommandId, CommandResult, CommitId, Delivered, Merged, Recalled, ReportedFailure, TreeId,
+    AgentEnd, Allowance, AttemptResult, Base, CheckCall, CheckEnd, CheckReport, CommandEnd, CommandId,
+    CommandResult, CommitId, Delivered, Merged, Recalled, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
 

@@ -1,4 +1,5 @@
-//! `fixpoint demo loop`: two loops on a sample repository. The agents are scripted and say so; all else is real.
+//! `fixpoint demo loop`: two loops on a sample repository. The agents are scripted, and the demo says so; everything
+//! else is real.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +12,7 @@ use crate::arguments::{Arguments, Command, LoopArguments};
 use crate::commands::loop_command;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
+use crate::text_layout::wrap;
 
 /// The sample repository, and the agents beside it.
 const FILES: [(&str, &str); 4] = [
@@ -20,7 +22,7 @@ const FILES: [(&str, &str); 4] = [
     ("hasty.sh", include_str!("../../../demo/hasty.sh")),
 ];
 
-/// A repository without a commit, which is all a working tree needs.
+/// A repository without a commit: `loop` needs none.
 const REPOSITORY: [(&str, &str); 3] = [
     ("till/.git/HEAD", "ref: refs/heads/main\n"),
     ("till/.git/config", "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"),
@@ -34,21 +36,21 @@ struct Scene {
 }
 
 pub(crate) fn run(form: Form, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let mut stage = Stage { form, app, output };
-    stage.say(&Text::new(
-        "Two loops on a small sample repository. The agents are scripted: shell scripts that play a part. Everything \
-         else is real: git, processes, checks, the journal, the verdicts. Nothing of yours is touched.",
-        "小さなサンプルリポジトリでループを二つ実行します。エージェントは台本どおりのシェルスクリプトです。git、プロセス、\
+    let mut presenter = Presenter { form, app, output };
+    presenter.say(&Text::new(
+        "Two loops on a small sample repository. The agents are scripted shell scripts. Everything else is real: git, \
+         processes, checks, journal, decisions. Your files are not touched.",
+        "小さなサンプルリポジトリでループを2つ実行します。エージェントは台本どおりに動くシェルスクリプトです。git、プロセス、\
          チェック、ジャーナル、判定はすべて本物です。あなたのファイルには触れません。",
     ))?;
     for scene in scenes() {
         let directory = tempfile::tempdir()
             .map_err(|source| Failure::Unwritable { path: std::env::temp_dir(), source })?;
-        stage.play(&scene, directory.path())?;
+        presenter.run(&scene, directory.path())?;
     }
-    stage.line("")?;
-    stage.say(&Text::new(
-        "Your turn, in a repository of yours: fixpoint loop --until 'COMMAND THAT FAILS NOW' -- YOUR AGENT",
+    presenter.line("")?;
+    presenter.say(&Text::new(
+        "Now try it in your own repository: fixpoint loop --until 'COMMAND THAT FAILS NOW' -- AGENT",
         "次はあなたのリポジトリで: fixpoint loop --until '今失敗するコマンド' -- エージェント",
     ))
 }
@@ -57,39 +59,39 @@ fn scenes() -> [Scene; 2] {
     [
         Scene {
             title: Text::new(
-                "1. An agent that goes in circles: each time another number, another time stamp, and the same failure",
-                "1. 同じところを回るエージェント: 毎回違う数値と時刻、しかし同じ失敗",
+                "1. An agent that goes in circles: new numbers and time stamps each time, but the same failure",
+                "1. 堂々巡りするエージェント: 数値と時刻は毎回違うが、失敗は同じ",
             ),
             agent: "stuck.sh",
             afterwards: Text::new(
-                "It was stopped after four attempts, not after a night. The failure has one fingerprint, however its \
-                 words change.",
-                "一晩ではなく4回で止まりました。言葉が変わっても失敗の指紋は一つです。",
+                "It was stopped after four attempts instead of running all night. The failure keeps its fingerprint, even \
+                 if its message changes.",
+                "一晩中ではなく4回の試行で停止しました。メッセージが変わっても、失敗のフィンガープリントは同じです。",
             ),
         },
         Scene {
             title: Text::new(
-                "2. An agent that claims: it breaks something, then removes the test, and says \"done\" each time",
-                "2. 「完了」と言うエージェント: 壊し、テストを消し、そのたびに完了と言う",
+                "2. An agent that claims success: it breaks something, deletes the test, and says \"done\" each time",
+                "2. 完了したと主張するエージェント: 何かを壊し、テストを削除し、そのたびに「完了」と言う",
             ),
             agent: "hasty.sh",
             afterwards: Text::new(
-                "Its word counted for nothing, the evidence did. What failed before the work began (the printed price) \
-                 is known and blocks nobody.",
-                "言葉ではなく証拠が決めました。以前から失敗していたテスト(印字)は既知として扱われます。",
+                "The checks decided, not the agent's claim. The test that failed before the work began (printed prices) is \
+                 known and was tolerated.",
+                "エージェントの主張ではなくチェックが決めました。以前から失敗していたテスト（価格の印字）は既知として許容されます。",
             ),
         },
     ]
 }
 
-/// Where the scenes are told, unless only their results are wanted.
-struct Stage<'a> {
+/// Prints the demo; with `--json`, only the results.
+struct Presenter<'a> {
     form: Form,
     app: &'a AppContext,
     output: &'a mut Output,
 }
 
-impl Stage<'_> {
+impl Presenter<'_> {
     fn line(&mut self, line: &str) -> Result<(), Failure> {
         match self.form {
             Form::Text => self.output.line(line),
@@ -98,11 +100,11 @@ impl Stage<'_> {
     }
 
     fn say(&mut self, text: &Text) -> Result<(), Failure> {
-        let lang = self.output.lang();
-        self.line(text.in_lang(lang))
+        let lines = wrap(text.in_lang(self.output.lang()), self.app.width(), "", "");
+        lines.iter().try_for_each(|line| self.line(line))
     }
 
-    fn play(&mut self, scene: &Scene, place: &Path) -> Result<(), Failure> {
+    fn run(&mut self, scene: &Scene, place: &Path) -> Result<(), Failure> {
         set_up(place)?;
         self.line("")?;
         self.line(&format!("── {}", scene.title.in_lang(self.output.lang())))?;
@@ -118,7 +120,7 @@ impl Stage<'_> {
         self.say(&scene.afterwards)
     }
 
-    /// The diagnosis as it was written, if one was.
+    /// The diagnosis, if one was written.
     fn show_diagnosis(&mut self, place: &Path) -> Result<(), Failure> {
         let Some(file) = find(&place.join(".local/state"), "diagnosis.md") else { return Ok(()) };
         let text = fs::read_to_string(&file).map_err(|source| Failure::Unreadable { path: file, source })?;
@@ -141,7 +143,6 @@ fn set_up(place: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a person would have typed.
 fn typed(scene: &Scene, place: &Path, form: Form) -> Result<LoopArguments, Failure> {
     let agent = place.join(scene.agent).to_string_lossy().into_owned();
     let mut words =
@@ -155,14 +156,14 @@ fn typed(scene: &Scene, place: &Path, form: Form) -> Result<LoopArguments, Failu
     if let Command::Loop(arguments) = arguments.command {
         Ok(*arguments)
     } else {
-        Err(Failure::Internal("the demo does not type a loop".into()))
+        Err(Failure::Internal("the command of the demo is not `loop`".into()))
     }
 }
 
 /// Lines of the diagnosis that are shown.
 const DIAGNOSIS_LINES: usize = 24;
 
-/// The first file of a name in a tree that this program made.
+/// The first file with this name in a directory tree.
 fn find(directory: &Path, name: &str) -> Option<std::path::PathBuf> {
     let entries = fs::read_dir(directory).ok()?.flatten();
     let mut directories = Vec::new();

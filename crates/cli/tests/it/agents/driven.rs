@@ -62,7 +62,7 @@ fn a_claim_is_no_change_and_the_hint_says_where_to_look() {
         assert_eq!(stopped.progress(), ["no_change"; 4], "{agent:?}");
         let told = studio.lab.explained(&stopped).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("I have fixed everything"), "{agent:?}:\n{told}");
-        assert!(told.contains("may not have been permitted"), "{agent:?}:\n{told}");
+        assert!(told.contains("may lack permission to edit"), "{agent:?}:\n{told}");
     });
 }
 

@@ -31,9 +31,12 @@ fn what_is_new_known_and_vanished() {
         );
         let text = lab.call(&check[..1].iter().chain(&check[2..]).copied().collect::<Vec<_>>());
         assert_eq!(text.code, 3);
-        for line in
-            ["1 new, 1 known, 0 flaky, 1 vanished (beside HEAD)", "new: fine", "vanished: gone", "known: old"]
-        {
+        for line in [
+            "1 new, 1 known, 0 flaky, 1 vanished (compared with HEAD)",
+            "new: fine",
+            "vanished: gone",
+            "known: old",
+        ] {
             assert!(text.stdout.contains(line), "{line}:\n{}", text.stdout);
         }
         lab.put("src/fine", "ok\n");

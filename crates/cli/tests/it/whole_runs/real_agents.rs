@@ -197,7 +197,7 @@ fn a_claim_is_no_change_and_the_next_prompt_says_so() {
         let hope = cast.stage.asked("task_judgement").pop().expect("asked");
         assert!(hope.contains(claim), "{agent:?}: {hope}");
         let explained = cast.stage.lab.explained(&stopped).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(explained.contains("may not have been permitted"), "{agent:?}:\n{explained}");
+        assert!(explained.contains("may lack permission to edit"), "{agent:?}:\n{explained}");
     });
 }
 

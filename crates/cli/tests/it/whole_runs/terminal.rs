@@ -112,7 +112,7 @@ fn two_questions_one_after_the_other_are_both_answered() {
         let Some(mut person) = Person::starts(&stage, &arguments) else { return };
         person.sees("Which files?");
         person.types("only src/a\n");
-        person.sees("Agree? [y/N]");
+        person.sees("Do you agree? [y/N]");
         person.types(typed);
         let (code, shown) = person.leaves();
         assert_eq!(code, expected, "{shown}");
@@ -151,16 +151,16 @@ fn a_live_run_shows_phase_score_budget_attempts_and_the_last_line_of_each_agent(
     let (code, shown) = person.leaves();
     assert_eq!(code, 0, "{shown}");
     for part in [
-        "carrying out",
-        "judging the plan",
+        "executing",
+        "reviewing the plan",
         "plan 84 ± ",
         "2 of 9 attempts",
         "of 900000 tokens",
         "▶ a · running · attempt 1, stage 1",
-        "     the agent works · ",
+        "     agent working · ",
         " > a speaks",
         " > b speaks",
-        "✓ a · done · 1 attempt · failing 0",
+        "✓ a · done · 1 attempt · failures 0",
     ] {
         assert!(shown.contains(part), "`{part}` is not in\n{shown}");
     }

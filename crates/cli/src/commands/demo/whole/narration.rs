@@ -1,6 +1,6 @@
-//! What is said while the run goes on: each thing once, when it happens for the first time.
+//! What the demo explains while the run goes on: each thing once, when it happens for the first time.
 //!
-//! Owns the words for those who see Fixpoint for the first time. Refuses to say anything that is not on record then.
+//! Says nothing that is not recorded at that time.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -18,18 +18,17 @@ use super::moments::Moment;
 use crate::scripted_person::DemoScript;
 use crate::text_layout::wrap;
 
-/// What the scripted person answers. The scripted planner waits for the first words of it.
+/// The answers of the scripted person. The scripted planner expects the beginning of the first one.
 const ANSWERS: [&str; 2] = [
     "The discount, the receipts, the stock and the tax: what `sh tests/run.sh` says of them.",
     "The opening hours. I know that a test of them fails.",
 ];
 
-/// What stands before everything that is said.
+/// Before every line of an explanation.
 const MARK: &str = " ┃ ";
 /// As wide as the terminal that most people have, so that a recorded demo looks the same everywhere.
 const WIDTH: usize = 80;
 
-/// Says what happens.
 #[derive(Debug)]
 pub(super) struct Narration {
     lang: Lang,
@@ -58,16 +57,16 @@ impl DemoScript for Narration {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<Moment> =
             moments(record, view.run).into_iter().filter(|moment| said.insert(*moment)).collect();
-        new.into_iter().flat_map(|moment| lines(&moment.words(), self.lang)).collect()
+        new.into_iter().flat_map(|moment| lines(&moment.explanation(), self.lang)).collect()
     }
 }
 
-/// Text as the narrator's, in lines.
+/// An explanation, in lines.
 pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
     wrap(text.in_lang(lang), WIDTH, MARK, MARK)
 }
 
-/// What a record is about, in the order in which it is told.
+/// What a record is about, in the order of explanation.
 fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     let mut found = Vec::new();
     if matches!(record.event, Event::Begun) {
@@ -79,14 +78,14 @@ fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     if record.decision.commands(0).any(|(_, _, command)| matches!(command, Command::AskPerson(_))) {
         found.push(Moment::Unclear);
     }
-    if attempts_under_way(run) > 1 {
+    if running_agents(run) > 1 {
         found.push(Moment::AtOnce);
     }
     found
 }
 
-/// Agents that are at work.
-pub(super) fn attempts_under_way(run: &Run) -> usize {
+/// Agents that are working.
+pub(super) fn running_agents(run: &Run) -> usize {
     run.in_flight().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
 }
 
@@ -145,7 +144,7 @@ fn moments_of_attempt(judged: &JudgedAttempt) -> Vec<Moment> {
         (progress == ProgressKind::Oscillating, Moment::Circles),
         (is_raised, Moment::StageTwo),
         (!judged.outside.is_empty(), Moment::Reverted),
-        (is_complete && judged.stage == 2, Moment::TurnedRound),
+        (is_complete && judged.stage == 2, Moment::Recovered),
         (is_complete && !judged.comparison.known.is_empty(), Moment::Known),
     ];
     found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, moment)| moment).collect()
