@@ -136,14 +136,14 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
         Some(judged) => {
             let (progress, stage) = (progress_words(judged.verdict.progress, lang), judged.counts.stage);
             let (reason, next) =
-                (judged.verdict.reason.text.in_lang(lang), status_words(decision.status, lang));
+                (judged.verdict.reason.text.in_lang(lang), task_status_words(decision.status, lang));
             say(
                 lang,
                 format!("{progress}, stage {stage}: {reason}; next: {next}"),
                 format!("{progress}、ステージ{stage}: {reason}。次: {next}"),
             )
         }
-        None => status_words(decision.status, lang),
+        None => task_status_words(decision.status, lang),
     };
     let tasks = decision.task_decisions().map(|(_, decision)| of_task(decision));
     let commands =
@@ -185,7 +185,7 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
 }
 
 /// What a task does next, in words.
-fn status_words(status: TaskStatus, lang: Lang) -> String {
+fn task_status_words(status: TaskStatus, lang: Lang) -> String {
     match status {
         TaskStatus::New => say(lang, "not started", "未開始"),
         TaskStatus::Working { activity } => activity_words(activity, lang),
