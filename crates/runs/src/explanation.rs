@@ -360,6 +360,23 @@ impl TaskExplainer<'_> {
         })
     }
 
+    fn after_no_progress(&self) -> Vec<String> {
+        let read = self.say(
+            "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
+            "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
+        );
+        let then = self.say(
+            "Then give more detail in the prompt, split the goal, or extend --allow, and start again.",
+            "その上で、プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
+        );
+        let edits = self.say(
+            "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
+            "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
+        );
+        let hint = self.idle_hint().into_iter();
+        hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
+    }
+
     fn next(&self) -> Vec<String> {
         let Some(cause) = self.task.cause() else { return Vec::new() };
         match cause {
@@ -391,22 +408,7 @@ impl TaskExplainer<'_> {
                 "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
                  ファイルを編集できる設定ですか。",
             )],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => {
-                let read = self.say(
-                    "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
-                    "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
-                );
-                let then = self.say(
-                    "Then give more detail in the prompt, split the goal, or extend --allow, and start again.",
-                    "その上で、プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
-                );
-                let edits = self.say(
-                    "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
-                    "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
-                );
-                let hint = self.idle_hint().into_iter();
-                hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
-            }
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
             Cause::Budget => vec![self.say(
                 "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",
