@@ -202,7 +202,9 @@ impl Watcher for ExecutorProgress {
             Progress::UncommittedWork => drawing.line(&words.uncommitted_work()),
             Progress::SettingUp(command) => drawing.line(&words.setting_up(&harmless(command))),
             Progress::Checking(name) => drawing.doing_for(task, &words.checking(&harmless(name))),
-            Progress::KnownFromEarlier(name) => drawing.line(&words.cached_baseline(&harmless(name))),
+            Progress::CachedBaseline { check, age } => {
+                drawing.line(&words.cached_baseline(&harmless(check), age));
+            }
             Progress::AgentStarts => drawing.doing_for(task, &words.agent_works()),
             Progress::Line(line) => drawing.last_line_of(task, line),
             Progress::Used(usage) => drawing.used_for(task, usage),

@@ -94,7 +94,7 @@ impl Duty {
         let mut worked = self.turn(order, &told, session.as_ref(), slot, log, cancel)?;
         if session.is_some() && worked.transcript.outcome == Some(TurnOutcome::SessionGone) {
             // It asked nobody and changed nothing. What it said stays beside what it says now.
-            self.tools.watcher.see(Progress::Notice("the agent's session is gone; it begins anew"));
+            self.tools.watcher.see(Progress::Notice("the agent's session is gone; starting a new one"));
             let kept = log.with_extension("gone.log");
             fs::rename(log, &kept).map_err(Obstacle::at(kept))?;
             worked = self.turn(order, &told, None, slot, log, cancel)?;

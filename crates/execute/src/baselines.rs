@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use fixpoint_ports::Cancel;
 use fixpoint_vocabulary::brief::PlacedCheck;
@@ -54,9 +54,9 @@ impl Duty {
             Ok(Asked::Busy) | Err(_) => None,
         };
         let file = self.places.baselines.join(format!("{key}.json"));
-        if let Some(report) = self.known(&file, call)? {
+        if let Some((report, age)) = self.known(&file, call)? {
             if reuse.run == 1 {
-                self.tools.watcher.see(Progress::KnownFromEarlier(&placed.check.name));
+                self.tools.watcher.see(Progress::CachedBaseline { check: &placed.check.name, age });
             }
             return Ok(report);
         }
@@ -68,15 +68,15 @@ impl Duty {
         Ok(report)
     }
 
-    fn known(&self, file: &Path, call: &CheckCall) -> Result<Option<CheckReport>, Obstacle> {
-        let is_young = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age < OLDEST);
-        if !fs::metadata(file).and_then(|metadata| metadata.modified()).is_ok_and(is_young) {
-            return Ok(None);
-        }
+    /// The cached report with its age, if it is not too old.
+    fn known(&self, file: &Path, call: &CheckCall) -> Result<Option<(CheckReport, Duration)>, Obstacle> {
+        let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        let Some(age) = age.filter(|age| *age < OLDEST) else { return Ok(None) };
         let kept = fs::read(file).ok().and_then(|content| serde_json::from_slice::<Kept>(&content).ok());
         let Some(kept) = kept.filter(|kept| kept.format == FORMAT) else { return Ok(None) };
         let passed_set = kept.passed.map(|names| self.tools.blobs.put(&names)).transpose()?;
-        Ok(Some(CheckReport { check: call.check, passed_set, ..kept.report }))
+        Ok(Some((CheckReport { check: call.check, passed_set, ..kept.report }, age)))
     }
 
     /// Everything the outcome of a check at a base depends on, as far as we can know.

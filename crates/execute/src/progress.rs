@@ -1,6 +1,7 @@
 //! What can be seen while a command is under way. It is shown and forgotten, never recorded.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
@@ -14,8 +15,8 @@ pub enum Progress<'a> {
     SettingUp(&'a str),
     /// A check begins.
     Checking(&'a str),
-    /// What a check showed at this base was known already, from another task or run.
-    KnownFromEarlier(&'a str),
+    /// The baseline of a check comes from the cache of another task or run.
+    CachedBaseline { check: &'a str, age: Duration },
     /// The agent begins.
     AgentStarts,
     /// The last line somebody printed, or what an agent says or does.

@@ -362,7 +362,7 @@ impl TaskExplainer<'_> {
         })
     }
 
-    fn after_stop(&self) -> Vec<String> {
+    fn after_no_progress(&self) -> Vec<String> {
         let read = self.say(
             "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
             "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
@@ -410,7 +410,7 @@ impl TaskExplainer<'_> {
                 "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
                  ファイルを編集できる設定ですか。",
             )],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_stop(),
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
             Cause::Budget => vec![self.say(
                 "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",

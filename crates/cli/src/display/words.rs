@@ -45,8 +45,16 @@ impl Words {
         self.say(format!("running check: {name}"), format!("チェックを実行中: {name}"))
     }
 
-    pub(super) fn cached_baseline(self, check: &str) -> String {
-        self.say(format!("using cached baseline: {check}"), format!("保存済みのベースラインを使用: {check}"))
+    pub(super) fn cached_baseline(self, check: &str, age: Duration) -> String {
+        let (en, ja) = match (age.as_secs() / 3600, age.as_secs() / 60) {
+            (0, 0) => ("less than 1 min old".to_string(), "1分未満前".to_string()),
+            (0, minutes) => (format!("{minutes} min old"), format!("{minutes}分前")),
+            (hours, _) => (format!("{hours} h old"), format!("{hours}時間前")),
+        };
+        self.say(
+            format!("using cached baseline ({en}): {check}"),
+            format!("保存済みのベースラインを使用（{ja}）: {check}"),
+        )
     }
 
     pub(super) fn agent_works(self) -> String {
@@ -431,4 +439,24 @@ pub(super) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_age_of_a_baseline_is_short() {
+        let table = [
+            ("seconds", 59, "using cached baseline (less than 1 min old): test"),
+            ("minutes", 12 * 60 + 59, "using cached baseline (12 min old): test"),
+            ("hours", 2 * 3600, "using cached baseline (2 h old): test"),
+        ];
+        for (name, seconds, expected) in table {
+            let age = Duration::from_secs(seconds);
+            assert_eq!(Words(Lang::En).cached_baseline("test", age), expected, "{name}");
+        }
+        let ja = Words(Lang::Ja).cached_baseline("test", Duration::from_secs(720));
+        assert_eq!(ja, "保存済みのベースラインを使用（12分前）: test");
+    }
 }

@@ -14,7 +14,7 @@ pub(crate) struct JudgingArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Comparisons per row of the table
-    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     runs: u32,
     /// Print one JSON object
     #[arg(long)]

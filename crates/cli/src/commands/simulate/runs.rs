@@ -14,7 +14,7 @@ pub(crate) struct RunsArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Number of goals
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: u32,
     /// Print one JSON object
     #[arg(long)]

@@ -19,7 +19,7 @@ pub(crate) struct TasksArguments {
     #[arg(long)]
     seed: Option<u64>,
     /// Number of tasks [default: 1000]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     /// Also print a table for each kind of agent
     #[arg(long)]

@@ -24,7 +24,7 @@ pub(super) const GOAL: &str = "make the files say two";
 /// Does what the task says. It must be told what to do with two results that do not fit together.
 const AGENT: &str = r#"p=$(cat)
 case "$p" in
-*"Bring two results together"*) MERGING ;;
+*"Merge two results"*) MERGING ;;
 *) eval "$(printf '%s\n' "$p" | sed -n 's/^.*DO<<\(.*\)>>.*$/\1/p' | head -n 1)" ;;
 esac
 "#;
