@@ -187,7 +187,6 @@ mod tests {
         case(AgentKind::Auto, Some("/opt/x -m y"));
         case(AgentKind::Opencode, Some("/opt/x run {prompt} -m y"));
         case(AgentKind::Gemini, Some("/opt/x --skip-trust --approval-mode auto_edit -p {prompt} -m y"));
-        case(AgentKind::Acp, None);
         assert_eq!(line(AgentKind::Claude, &[]), None);
     }
 

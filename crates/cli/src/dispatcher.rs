@@ -15,8 +15,8 @@ use fixpoint_vocabulary::prepared::PreparedCommand;
 use fixpoint_vocabulary::settings::ModelSettings;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
-use crate::environment;
 use crate::app_context::AppContext;
+use crate::environment;
 
 pub(crate) struct Dispatcher {
     pub(crate) duty: Duty,
@@ -45,10 +45,8 @@ pub(crate) fn model_environment(
         .collect();
     let limits = NetworkLimits::for_deadline(Duration::from_secs(settings.timeout.into()));
     let network = Arc::new(Network::new(limits, &variables));
-    let programs = ProgramRunner {
-        processes,
-        environment: environment::of_agent(app.environment(), &[], "claude"),
-    };
+    let programs =
+        ProgramRunner { processes, environment: environment::of_agent(app.environment(), &[], "claude") };
     ModelEnvironment {
         programs: Some(programs),
         script_counts: counts.map(Path::to_path_buf),

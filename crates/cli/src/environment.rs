@@ -2,8 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-use fixpoint_agents::of_program;
-use fixpoint_processes::scrubbed;
+use fixpoint_agents::agent_for_program;
+use fixpoint_processes::filtered_environment;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::ModelSettings;
 
@@ -97,13 +97,13 @@ type Variables = Vec<(OsString, OsString)>;
 
 /// What checks and set-up commands see.
 pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) -> Variables {
-    scrubbed(environment, &with_toolchains(named))
+    filtered_environment(environment, &with_toolchains(named))
 }
 
 /// What an agent sees: its own sign-in beside that. It is known by the name of its kind or of its program.
 pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], agent: &str) -> Variables {
-    let known = of_program(agent).environment();
-    let clouds = known.with.iter().filter(|(switch, _)| is_on(environment, switch));
+    let known = agent_for_program(agent).environment();
+    let clouds = known.when_enabled.iter().filter(|(switch, _)| is_on(environment, switch));
     let of_kind = known.always.iter().chain(clouds.flat_map(|(_, names)| names.iter()));
     let of_name = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
     let keys = VENDOR_KEYS.iter().filter(|_| OF_ANY_VENDOR.contains(&agent));

@@ -3,6 +3,8 @@
 //! `unicode-width` counts columns, `textwrap` breaks lines. Invariant: no line is wider than it may be, except where a
 //! single letter is wider than that.
 
+use std::borrow::Cow;
+
 use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -16,7 +18,7 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, others: &str) -> Vec<S
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    textwrap::wrap(&one_line, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+    textwrap::wrap(&one_line, options).into_iter().map(Cow::into_owned).collect()
 }
 
 /// What stays on one line: whatever has no space in it, such as a path or an option, so that it can be copied. Text in
@@ -46,6 +48,15 @@ pub(crate) fn fit(line: &str, width: usize) -> &str {
     too_much.and_then(|(end, _)| line.get(..end)).unwrap_or(line)
 }
 
+/// The same, with dots where something was cut off.
+pub(crate) fn shorten(line: &str, width: usize) -> Cow<'_, str> {
+    if line.width() <= width {
+        Cow::Borrowed(line)
+    } else {
+        Cow::Owned(format!("{}…", fit(line, width.saturating_sub(1))))
+    }
+}
+
 /// Text with spaces after it, up to a number of columns.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
@@ -53,7 +64,7 @@ pub(crate) fn pad(text: &str, width: usize) -> String {
 
 /// A path or an argument as a shell takes it. One with a NUL byte cannot be written; no program can be given one either.
 pub(crate) fn shell_word(word: &str) -> String {
-    shlex::try_quote(word).unwrap_or(std::borrow::Cow::Borrowed(word)).into_owned()
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned()
 }
 
 /// A command line as a shell takes it.
@@ -106,6 +117,7 @@ mod tests {
         for (name, line, width, expected) in table {
             assert_eq!(fit(line, width), expected, "{name}");
         }
+        assert_eq!((shorten("日本語", 5), shorten("日本語", 6)), ("日本…".into(), "日本語".into()));
         assert_eq!((pad("日本", 6), pad("abc", 2)), ("日本  ".to_string(), "abc".to_string()));
     }
 

@@ -47,10 +47,8 @@ pub struct UnavailableKey {
 pub fn reference_keys() -> Vec<ReferenceKey> {
     let mut keys = Vec::new();
     walk(Schema::of::<Settings>().rule(), "", &mut |path, rule, _| {
-        let choices = match &rule.kind {
-            ValueType::Choice(choices) => choices.iter().map(|choice| choice.spelling.clone()).collect(),
-            _ => Vec::new(),
-        };
+        let choices = if let ValueType::Choice(choices) = &rule.kind { choices.as_slice() } else { &[] };
+        let choices = choices.iter().map(|choice| choice.spelling.clone()).collect();
         keys.push(ReferenceKey { path: path.to_owned(), choices });
     });
     keys
@@ -280,9 +278,9 @@ mod tests {
         let page = reference_markdown();
         let (_, section) = page.split_once("\n## Not available yet").unwrap();
         for row in [
-            "| `agent.kind: acp` | use `command` with `agent.command`, or name a supported agent |",
-            "| `mcp_servers` | remove it; a coding agent reads MCP servers from its own configuration |",
-            "| `models.worker` | remove it; `agent.model` sets the model of the coding agent |",
+            "| `agent.kind: acp` | use `command` with `agent.command` instead |",
+            "| `mcp_servers` | configure MCP servers in your coding agent instead |",
+            "| `models.worker` | set the model of the coding agent with `agent.model` instead |",
         ] {
             assert!(section.lines().any(|line| line == row), "{row}\nis not in\n{section}");
         }

@@ -21,6 +21,8 @@ const KEY_NOT_TEXT: &str = "a key must be text; quote it";
 const SECOND_DOCUMENT: &str = "a second document begins here; only one is allowed";
 const TAB: &str = "the line is indented with a tab; YAML allows only spaces";
 const UNKNOWN_ALIAS: &str = "a value that begins with `*` is an alias, and there is no anchor of this name; quote the value if it is text";
+const COLON: &str = "a second `: ` in this line is not valid YAML; quote a value that contains it";
+const NEARBY: &str = "look at the indentation, quotes and brackets here and in the lines before";
 const ALIAS_IN_ITSELF: &str = "an alias cannot be used inside the value it repeats";
 
 /// Parses one document. An empty text is null.
@@ -37,18 +39,19 @@ fn position(marker: Marker) -> Position {
     Position { line: marker.line(), column: marker.col() + 1 }
 }
 
-/// The parser's own words, or better ones for the two mistakes that people make most often.
+/// The parser's own words, or better ones for the mistakes that people make most often.
 fn syntax_error(error: &ScanError, text: &str) -> ParseError {
     let position = position(*error.marker());
-    if error.info().contains("unknown anchor") {
-        return ParseError::at(position, UNKNOWN_ALIAS);
+    let frequent = [("unknown anchor", UNKNOWN_ALIAS), ("mapping values are not allowed", COLON)];
+    if let Some((_, message)) = frequent.iter().find(|(words, _)| error.info().contains(words)) {
+        return ParseError::at(position, *message);
     }
     // The parser may stop at the end of the line before.
     let nearby = text.lines().enumerate().skip(position.line.saturating_sub(1)).take(2);
     let tab = nearby.filter_map(|(index, line)| Some((index + 1, leading_tab(line)?))).next();
     match tab {
         Some((line, column)) => ParseError::at(Position { line, column }, TAB),
-        None => ParseError::at(position, format!("not valid YAML: {}", error.info())),
+        None => ParseError::at(position, format!("not valid YAML: {}; {NEARBY}", error.info())),
     }
 }
 
@@ -288,11 +291,11 @@ mod tests {
             ("? [a]\n: 1", KEY_NOT_TEXT, 1, 3),
             ("a: &x b\n*x : 1", KEY_NOT_TEXT, 2, 1),
             (": 1", KEY_NOT_TEXT, 1, 1),
-            ("a: .inf", "\".inf\" is not a number that can be used; quote it if it is text", 1, 4),
+            ("a: .inf", "the number \".inf\" is too large or not finite; quote it if it is text", 1, 4),
         ] {
             assert_eq!(parse(text), Err(ParseError::at(Position { line, column }, message)), "{text}");
         }
-        for text in ["a: [1", "a: b: c", "a: 'x", "{a: 1}}", "@a"] {
+        for text in ["a: [1", "a: 'x", "{a: 1}}", "@a"] {
             let message = parse(text).unwrap_err().message;
             assert!(message.starts_with("not valid YAML: "), "{text}: {message}");
         }
@@ -300,6 +303,7 @@ mod tests {
             assert_eq!(parse(text), Err(ParseError::at(Position { line, column }, TAB)), "{text}");
         }
         assert_eq!(parse("a: *delete*").unwrap_err().message, UNKNOWN_ALIAS);
+        assert_eq!(parse("a: b: c").unwrap_err().message, COLON);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn all(digits: &str, wanted: fn(char) -> bool) -> bool {
 }
 
 fn unusable_number(word: &str) -> String {
-    format!("{} is not a number that can be used; quote it if it is text", excerpt(word))
+    format!("the number {} is too large or not finite; quote it if it is text", excerpt(word))
 }
 
 fn is_special_float(word: &str) -> bool {

@@ -55,7 +55,7 @@ pub fn repository_context(workspaces: &dyn Workspaces, at: &CommitId, tokens: u6
     // The three reads are independent, and the planner waits for all of them.
     let facts = std::thread::scope(|scope| {
         let files = scope.spawn(|| with_message(workspaces.files(at)));
-        let recent = scope.spawn(|| with_message(workspaces.recent(at, COMMITS)));
+        let recent = scope.spawn(|| with_message(workspaces.recent_subjects(at, COMMITS)));
         let contents = with_message(workspaces.read_files(at, &known, MAX_FILE));
         Facts { contents, recent: joined(recent), files: joined(files) }
     });

@@ -3,7 +3,7 @@
 use std::fs;
 
 use fixpoint_agents::Session;
-use fixpoint_ports::{Cancel, Ended, ExitCause, Purpose, SlotRequest};
+use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotPurpose, SlotRequest};
 use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
 
@@ -25,7 +25,8 @@ impl Duty {
         fs::create_dir_all(&self.places.outputs).map_err(Obstacle::at(&self.places.outputs))?;
         let log = agent_log(&self.places.outputs, id);
         let unfinished = self.reference(&format!("interrupted-{}-{id}", order.number));
-        let request = SlotRequest { purpose: Purpose::Agent, at: &order.base, unfinished: Some(&unfinished) };
+        let request =
+            SlotRequest { purpose: SlotPurpose::Agent, at: &order.base, recover_as: Some(&unfinished) };
         let mut slot = self.tools.workspaces.acquire(&request, cancel)?;
         match self.prepare(&*slot, &log, cancel) {
             // An earlier attempt broke it, and this one may mend it.
@@ -41,7 +42,7 @@ impl Duty {
             return Err(Obstacle::Cancelled);
         }
         let message = format!("{} attempt {} of {}", self.run, order.number, self.task);
-        let taken = slot.take(&self.reference(&format!("attempt-{}", order.number)), &message)?;
+        let taken = slot.commit(&self.reference(&format!("attempt-{}", order.number)), &message)?;
         let changed = self.tools.workspaces.changes(&order.origin, &taken.commit)?;
         let touched = self.touched(&guarded, &*slot)?;
         let findings = self.measure(order, &taken.commit, &changed, &touched)?;
@@ -68,7 +69,7 @@ impl Duty {
             changed_files: changed.len() as u64,
             changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
             unresolved,
-            session: worked.transcript.session.as_ref().map(Session::token),
+            session: worked.transcript.session.as_ref().map(Session::encode),
             usage: worked.transcript.usage,
             last_words: worked.last_words().map(|words| self.tools.redactor.redact(words)),
         }))
@@ -93,7 +94,7 @@ impl Duty {
     }
 }
 
-fn agent_end(ended: &Ended) -> AgentEnd {
+fn agent_end(ended: &ProcessExit) -> AgentEnd {
     match ended.cause {
         ExitCause::Exited(_) | ExitCause::Signalled(_) | ExitCause::Cancelled => AgentEnd::Exited,
         ExitCause::TimedOut | ExitCause::Silent => AgentEnd::TimedOut,

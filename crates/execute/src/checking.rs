@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fixpoint_decide::verdict;
 use fixpoint_failures::{CommandLine, Options, Parser, Runner, Values};
 use fixpoint_ports::{
-    Cancel, Ended, ExitCause, Invocation, Limits, Program, Purpose, Slot, SlotRequest, Stdin,
+    Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Program, Slot, SlotPurpose, SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::brief::PlacedCheck;
 use fixpoint_vocabulary::settings::FingerprintValues;
@@ -148,7 +148,7 @@ impl Duty {
         cancel: &Cancel,
     ) -> Result<FinishedCheck, Obstacle> {
         let log = check_log(&self.places.outputs, turn.id, turn.call);
-        let request = SlotRequest { purpose: Purpose::Check, at: turn.commit, unfinished: None };
+        let request = SlotRequest { purpose: SlotPurpose::Check, at: turn.commit, recover_as: None };
         let slot = self.tools.workspaces.acquire(&request, cancel)?;
         self.prepare(&*slot, &log, cancel)?;
         let directory = directory_in(&*slot, &placed.directory)?;
@@ -197,7 +197,7 @@ impl Duty {
             directory: directory.to_path_buf(),
             environment,
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(u64::from(placed.check.timeout)),
                 silence: None,
                 grace: GRACE,
@@ -278,7 +278,7 @@ impl Reading {
 
     fn finish(
         self,
-        ended: Ended,
+        ended: ProcessExit,
         decision: &Decision,
         placed: &PlacedCheck,
         runner: Option<Runner>,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fixpoint_decide::merging::{Finding, FourVersions, Loss, Side, findings};
-use fixpoint_ports::{Change, ChangeKind, CommitId, DiffStyle, WorkspaceError};
+use fixpoint_ports::{ChangeKind, CommitId, DiffStyle, FileChange, WorkspaceError};
 use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::work::{Conflict, FailureId, LostPart, ReportedFailure};
 
@@ -60,7 +60,7 @@ const fn of<T>(side: Side, [ours, theirs]: &[T; 2]) -> &T {
     }
 }
 
-fn kinds(changes: Vec<Change>) -> Kinds {
+fn kinds(changes: Vec<FileChange>) -> Kinds {
     changes.into_iter().map(|change| (change.path, change.kind)).collect()
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Program, Slot, Stdin};
+use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
 
 use crate::Duty;
 use crate::duty::Obstacle;
@@ -79,7 +79,7 @@ impl Duty {
             directory: slot.directory().to_path_buf(),
             environment: self.check_environment.clone(),
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(u64::from(self.brief.settings.agent.timeout)),
                 silence: None,
                 grace: Duration::from_secs(5),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot, Stamp, WorkspaceError};
+use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile, WorkspaceError};
 use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
 
@@ -26,7 +26,7 @@ pub(crate) struct Findings {
 
 impl Duty {
     /// The files git does not look at that must not change, as they are now.
-    pub(crate) fn guarded_files(&self, slot: &dyn Slot) -> Result<Vec<IgnoredFile>, Obstacle> {
+    pub(crate) fn guarded_files(&self, slot: &dyn Slot) -> Result<Vec<UntrackedFile>, Obstacle> {
         let scope = &self.brief.settings.scope;
         if scope.denied_paths.is_empty() {
             return Ok(Vec::new());
@@ -37,17 +37,21 @@ impl Duty {
         });
         let is_denied =
             |path: &[u8]| denied.check([(path, None)]).iter().any(|breach| breach.rule == Rule::DeniedPaths);
-        Ok(slot.ignored(&is_denied)?)
+        Ok(slot.untracked_files(&is_denied)?)
     }
 
     /// Which of the guarded files are others now, new or gone.
-    pub(crate) fn touched(&self, before: &[IgnoredFile], slot: &dyn Slot) -> Result<Vec<Vec<u8>>, Obstacle> {
+    pub(crate) fn touched(
+        &self,
+        before: &[UntrackedFile],
+        slot: &dyn Slot,
+    ) -> Result<Vec<Vec<u8>>, Obstacle> {
         let after = self.guarded_files(slot)?;
-        let by_path = |files: &[IgnoredFile]| -> BTreeMap<Vec<u8>, Stamp> {
-            files.iter().map(|file| (file.path.clone(), file.stamp.clone())).collect()
+        let by_path = |files: &[UntrackedFile]| -> BTreeMap<Vec<u8>, FileState> {
+            files.iter().map(|file| (file.path.clone(), file.state.clone())).collect()
         };
         let (before, after) = (by_path(before), by_path(&after));
-        let gone_or_other = before.iter().filter(|(path, stamp)| after.get(*path) != Some(stamp));
+        let gone_or_other = before.iter().filter(|(path, state)| after.get(*path) != Some(state));
         let new = after.iter().filter(|(path, _)| !before.contains_key(*path));
         let touched: BTreeSet<Vec<u8>> = gone_or_other.chain(new).map(|(path, _)| path.clone()).collect();
         Ok(touched.into_iter().collect())
@@ -57,7 +61,7 @@ impl Duty {
         &self,
         order: &AttemptOrder,
         commit: &CommitId,
-        changed: &[Change],
+        changed: &[FileChange],
         touched: &[Vec<u8>],
     ) -> Result<Findings, Obstacle> {
         let guard = ScopeGuard::new(&self.brief.settings.scope);
@@ -86,7 +90,7 @@ impl Duty {
         &self,
         order: &AttemptOrder,
         commit: &CommitId,
-        change: &Change,
+        change: &FileChange,
     ) -> Result<Option<String>, Obstacle> {
         let checks = &self.brief.checks;
         // Where no goal is named, a guard that fails is one.

@@ -25,9 +25,11 @@ pub use model::{
     ToolCall, ToolOutcome,
 };
 pub use processes::{
-    Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,
+    CapturedOutput, ExitCause, Invocation, ProcessError, ProcessExit, ProcessLimits, Processes, Program,
+    Stdin,
 };
 pub use workspaces::{
-    Change, ChangeKind, Copied, DiffStyle, IgnoredFile, Lost, MergedTree, NotCopied, Purpose, Rescue,
-    Rescued, Slot, SlotRequest, Snapshot, SnapshotOrigin, Stamp, TakenTree, WorkspaceError, Workspaces,
+    ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, MergedTree,
+    RecoveredWork, Recovery, Slot, SlotPurpose, SlotRequest, Snapshot, SnapshotOrigin, UnrecoveredSlot,
+    UntrackedFile, WorkspaceError, Workspaces,
 };

@@ -27,8 +27,8 @@ use fixpoint_vocabulary::documents::{ActionPlan, Complexity, GoalUnderstanding, 
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd,
-    CommandId, CommandResult, CommitId, Delivered, Merged, Recalled, TreeId,
+    AgentEnd, Allowance, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId,
+    CommandResult, CommitId, Delivered, Merged, Recalled, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redactor, TaskId};
 

@@ -21,8 +21,8 @@ use fixpoint_ports::{Executor, Outbox, mailbox};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId,
-    CommandResult, CommitId, ReportedFailure, TreeId,
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId, CommandResult,
+    CommitId, ReportedFailure, TreeId,
 };
 
 use self::ground::{NoClock, Outcome, scratch};

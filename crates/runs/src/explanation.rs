@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
-use fixpoint_decide::task_run::{Step, Work};
+use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 
@@ -39,9 +39,9 @@ pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explana
     let explainer = TaskExplainer { run, task, lang };
     let what = match task.cause() {
         Some(cause) => explainer.what(cause),
-        None => match task.task.step() {
-            Step::Working { work } => explainer.working(work),
-            Step::New | Step::Paused { .. } | Step::Ended { .. } => {
+        None => match task.task.status() {
+            TaskStatus::Working { activity } => explainer.working(activity),
+            TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => {
                 speak("Not started yet.", "まだ開始していません。")
             }
         },
@@ -146,29 +146,31 @@ impl TaskExplainer<'_> {
         }
     }
 
-    fn working(&self, work: Work) -> String {
+    fn working(&self, activity: TaskActivity) -> String {
         let attempt = self.task.history.iterations.len() + 1;
-        match work {
-            Work::TakingBase => {
+        match activity {
+            TaskActivity::TakingBase => {
                 self.say("Taking a snapshot of the base.", "ベースのスナップショットを作成中です。")
             }
-            Work::Baseline => self.say("Running the checks on the base.", "ベースでチェックを実行中です。"),
-            Work::Attempting => self.say(
+            TaskActivity::Baseline => {
+                self.say("Running the checks on the base.", "ベースでチェックを実行中です。")
+            }
+            TaskActivity::Attempting => self.say(
                 format!("Attempt {attempt}: the agent is working."),
                 format!("試行{attempt}: エージェントが作業中です。"),
             ),
-            Work::Reverting
-            | Work::Goals
-            | Work::RestoringTests
-            | Work::GoalsWithBaseTests
-            | Work::Guards
-            | Work::SuspectsAtBase
-            | Work::FlakyAtBase
-            | Work::Confirming => self.say(
+            TaskActivity::Reverting
+            | TaskActivity::Goals
+            | TaskActivity::RestoringTests
+            | TaskActivity::GoalsWithBaseTests
+            | TaskActivity::Guards
+            | TaskActivity::SuspectsAtBase
+            | TaskActivity::FlakyAtBase
+            | TaskActivity::Confirming => self.say(
                 format!("Attempt {attempt}: running the checks."),
                 format!("試行{attempt}: チェックを実行中です。"),
             ),
-            Work::Judging => self.say(
+            TaskActivity::Judging => self.say(
                 format!("Attempt {attempt}: asking the judge."),
                 format!("試行{attempt}: 判定者に問い合わせ中です。"),
             ),
@@ -318,7 +320,7 @@ impl TaskExplainer<'_> {
     }
 
     fn tolerated(&self) -> Option<String> {
-        let seen = &self.task.history.iterations.last()?.judged.seen;
+        let comparison = &self.task.history.iterations.last()?.judged.comparison;
         let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
@@ -326,10 +328,10 @@ impl TaskExplainer<'_> {
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&texts(&seen.known), "known", "既知"),
-            (&texts(&seen.flaky), "flaky", "不安定"),
-            (&texts(&seen.newly_flaky), "newly flaky", "新たに不安定"),
-            (&texts(&seen.vanished), "vanished", "消失"),
+            (&texts(&comparison.known), "known", "既知"),
+            (&texts(&comparison.flaky), "flaky", "不安定"),
+            (&texts(&comparison.newly_flaky), "newly flaky", "新たに不安定"),
+            (&texts(&comparison.vanished), "vanished", "消失"),
         ] {
             if !names.is_empty() {
                 let (number, names) = (names.len(), list(names));
@@ -358,6 +360,23 @@ impl TaskExplainer<'_> {
             let code = iteration.attempt.as_ref().and_then(|made| made.result.exit_code);
             iteration.judged.verdict.progress == ProgressKind::NoChange && code != Some(0)
         })
+    }
+
+    fn after_stop(&self) -> Vec<String> {
+        let read = self.say(
+            "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
+            "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
+        );
+        let then = self.say(
+            "Then give more detail in the prompt, split the goal, or extend --allow, and start again.",
+            "その上で、プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
+        );
+        let edits = self.say(
+            "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
+            "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
+        );
+        let hint = self.idle_hint().into_iter();
+        hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
     }
 
     fn next(&self) -> Vec<String> {
@@ -391,28 +410,16 @@ impl TaskExplainer<'_> {
                 "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
                  ファイルを編集できる設定ですか。",
             )],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => {
-                let read = self.say(
-                    "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
-                    "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
-                );
-                let then = self.say(
-                    "Then give more detail in the prompt, split the goal, or extend --allow, and start again.",
-                    "その上で、プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
-                );
-                let edits = self.say(
-                    "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
-                    "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
-                );
-                let hint = self.idle_hint().into_iter();
-                hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
-            }
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_stop(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
             Cause::Budget => vec![self.say(
                 "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",
                 "続行するには `fixpoint resume --budget attempts=+3`、または `--budget time=+30m`。",
             )],
-            Cause::Waiting | Cause::Infrastructure | Cause::Stopped => vec![self.say(
+            Cause::Stopped => vec![
+                self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
+            ],
+            Cause::Waiting | Cause::Infrastructure => vec![self.say(
                 "When the cause is fixed, `fixpoint resume` continues the run.",
                 "原因を解消してから `fixpoint resume` で再開してください。",
             )],

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin};
+use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin};
 
 use crate::network::Network;
 
@@ -73,7 +73,7 @@ impl ProgramRunner {
             directory,
             environment: self.environment.clone(),
             stdin: call.stdin,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: call.timeout,
                 silence: None,
                 grace: Duration::from_secs(2),

@@ -3,17 +3,13 @@
 use fixpoint_consult::PlanCache;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{CacheArguments, CacheCommand};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::app_context::AppContext;
 
-pub(crate) fn run(
-    arguments: &CacheArguments,
-    app: &AppContext,
-    output: &mut Output,
-) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
     let settings = app.configuration(&arguments.set)?.settings.planning.cache;
     let directory = Repository::look(app)?.state.memory().join("plans");
     let cache = PlanCache::new(&directory);

@@ -16,6 +16,7 @@ use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::{Redactor, Score};
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::CalibrateArguments;
 use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
@@ -23,7 +24,6 @@ use crate::judge_noise;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
-use crate::app_context::AppContext;
 
 const PLANS: &str = include_str!("../../calibration/plans.json");
 
@@ -53,11 +53,7 @@ pub(crate) fn run(
         for sample in 1..=arguments.samples {
             let score = score(&**judge, plan, sample, &settings, &mut usage)?;
             let shown = score.map_or_else(|| "no score".to_string(), |score| format!("{:.0}", score.get()));
-            app.notices.say(&format!(
-                "plan {} of {}, sample {sample}: {shown}",
-                number + 1,
-                plans.len()
-            ));
+            app.notices.say(&format!("plan {} of {}, sample {sample}: {shown}", number + 1, plans.len()));
             of_plan.extend(score);
         }
         scores.push(of_plan);

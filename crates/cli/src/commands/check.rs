@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fixpoint_decide::convergence::Outcome;
+use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
@@ -24,6 +24,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
+use crate::text_layout::wrap;
 
 /// The exit code if there are new failures.
 const NEW_FAILURES: u8 = 3;
@@ -122,32 +123,38 @@ fn tell(
                 "evidence": told.evidence, "next": told.next }))?;
         } else {
             // Only the first next step: the others are about runs, and this is none.
-            for line in std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first()) {
-                output.line(line)?;
-            }
+            let lines = std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first());
+            let wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
+            wrapped.into_iter().try_for_each(|line| output.line(&line))?;
         }
         return Ok(exit_code(cause));
     };
     let judged = &last.judged;
-    if judged.attempt.outcome == Outcome::Infra {
-        output.line(&say(
+    if judged.attempt.outcome == AttemptOutcome::Infra {
+        let cause = Cause::Infrastructure;
+        let what = say(
             app.lang,
             "the checks could not run; check disk space, lock files and the services they need",
             "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
-        ))?;
-        return Ok(exit_code(Cause::Infrastructure));
+        );
+        match Form::from(arguments.json) {
+            Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
+            Form::Text => output.line(&what)?,
+        }
+        return Ok(exit_code(cause));
     }
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
-        (judged.seen.known.clone(), judged.seen.flaky.clone())
+        (judged.comparison.known.clone(), judged.comparison.flaky.clone())
     } else {
         // Nothing was compared: everything that fails, failed before.
         view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
     };
     // Vanished and newly flaky tests are listed by themselves.
     let is_new = |failure: &&ReportedFailure| {
-        !matches!(failure.id(), FailureId::Vanished(_)) && !judged.seen.newly_flaky.contains(failure.id())
+        !matches!(failure.id(), FailureId::Vanished(_))
+            && !judged.comparison.newly_flaky.contains(failure.id())
     };
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     let comparison = Comparison {
@@ -163,8 +170,8 @@ fn tell(
         },
         known: listed(&known),
         flaky: listed(&flaky),
-        newly_flaky: listed(&judged.seen.newly_flaky),
-        vanished: texts(&judged.seen.vanished).into_iter().collect(),
+        newly_flaky: listed(&judged.comparison.newly_flaky),
+        vanished: texts(&judged.comparison.vanished).into_iter().collect(),
         scope_violations: judged.outside.clone(),
         changed,
     };

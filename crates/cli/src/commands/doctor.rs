@@ -6,7 +6,7 @@ use std::time::Duration;
 use fixpoint_config::Loaded;
 use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, WorkspaceError, Workspaces,
+    Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
 };
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_project::installed_agents;
@@ -174,11 +174,11 @@ fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
             "make the directory writable, or set XDG_STATE_HOME",
         ),
     });
-    match repository.workspaces.rescue() {
-        Ok(rescue) if rescue.lost.is_empty() => {}
-        Ok(rescue) => {
+    match repository.workspaces.recover() {
+        Ok(recovery) if recovery.unrecovered.is_empty() => {}
+        Ok(recovery) => {
             let directories: Vec<String> =
-                rescue.lost.iter().map(|lost| lost.directory.display().to_string()).collect();
+                recovery.unrecovered.iter().map(|lost| lost.directory.display().to_string()).collect();
             findings.push(Finding::warning(
                 "lost work",
                 format!(
@@ -209,7 +209,7 @@ fn supervisor(app: &AppContext) -> Finding {
             directory: directory.path().to_path_buf(),
             environment: app.environment().to_vec(),
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(30),
                 silence: None,
                 grace: Duration::from_secs(1),
@@ -221,9 +221,9 @@ fn supervisor(app: &AppContext) -> Finding {
         ended.map(|ended| ended.cause).map_err(|error| error.to_string())
     };
     match tried() {
-        Ok(ExitCause::Exited(0)) => Finding::ok("supervisor", "can run programs"),
-        Ok(cause) => Finding::error("supervisor", format!("`sh -c 'exit 0'` failed: {cause:?}"), remedy),
-        Err(error) => Finding::error("supervisor", error, remedy),
+        Ok(ExitCause::Exited(0)) => Finding::ok("supervision", "can run programs"),
+        Ok(cause) => Finding::error("supervision", format!("`sh -c 'exit 0'` failed: {cause:?}"), remedy),
+        Err(error) => Finding::error("supervision", error, remedy),
     }
 }
 

@@ -166,9 +166,9 @@ fn keep_reason(run: &RunDirectory, age: Duration, undelivered: Undelivered) -> O
 /// Deletes a run's commits, then its directory: without the directory nobody would find the commits again.
 fn delete(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
     let prefix = format!("{}/", run.id);
-    let kept = repository.workspaces.kept()?;
+    let kept = repository.workspaces.stored_refs()?;
     let of_run: Vec<_> = kept.into_iter().filter(|kept| kept.reference.starts_with(&prefix)).collect();
-    repository.workspaces.forget(&of_run)?;
+    repository.workspaces.delete_refs(&of_run)?;
     Ok(run.remove()?)
 }
 

@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use fixpoint_config::Schema;
-use fixpoint_project::{DetectedProject, Directory, InstalledAgent, config_yaml, detect, installed_agents};
+use fixpoint_project::{
+    DetectedCheck, DetectedProject, Directory, InstalledAgent, config_yaml, detect, installed_agents,
+};
 use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::json;
@@ -103,27 +105,30 @@ fn print_text(
     let lang = output.lang();
     let file = file.display();
     output.say(&Text::new(format!("wrote {file}"), format!("{file} を作成しました")))?;
-    for detected in &project.checks {
-        let check = &detected.check;
-        output.line(&format!("  check: {}  `{}`  ({})", check.name, check.command, detected.because))?;
+    for DetectedCheck { check, because } in &project.checks {
+        let line = format!("{}  `{}`  ({because})", check.name, check.command);
+        output.say(&Text::new(format!("  check: {line}"), format!("  チェック: {line}")))?;
     }
     for command in &project.setup {
-        output.line(&format!("  setup: `{command}`"))?;
+        let line = format!("`{command}`");
+        output.say(&Text::new(format!("  setup: {line}"), format!("  セットアップ: {line}")))?;
     }
     for path in &project.copy {
-        output.line(&format!("  copy: {path}"))?;
+        output.say(&Text::new(format!("  copy: {path}"), format!("  コピー: {path}")))?;
     }
     for agent in agents {
-        output.line(&format!("  agent: {}  `{}`", agent.title, agent.command_line()))?;
+        let line = format!("{}  `{}`", agent.title, agent.command_line());
+        output.say(&Text::new(format!("  agent: {line}"), format!("  エージェント: {line}")))?;
     }
     if agents.is_empty() {
         output.say(&Text::new(
             "  agent: no supported agent found on PATH; any command can be used: fixpoint loop … -- COMMAND",
-            "  agent: 対応エージェントが PATH にありません。任意のコマンドを使えます: fixpoint loop … -- コマンド",
+            "  エージェント: 対応するものが PATH にありません。任意のコマンドを使えます: fixpoint loop … -- コマンド",
         ))?;
     }
     for note in &project.notes {
-        output.line(&format!("  note: {}", note.in_lang(lang)))?;
+        let note = note.in_lang(lang);
+        output.say(&Text::new(format!("  note: {note}"), format!("  注意: {note}")))?;
     }
     output.say(&Text::new(
         "next: `fixpoint check`, then `fixpoint loop --until 'FAILING TEST COMMAND' -- AGENT`",

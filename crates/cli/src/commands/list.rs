@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::text_layout::{fit, pad};
+use crate::text_layout::{fit, pad, shorten};
 
 /// Columns of a goal that are shown.
 const GOAL_WIDTH: usize = 40;
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
                 let goal = goal.unwrap_or_default().lines().next().unwrap_or_default().to_string();
                 match form {
                     Form::Json => as_json(&summary, fit(&goal, GOAL_WIDTH)).to_string(),
-                    Form::Text => as_line(&summary, fit(&goal, GOAL_WIDTH), app.lang),
+                    Form::Text => as_line(&summary, &shorten(&goal, GOAL_WIDTH), app.lang),
                 }
             }
         };

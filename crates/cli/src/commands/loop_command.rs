@@ -34,11 +34,10 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
             "--until の指定がないため、現在の失敗を直すことを目標とします",
         ));
         if prompt.trim().is_empty() {
-            selected.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
+            selected.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
         }
     }
-    let agent =
-        agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
+    let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = selected.order(&settings, test_edits);
     let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };

@@ -7,7 +7,7 @@ use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
 use fixpoint_runs::{FinishedChecks, Iteration, LoadedRun};
 use fixpoint_vocabulary::work::CheckReport;
 use fixpoint_vocabulary::{Cause, Lang, counted};
-use fixpoint_workspaces::Applied;
+use fixpoint_workspaces::ApplyOutcome;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -122,8 +122,8 @@ pub(crate) fn apply(
         )));
     }
     let (word, paths, code) = match found.repository.workspaces.apply(&base, &result)? {
-        Applied::Written(paths) => (ApplyWord::Written, paths, 0),
-        Applied::Conflict(paths) => (ApplyWord::Conflict, paths, CONFLICT),
+        ApplyOutcome::Written(paths) => (ApplyWord::Written, paths, 0),
+        ApplyOutcome::Conflict(paths) => (ApplyWord::Conflict, paths, CONFLICT),
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
     match Form::from(arguments.json) {

@@ -33,17 +33,17 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     let session = SessionContext { app, repository: &repository, screen: app.screen };
     // Before a workspace is used again, the changes that a dead process left in it are saved.
     let lock = run.lock()?;
-    let rescue = repository.workspaces.rescue()?;
+    let recovery = repository.workspaces.recover()?;
     drop(lock);
-    for kept in &rescue.kept {
+    for kept in &recovery.recovered {
         app.notices.say(&say(
             app.lang,
             format!("saved the changes of an interrupted agent: refs/fixpoint/{}", kept.reference),
             format!("中断されたエージェントの変更を保存しました: refs/fixpoint/{}", kept.reference),
         ));
     }
-    for lost in &rescue.lost {
-        let (why, directory) = (&lost.why, lost.directory.display());
+    for lost in &recovery.unrecovered {
+        let (why, directory) = (&lost.reason, lost.directory.display());
         app.notices.say(&say(
             app.lang,
             format!("cannot read a workspace ({why}); its files are in {directory}"),
@@ -52,12 +52,12 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     }
     let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
-    let back = ResumeRequest {
+    let request = ResumeRequest {
         more,
         unblocked: unblocked(&run, &arguments.tasks)?,
         said: arguments.said.iter().map(remark).collect(),
     };
-    let outcome = session.resume(&run, mode, back)?;
+    let outcome = session.resume(&run, mode, request)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 

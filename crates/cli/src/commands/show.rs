@@ -75,7 +75,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     for line in details(&loaded, &summary, app.lang) {
         output.line(&line)?;
     }
-    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.step()) == Status::Failed;
+    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
     for task in loaded.view().tasks().filter(is_failed) {
         let diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
         output.line("")?;
@@ -126,8 +126,8 @@ pub(crate) fn explain(
                 "next": told.next,
             }))
         }
-        Form::Text => screen(&loaded.directory.id.0, loaded.view(), app)
-            .iter()
-            .try_for_each(|line| output.line(line)),
+        Form::Text => {
+            screen(&loaded.directory.id.0, loaded.view(), app).iter().try_for_each(|line| output.line(line))
+        }
     }
 }

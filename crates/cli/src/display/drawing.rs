@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::task_run::Seen;
+use fixpoint_decide::task_run::BaselineComparison;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
@@ -33,7 +33,7 @@ pub(super) struct Drawing {
     doing: String,
     doing_since: Instant,
     trail: Vec<usize>,
-    seen: Seen,
+    comparison: BaselineComparison,
     progress: Option<ProgressKind>,
     last_line: String,
     /// Empty in a run of one task.
@@ -42,7 +42,7 @@ pub(super) struct Drawing {
     tasks: BTreeMap<TaskId, Doing>,
     used: Usage,
     /// Lines on the screen that the next drawing replaces.
-    drawn: usize,
+    drawn: Vec<String>,
 }
 
 /// What is being done for a task.
@@ -87,13 +87,13 @@ impl Drawing {
             doing: words.starting(),
             doing_since: now,
             trail: Vec::new(),
-            seen: Seen::default(),
+            comparison: BaselineComparison::default(),
             progress: None,
             last_line: String::new(),
             board: Board::default(),
             tasks: BTreeMap::new(),
             used: Usage::default(),
-            drawn: 0,
+            drawn: Vec::new(),
         }
     }
 
@@ -118,7 +118,7 @@ impl Drawing {
             Screen::Lines(_) => write(&format!("{line}\n")),
             Screen::Live(_) => {
                 let erased = self.erased();
-                self.drawn = 0;
+                self.drawn.clear();
                 write(&format!("{erased}{line}\n"));
                 self.draw();
             }
@@ -154,10 +154,15 @@ impl Drawing {
         self.doing(&self.words.preparing_workspace());
     }
 
-    pub(super) fn judged(&mut self, progress: ProgressKind, failures: usize, seen: &Seen) {
+    pub(super) fn judged(
+        &mut self,
+        progress: ProgressKind,
+        failures: usize,
+        comparison: &BaselineComparison,
+    ) {
         self.progress = Some(progress);
         self.trail.push(failures);
-        self.seen = seen.clone();
+        self.comparison = comparison.clone();
     }
 
     pub(super) fn last_line(&mut self, line: &str) {
@@ -202,28 +207,26 @@ impl Drawing {
         }
         let (width, height) = terminal_size::terminal_size_of(io::stderr())
             .map_or(USUAL_SIZE, |(width, height)| (usize::from(width.0), usize::from(height.0)));
-        let mut lines = self.lines();
         // What has scrolled out at the top cannot be drawn over.
-        lines.truncate(height.saturating_sub(1));
-        let mut text = self.erased();
-        for line in &lines {
-            text.push_str(fit(line, width.saturating_sub(1)));
-            text.push('\n');
+        let rows = self.lines().into_iter().take(height.saturating_sub(1));
+        let lines: Vec<String> = rows.map(|line| fit(&line, width.saturating_sub(1)).to_string()).collect();
+        if lines != self.drawn {
+            write(&format!("{}{}\n", self.erased(), lines.join("\n")));
+            self.drawn = lines;
         }
-        self.drawn = lines.len();
-        write(&text);
     }
 
     /// Removes the lines at the bottom.
     pub(super) fn clear(&mut self) {
         if matches!(self.screen, Screen::Live(_)) {
             write(&self.erased());
-            self.drawn = 0;
+            self.drawn.clear();
         }
     }
 
     fn erased(&self) -> String {
-        if self.drawn == 0 { String::new() } else { format!("\u{1b}[{}A\u{1b}[J", self.drawn) }
+        // To the first column first: a terminal echoes ^C there.
+        if self.drawn.is_empty() { String::new() } else { format!("\r\u{1b}[{}A\u{1b}[J", self.drawn.len()) }
     }
 
     pub(super) fn set_board(&mut self, board: Board) {
@@ -260,8 +263,8 @@ impl Drawing {
             lines.push(format!(
                 "   {} ({last}) · {} · {}",
                 self.words.failure_trail(&trail.join(" → ")),
-                self.words.known(self.seen.known.len()),
-                self.words.flaky(self.seen.flaky.len() + self.seen.newly_flaky.len())
+                self.words.known(self.comparison.known.len()),
+                self.words.flaky(self.comparison.flaky.len() + self.comparison.newly_flaky.len())
             ));
         }
         let used = spent(self.used, self.words);

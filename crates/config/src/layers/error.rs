@@ -56,7 +56,10 @@ impl ConfigError {
 }
 
 fn suggestion(nearest: Option<&str>) -> String {
-    nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+    match nearest {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None => "; unset it, or rename it if it is not meant for Fixpoint".to_owned(),
+    }
 }
 
 /// All errors; at least one.

@@ -70,9 +70,12 @@ pub(super) fn all(
             let name = variable.name.to_owned();
             let keys = old.redirect(variable.keys);
             let origin = Origin::Environment { variable: name.clone() };
-            let resolved = resolve(root, &keys).map_err(|problem| match problem.kind {
-                ProblemKind::UnavailableKey { .. } => ConfigError::invalid_value(&origin, &problem),
-                _ => ConfigError::UnknownVariable { nearest: nearest_variable(&name, root), variable: name },
+            let resolved = resolve(root, &keys).map_err(|problem| {
+                if let ProblemKind::UnavailableKey { .. } = problem.kind {
+                    ConfigError::invalid_value(&origin, &problem)
+                } else {
+                    ConfigError::UnknownVariable { nearest: nearest_variable(&name, root), variable: name }
+                }
             })?;
             let Some(value) = variable.value.to_str() else {
                 return Err(ConfigError::new(origin.place(None), "not valid UTF-8"));
@@ -103,10 +106,17 @@ fn variable<'env>(name: &'env str, value: &'env OsStr) -> Option<Variable<'env>>
     Some(Variable { name, value, rank: Rank::Full { depth: keys.len() }, keys })
 }
 
+/// A variable of a similar name, or the one of the only key that has this name in some section.
 fn nearest_variable(name: &str, root: &Rule) -> Option<String> {
     let mut known = Vec::new();
     collect(root, PREFIX, &mut known);
-    nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
+    let similar = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+    let key = name.get(PREFIX.len()..).unwrap_or_default();
+    let in_a_section = || match root.paths_of(key).as_slice() {
+        [path] => Some(format!("{PREFIX}{}", path.to_ascii_uppercase().replace('.', BETWEEN_LEVELS))),
+        _ => None,
+    };
+    similar.or_else(in_a_section)
 }
 
 /// The names of all variables below a rule.

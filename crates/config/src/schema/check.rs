@@ -110,6 +110,8 @@ impl Checker<'_> {
         let mut found = with_type(node);
         if is_quoted_by_mistake(rule, node) {
             found.push_str("; remove the quotes");
+        } else if is_item_of(rule, node) {
+            found.push_str("; put it in brackets: [ ]");
         }
         self.problem(at, node.position, ProblemKind::WrongType { expected: rule.type_name(), found })
     }
@@ -311,10 +313,7 @@ impl Checker<'_> {
     }
 
     fn unknown_key(&mut self, record: &Record, entry: &Entry, at: &Path<'_>) {
-        let known: Vec<String> = record.fields.keys().cloned().collect();
-        let nearest = nearest(&entry.key, known.iter().map(String::as_str)).map(str::to_owned);
-        let elsewhere = self.root.paths_of(&entry.key);
-        let kind = ProblemKind::UnknownKey { nearest, elsewhere, known };
+        let kind = self.root.unknown_key(record.fields.keys().cloned().collect(), &entry.key);
         self.problem(&at.key(&entry.key), entry.position, kind);
     }
 
@@ -372,6 +371,12 @@ fn is_quoted_by_mistake(rule: &Rule, node: &Node) -> bool {
     let Content::Text(text) = &node.content else { return false };
     let unquoted = yaml_scalar::resolve(text).ok();
     unquoted.is_some_and(|content| !matches!(content, Content::Null) && rule.has_type_of(&content))
+}
+
+/// Whether a value is what the items of the expected list should be.
+fn is_item_of(rule: &Rule, node: &Node) -> bool {
+    let ValueType::List(items, _) = &rule.kind else { return false };
+    !matches!(node.content, Content::Null | Content::Map(_)) && items.has_type_of(&node.content)
 }
 
 /// Null counts as absent where it is not a value.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Number, Value};
 
-use super::names::{camel_case, normalised};
-use super::problem::listed;
+use super::names::{camel_case, nearest, normalised};
+use super::problem::{ProblemKind, listed};
 use crate::tree::{Content, Node};
 
 /// A key that exists in more sections than this is not suggested.
@@ -188,6 +188,15 @@ impl Rule {
         record.fields.keys().cloned().collect()
     }
 
+    /// The problem with a key that a section of this rule does not have.
+    pub(crate) fn unknown_key(&self, known: Vec<String>, key: &str) -> ProblemKind {
+        let suggestions = match nearest(key, known.iter().map(String::as_str)) {
+            Some(nearest) => vec![nearest.to_owned()],
+            None => self.paths_of(key),
+        };
+        ProblemKind::UnknownKey { suggestions, known }
+    }
+
     /// The paths of all keys of this name below this rule, outside of lists; none if there are too many to be a hint.
     pub(crate) fn paths_of(&self, key: &str) -> Vec<String> {
         let mut found = Vec::new();
@@ -253,7 +262,13 @@ impl Rule {
             }
             ValueType::Exactly(value) => format!("`{value}`"),
             ValueType::List(..) => "a list".to_owned(),
-            ValueType::Record(_) | ValueType::Map(_) => "a map".to_owned(),
+            ValueType::Record(record) => {
+                let is_required = |field: &Field| field.presence == Presence::Required;
+                let required = record.fields.iter().filter(|(_, field)| is_required(field));
+                let names: Vec<String> = required.map(|(name, _)| name.clone()).collect();
+                if names.is_empty() { "a map".to_owned() } else { format!("a map with {}", listed(&names)) }
+            }
+            ValueType::Map(_) => "a map".to_owned(),
             ValueType::Either(rules) => rules.iter().map(Rule::type_name).collect::<Vec<_>>().join(" or "),
         }
     }

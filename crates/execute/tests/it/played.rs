@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use fixpoint_execute::{Duty, Performs, Places, Tools};
 use fixpoint_ports::{
-    BlobError, Blobs, Cancel, Captured, CommitId, Ended, ExitCause, Invocation, ProcessError, Processes,
-    Workspaces,
+    BlobError, Blobs, Cancel, CapturedOutput, CommitId, ExitCause, Invocation, ProcessError, ProcessExit,
+    Processes, Workspaces,
 };
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::work::{AttemptResult, BlobId, CommandEnd, CommandId, CommandResult};
 use fixpoint_vocabulary::{Redactor, TaskId};
-use fixpoint_workspaces::{LocalWorkspaces, Options};
+use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 /// What an agent does in its directory.
 pub(crate) type Playing = dyn Fn(&Invocation) + Send + Sync;
@@ -29,11 +29,11 @@ impl Processes for Agent {
         invocation: &Invocation,
         _: &Cancel,
         _: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         fs::write(&invocation.output, "").unwrap();
         (self.0)(invocation);
-        let output = Captured { path: invocation.output.clone(), written: 0, left_out: 0 };
-        Ok(Ended { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 })
+        let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
+        Ok(ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 })
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
 /// A repository with one commit, and everything an executor keeps.
 pub(crate) struct Scene {
     root: tempfile::TempDir,
-    pub(crate) workspaces: Arc<LocalWorkspaces>,
+    pub(crate) workspaces: Arc<GitWorkspaces>,
     pub(crate) first: CommitId,
 }
 
@@ -78,8 +78,8 @@ impl Scene {
         git(&user, &["init", "-q", "-b", "main"]);
         git(&user, &["commit", "-q", "--allow-empty", "-m", "first"]);
         let first = CommitId(git(&user, &["rev-parse", "HEAD"]));
-        let options = Options { spare_bytes: 1 << 20, ..Options::default() };
-        let workspaces = LocalWorkspaces::open(&user, &root.path().join("slots"), options).unwrap();
+        let options = WorkspaceOptions { spare_bytes: 1 << 20, ..WorkspaceOptions::default() };
+        let workspaces = GitWorkspaces::open(&user, &root.path().join("slots"), options).unwrap();
         Self { root, workspaces: Arc::new(workspaces), first }
     }
 

@@ -104,12 +104,8 @@ impl Executor for Instantly {
 }
 
 fn report(call: &CheckCall) -> CheckReport {
-    let failure = ReportedFailure {
-        identity: "hopeless".into(),
-        fingerprint: "f00d".into(),
-        message: Redacted::ours("it never works"),
-        place: None,
-    };
+    let message = Redacted::ours("it never works");
+    let failure = ReportedFailure::of_test("hopeless".into(), "f00d".into(), message);
     let is_guard = call.check == GUARD;
     CheckReport {
         check: call.check,

@@ -205,7 +205,7 @@ pub enum FingerprintValues {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("x-unavailable-keys" = {
-    "definitions": "remove it; put files that must not change into `scope.denied_paths`"
+    "definitions": "list files that must not change in `scope.denied_paths` instead"
 }))]
 pub struct ScopeSettings {
     /// Globs of files that may change, as in `.gitignore`, from the root of the repository. Empty: all files.
@@ -257,8 +257,8 @@ pub struct Companion {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("x-unavailable-keys" = {
-    "max_bytes": "remove it; the size of a result is not limited",
-    "max_files": "remove it; `scope.max_changed_files` limits how many files a task may change"
+    "max_bytes": "remove it: the size of a result is not limited",
+    "max_files": "limit the files that a task may change with `scope.max_changed_files` instead"
 }))]
 pub struct WorkspaceSettings {
     /// Commands run by `sh -c` in a new workspace, and again when a manifest or lock file changes, each

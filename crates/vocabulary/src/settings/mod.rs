@@ -39,7 +39,7 @@ pub use tool_policy::{ApprovalRule, ApprovalWhen, BranchKind};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("x-unavailable-keys" = {
-    "mcp_servers": "remove it; a coding agent reads MCP servers from its own configuration"
+    "mcp_servers": "configure MCP servers in your coding agent instead"
 }))]
 pub struct Settings {
     /// How `fixpoint run` and `fixpoint plan` turn a goal into tasks.

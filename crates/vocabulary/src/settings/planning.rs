@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("x-unavailable-keys" = {
-    "execution": "remove it; `agent.timeout`, `convergence.max_iterations` and `budget` limit the work",
-    "security": "remove it; restrict tools in the coding agent's own configuration"
+    "execution": "limit the work with `agent.timeout`, `convergence.max_iterations` and `budget` instead",
+    "security": "restrict tools in the configuration of your coding agent instead"
 }))]
 pub struct PlanningSettings {
     /// Whether a goal is split into tasks. If false, the whole goal is one task, as with `--no-plan`.

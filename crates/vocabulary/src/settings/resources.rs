@@ -35,7 +35,7 @@ pub struct BudgetSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("x-unavailable-keys" = {
-    "worker": "remove it; `agent.model` sets the model of the coding agent"
+    "worker": "set the model of the coding agent with `agent.model` instead"
 }))]
 pub struct ModelSettings {
     /// The model that makes plans: `ENDPOINT/MODEL` such as `openai/gpt-5`, an installed agent such as
@@ -182,8 +182,8 @@ impl Default for AgentSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(extend("x-unavailable-values" = {
-    "acp": "use `command` with `agent.command`, or name a supported agent",
-    "builtin": "install a coding agent such as Claude Code or Codex, or use `command` with `agent.command`"
+    "acp": "use `command` with `agent.command` instead",
+    "builtin": "install a coding agent such as Claude Code or Codex, or use `command` with `agent.command` instead"
 }))]
 pub enum AgentKind {
     /// The kind that `agent.command` shows, else the first supported agent on the `PATH`.
@@ -207,11 +207,11 @@ pub enum AgentKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(extend("x-unavailable-keys" = {
-    "mode": "write the value of `mode` as the value of `sandbox`",
-    "read": "remove it; agents are not confined",
-    "write": "remove it; agents are not confined",
-    "hide": "remove it; agents are not confined",
-    "network": "remove it; agents are not confined"
+    "mode": "write `sandbox: MODE` instead, such as `sandbox: off`",
+    "read": "remove it: agents are not confined",
+    "write": "remove it: agents are not confined",
+    "hide": "remove it: agents are not confined",
+    "network": "remove it: agents are not confined"
 }))]
 pub enum SandboxMode {
     /// Agents run unconfined, and `fixpoint doctor` warns about it.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use fixpoint_models::{Availability, DetectMode, ModelEnvironment, ProgramRunner, Resolver, detect};
 use fixpoint_ports::{
-    Cancel, Captured, Ended, ExitCause, Invocation, Message, Model, ModelError, ModelRequest, ProcessError,
-    Processes, Program, Stdin,
+    Cancel, CapturedOutput, ExitCause, Invocation, Message, Model, ModelError, ModelRequest, ProcessError,
+    ProcessExit, Processes, Program, Stdin,
 };
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings};
 use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
@@ -30,7 +30,7 @@ impl Processes for PlainProcesses {
         invocation: &Invocation,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         let mut command = match &invocation.program {
             Program::Direct { program, arguments } => {
                 let mut command = Command::new(program);
@@ -74,8 +74,8 @@ impl Processes for PlainProcesses {
         }
         output.chunks(7).for_each(progress);
         let captured =
-            Captured { path: invocation.output.clone(), written: output.len() as u64, left_out: 0 };
-        Ok(Ended { cause, duration: started.elapsed(), output: captured, stragglers: 0 })
+            CapturedOutput { path: invocation.output.clone(), written: output.len() as u64, omitted: 0 };
+        Ok(ProcessExit { cause, duration: started.elapsed(), output: captured, stragglers: 0 })
     }
 }
 

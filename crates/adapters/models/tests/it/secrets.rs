@@ -69,7 +69,7 @@ fn no_debug_output_shows_the_key() {
             _: &fixpoint_ports::Invocation,
             _: &fixpoint_ports::Cancel,
             _: &mut dyn FnMut(&[u8]),
-        ) -> Result<fixpoint_ports::Ended, fixpoint_ports::ProcessError> {
+        ) -> Result<fixpoint_ports::ProcessExit, fixpoint_ports::ProcessError> {
             Err(fixpoint_ports::ProcessError::Supervisor("not available".to_string()))
         }
     }

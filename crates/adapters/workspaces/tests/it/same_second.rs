@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use fixpoint_ports::{CommitId, Purpose, SnapshotOrigin, Workspaces};
-use fixpoint_workspaces::Applied;
+use fixpoint_ports::{CommitId, SlotPurpose, SnapshotOrigin, Workspaces};
+use fixpoint_workspaces::ApplyOutcome;
 
-use crate::fixture::{Ask, Fixture, git, shell};
+use crate::fixture::{AcquireSlot, Fixture, git, shell};
 
 const FILE: &str = "src/numbers";
 const COMMITTED: &str = "x = 1\na\nb\nc\nd\ny = 1\n";
@@ -54,9 +54,9 @@ fn edited() -> Fixture {
 
 /// What an agent makes of a base: the other number is changed.
 fn agents_result(fixture: &Fixture, base: &CommitId) -> CommitId {
-    let mut slot = fixture.open().slot(Purpose::Agent, base).unwrap();
+    let mut slot = fixture.open().slot(SlotPurpose::Agent, base).unwrap();
     shell(slot.directory(), &format!("sed -i 's/y = 1/y = 2/' {FILE}"));
-    slot.take("taken", "m").unwrap().commit
+    slot.commit("result", "m").unwrap().commit
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn an_edit_before_the_run_is_still_there_after_its_result_is_applied() {
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
     let result = agents_result(&fixture, &base);
-    assert_eq!(workspaces.apply(&base, &result).unwrap(), Applied::Written(vec![FILE.into()]));
+    assert_eq!(workspaces.apply(&base, &result).unwrap(), ApplyOutcome::Written(vec![FILE.into()]));
     let now = fs::read_to_string(fixture.user.join(FILE)).unwrap();
     assert_eq!(now, "x = 9\na\nb\nc\nd\ny = 2\n");
 }
@@ -120,19 +120,19 @@ fn an_edit_during_the_run_is_still_there_after_its_result_is_applied() {
     // The run began with what is committed.
     let base = workspaces.resolve("HEAD", "base").unwrap().commit;
     let result = agents_result(&fixture, &base);
-    assert_eq!(workspaces.apply(&base, &result).unwrap(), Applied::Written(vec![FILE.into()]));
+    assert_eq!(workspaces.apply(&base, &result).unwrap(), ApplyOutcome::Written(vec![FILE.into()]));
     let now = fs::read_to_string(fixture.user.join(FILE)).unwrap();
     assert_eq!(now, "x = 9\na\nb\nc\nd\ny = 2\n");
 }
 
 #[test]
-fn an_agents_edit_right_after_the_checkout_is_taken_and_its_own_git_sees_it() {
+fn an_agents_edit_right_after_the_checkout_is_committed_and_its_own_git_sees_it() {
     let fixture = Fixture::new();
     fixture.write(FILE, COMMITTED);
     let base = fixture.commit("numbers");
     let workspaces = fixture.open();
     for _ in 0..10 {
-        let mut slot = workspaces.slot(Purpose::Agent, &base).unwrap();
+        let mut slot = workspaces.slot(SlotPurpose::Agent, &base).unwrap();
         let [ours, theirs] = ["git/index", "tree/.git/index"].map(|index| {
             let metadata = slot.directory().parent().unwrap().join(index).metadata().unwrap();
             (metadata.mtime(), metadata.mtime_nsec())
@@ -140,7 +140,7 @@ fn an_agents_edit_right_after_the_checkout_is_taken_and_its_own_git_sees_it() {
         assert_eq!(theirs, ours, "the index of the agent is not newer than the one it was copied from");
         fs::write(slot.directory().join(FILE), EDITED).unwrap();
         assert_eq!(git(slot.directory(), &["diff", "--name-only"]), format!("{FILE}\n").as_bytes());
-        let taken = slot.take("taken", "m").unwrap();
-        assert_eq!(fixture.content(&taken.commit, FILE), EDITED);
+        let commit = slot.commit("result", "m").unwrap().commit;
+        assert_eq!(fixture.content(&commit, FILE), EDITED);
     }
 }

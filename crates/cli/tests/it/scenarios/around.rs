@@ -31,8 +31,11 @@ fn without_checks_what_fails_is_the_goal() {
         let agent = &format!("{root} sed -i 's/ 3 / 2 /' src/lib.rs");
         let outcome = lab.looping(&[], agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
-        for said in ["no --until given: the goal is to fix what fails now", "detected check: `cargo test", "Cargo.toml"]
-        {
+        for said in [
+            "no --until given: the goal is to fix what fails now",
+            "detected check: `cargo test",
+            "Cargo.toml",
+        ] {
             assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
         }
         // Once applied nothing fails, and without a task there is nothing to do.

@@ -50,33 +50,129 @@ fn setting_a_default_again_is_explicit() {
     assert!(loaded.is_explicit("planning.decomposition_level"));
 }
 
+/// The mistakes people make, each with the one error it gives.
+const MISTAKES: [(&str, &str, &str); 23] = [
+    (
+        "out of range",
+        "refinement:\n  noise_threshold: 11\n",
+        ":2:20: refinement.noise_threshold: 11 is out of range: expected a number from 1 to 10",
+    ),
+    (
+        "misspelt key",
+        "refinement:\n  noiseTreshold: 2\n",
+        ":2:3: refinement.noiseTreshold: unknown key; did you mean `noise_threshold`?",
+    ),
+    (
+        "key in the wrong section",
+        "noise_threshold: 2\n",
+        ":1:1: noise_threshold: unknown key; did you mean `refinement.noise_threshold`?",
+    ),
+    (
+        "key of two other sections",
+        "planning: {max_iterations: 2}\n",
+        ":1:12: planning.max_iterations: unknown key; did you mean `convergence.max_iterations` or \
+         `replanning.max_iterations`?",
+    ),
+    (
+        "text for a number",
+        "max_workers: many\n",
+        ":1:14: max_workers: expected an integer, found text \"many\"",
+    ),
+    (
+        "quoted number",
+        "max_workers: \"3\"\n",
+        ":1:14: max_workers: expected an integer, found text \"3\"; remove the quotes",
+    ),
+    (
+        "huge number",
+        "max_workers: 99999999999999999999999\n",
+        ":1:14: max_workers: 1e+23 is out of range: expected an integer from 1 to 64",
+    ),
+    (
+        "number that is too large to be one",
+        "budget: {usd: 1e999}\n",
+        ":1:15: the number \"1e999\" is too large or not finite; quote it if it is text",
+    ),
+    (
+        "yes for true",
+        "planning: {enabled: yes}\n",
+        ":1:21: planning.enabled: expected true or false, found text \"yes\"",
+    ),
+    (
+        "misspelt choice",
+        "sandbox: of\n",
+        ":1:10: sandbox: \"of\" is not one of `auto`, `required`, `off`; did you mean `off`?",
+    ),
+    (
+        "text for a list",
+        "scope:\n  allowed_paths: src\n",
+        ":2:18: scope.allowed_paths: expected a list, found text \"src\"; put it in brackets: [ ]",
+    ),
+    ("missing key", "checks:\n  - name: test\n", ":2:5: checks[0]: missing field `command`"),
+    (
+        "command for a check",
+        "checks:\n  - cargo test\n",
+        ":2:5: checks[0]: expected a map with `command`, `name`, found text \"cargo test\"",
+    ),
+    (
+        "two checks of one name",
+        "checks: [{name: a, command: b}, {name: a, command: c}]\n",
+        ":1: checks[1].name: another check is called `a`; rename one of them",
+    ),
+    (
+        "baseline of an unknown check",
+        "checks: [{name: a, command: b}]\nbaseline: {checks: [b]}\n",
+        ":2: baseline.checks: there is no check `b`; `checks` has `a`",
+    ),
+    (
+        "endpoint without an address",
+        "models:\n  endpoints:\n    office: {protocol: openai}\n",
+        ":3: models.endpoints.office.url: missing; write the address, such as `http://localhost:8080/v1`",
+    ),
+    ("key twice", "a: 1\na: 2\n", ":2:1: the key \"a\" occurs twice; keep one of them"),
+    (
+        "key in two spellings",
+        "max_workers: 1\nmaxWorkers: 2\n",
+        ":2:1: max_workers: given twice, as `max_workers` and as `maxWorkers`; keep one of them",
+    ),
+    (
+        "bracket that is not closed",
+        "a: [1\n",
+        ":2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'; look at the indentation, quotes and \
+         brackets here and in the lines before",
+    ),
+    (
+        "indentation with a tab",
+        "planning:\n\tenabled: true\n",
+        ":2:1: the line is indented with a tab; YAML allows only spaces",
+    ),
+    (
+        "Windows line ends",
+        "max_workers: 2\r\njudge:\r\n  max_samples: 0\r\n",
+        ":3:16: judge.max_samples: 0 is out of range: expected an integer from 1 to 20",
+    ),
+    ("list instead of keys", "- a\n", ":1:1: expected a map, found a list"),
+    (
+        "tag",
+        "a: !!int 1\n",
+        ":1:4: tags such as `!!str` are not supported; remove the tag, and quote the value if it is text",
+    ),
+];
+
 #[test]
-fn errors_name_file_line_key_value_and_what_is_expected() {
-    for (text, expected) in [
-        (
-            "refinement:\n  noise_threshold: 11\n",
-            ":2:20: refinement.noise_threshold: 11 is out of range: expected a number from 1 to 10",
-        ),
-        (
-            "refinement:\n  noiseTreshold: 2\n",
-            ":2:3: refinement.noiseTreshold: unknown key; did you mean `noise_threshold`?",
-        ),
-        ("max_workers: many\n", ":1:14: max_workers: expected an integer, found text \"many\""),
-        (
-            "sandbox: of\n",
-            ":1:10: sandbox: \"of\" is not one of `auto`, `required`, `off`; did you mean `off`?",
-        ),
-        ("checks:\n  - name: test\n", ":2:5: checks[0]: missing field `command`"),
-        ("a: 1\na: 2\n", ":2:1: the key \"a\" occurs twice; keep one of them"),
-        ("a: [1\n", ":2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'"),
-        ("- a\n", ":1:1: expected a map, found a list"),
-        (
-            "a: !!int 1\n",
-            ":1:4: tags such as `!!str` are not supported; remove the tag, and quote the value if it is text",
-        ),
-    ] {
-        assert_eq!(Fixture::new().project(text).errors(), [format!("{PROJECT}{expected}")], "{text}");
+fn errors_name_file_line_key_value_and_what_to_do() {
+    for (mistake, text, expected) in MISTAKES {
+        assert_eq!(Fixture::new().project(text).errors(), [format!("{PROJECT}{expected}")], "{mistake}");
     }
+}
+
+#[test]
+fn a_byte_order_mark_windows_line_ends_and_anchors_are_accepted() {
+    let text =
+        "\u{feff}max_workers: 2\r\nscope:\r\n  allowed_paths: &paths [src]\r\n  denied_paths: *paths\r\n";
+    let fixture = Fixture::new().project(text);
+    assert_eq!(fixture.value("max_workers"), (json!(2), Layer::ProjectFile));
+    assert_eq!(fixture.value("scope.denied_paths"), (json!(["src"]), Layer::ProjectFile));
 }
 
 #[test]

@@ -97,8 +97,15 @@ fn unknown_variables() {
             "$FIXPOINT_REFINEMENT_NOISE_THRESHOLD: unknown setting; \
              did you mean `FIXPOINT_REFINEMENT__NOISE_THRESHOLD`?",
         ),
-        ("FIXPOINT_", "$FIXPOINT_: unknown setting"),
-        ("FIXPOINT_SOMETHING_ELSE_ENTIRELY", "$FIXPOINT_SOMETHING_ELSE_ENTIRELY: unknown setting"),
+        ("FIXPOINT_", "$FIXPOINT_: unknown setting; unset it, or rename it if it is not meant for Fixpoint"),
+        (
+            "FIXPOINT_NOISE_THRESHOLD",
+            "$FIXPOINT_NOISE_THRESHOLD: unknown setting; did you mean `FIXPOINT_REFINEMENT__NOISE_THRESHOLD`?",
+        ),
+        (
+            "FIXPOINT_SOMETHING_ELSE_ENTIRELY",
+            "$FIXPOINT_SOMETHING_ELSE_ENTIRELY: unknown setting; unset it, or rename it if it is not meant for Fixpoint",
+        ),
     ] {
         assert_eq!(Fixture::new().variable(name, "1").errors(), [message]);
         Fixture::new().variable(name, "").load();
@@ -120,7 +127,10 @@ fn variables_that_the_settings_name_are_not_misspelt_settings() {
         .variable("FIXPOINT_TOKEN", "x")
         .variable("FIXPOINT_CI_ID", "x");
     fixture.load();
-    assert_eq!(fixture.variable("FIXPOINT_OTHER", "x").errors(), ["$FIXPOINT_OTHER: unknown setting"]);
+    assert_eq!(
+        fixture.variable("FIXPOINT_OTHER", "x").errors(),
+        ["$FIXPOINT_OTHER: unknown setting; unset it, or rename it if it is not meant for Fixpoint"]
+    );
 }
 
 #[test]

@@ -64,16 +64,15 @@ fn the_error_says_where_what_and_what_to_do() {
     for (text, expected) in [
         (
             "models:\n  planner: auto\n  worker: auto\n",
-            ":3:3: models.worker: not available yet; remove it; `agent.model` sets the model of the coding agent",
+            ":3:3: models.worker: not available yet; set the model of the coding agent with `agent.model` instead",
         ),
         (
             "agent: {kind: ACP}\n",
-            ":1:15: agent.kind: `acp` is not available yet; use `command` with `agent.command`, or name a \
-             supported agent",
+            ":1:15: agent.kind: `acp` is not available yet; use `command` with `agent.command` instead",
         ),
         (
             "sandbox:\n  mode: required\n",
-            ":2:3: sandbox.mode: not available yet; write the value of `mode` as the value of `sandbox`",
+            ":2:3: sandbox.mode: not available yet; write `sandbox: MODE` instead, such as `sandbox: off`",
         ),
     ] {
         let errors = Fixture::new().project(text).errors();
