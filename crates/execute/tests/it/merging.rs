@@ -198,9 +198,9 @@ fn an_agent_sees_both_sides_and_can_ask_git_for_them() {
         let Stdin::Bytes(told) = &invocation.stdin else { panic!("it is told by its input") };
         let told = String::from_utf8(told.clone()).unwrap();
         for part in [
-            "# What the one side, `ours`, changed",
+            "# What `ours` changed in these files",
             "-two\n+ours",
-            "# What the other side, `theirs`, changed",
+            "# What `theirs` changed in these files",
             "-two\n+theirs",
         ] {
             assert!(told.contains(part), "{part}: {told}");

@@ -21,7 +21,7 @@ fn when_the_process_that_started_it_is_killed_nothing_is_left() {
     let mut host = host(&fixture);
     let is_ready = || std::fs::read(fixture.file("output")).is_ok_and(|output| output == b"ready\n");
     wait_until(is_ready, || "the tree was not started".to_string());
-    assert!(fixture.running().len() >= 7, "{:?}", fixture.running());
+    wait_until(|| fixture.running().len() >= 7, || format!("too few processes: {:?}", fixture.running()));
     host.kill().unwrap();
     host.wait().unwrap();
     let took = fixture.wait_until_empty();
