@@ -194,8 +194,7 @@ fn make_repository(root: &Path) -> Outcome<()> {
 fn configure(home: &Path, server: &ScriptedServer) -> Outcome<()> {
     let settings = home.join(".config/fixpoint");
     fs::create_dir_all(&settings)?;
-    let roles =
-        ["planner", "judge", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
+    let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
     let endpoints = format!("  endpoints:\n    here: {{ url: \"{}/v1\" }}\n", server.url());
     Ok(fs::write(settings.join("config.yaml"), format!("models:\n{roles}{endpoints}"))?)
 }

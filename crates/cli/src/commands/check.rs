@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOrder;
-use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
+use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt, TestEdits};
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskView, explain, texts};
+use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskHistory, TaskView, explain, texts};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
@@ -116,33 +116,65 @@ fn tell(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let Some((task, last)) = view.iterations().last() else {
-        let told = explain(view, app.lang);
-        let cause = view.cause().unwrap_or(Cause::Stopped);
-        if Form::from(arguments.json) == Form::Json {
-            output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
-                "evidence": told.evidence, "next": told.next }))?;
-        } else {
+        return not_compared(arguments, view, app, output);
+    };
+    if last.judged.attempt.outcome == AttemptOutcome::Infra {
+        return could_not_run(arguments, app, output);
+    }
+    let comparison = compared(arguments, view, task, &last.judged);
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&comparison)?,
+        Form::Text => lines(&comparison, app.lang).iter().try_for_each(|line| output.line(line))?,
+    }
+    Ok(match (comparison.ok, comparison.cause) {
+        (true, _) => 0,
+        (false, Some(cause)) => exit_code(cause),
+        (false, None) => NEW_FAILURES,
+    })
+}
+
+/// The checks at the base could not be used, or the comparison was stopped.
+fn not_compared(
+    arguments: &CheckArguments,
+    view: RunView<'_>,
+    app: &AppContext,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let told = explain(view, app.lang);
+    let cause = view.cause().unwrap_or(Cause::Stopped);
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
+            "evidence": told.evidence, "next": told.next }))?,
+        Form::Text => {
             // Only the first next step: the others are about runs, and this is none.
             let lines = std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first());
-            let wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
-            wrapped.into_iter().try_for_each(|line| output.line(&line))?;
+            let mut wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
+            wrapped.try_for_each(|line| output.line(&line))?;
         }
-        return Ok(exit_code(cause));
-    };
-    let judged = &last.judged;
-    if judged.attempt.outcome == AttemptOutcome::Infra {
-        let cause = Cause::Infrastructure;
-        let what = say(
-            app.lang,
-            "the checks could not run; check disk space, lock files and the services they need",
-            "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
-        );
-        match Form::from(arguments.json) {
-            Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
-            Form::Text => output.line(&what)?,
-        }
-        return Ok(exit_code(cause));
     }
+    Ok(exit_code(cause))
+}
+
+fn could_not_run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let cause = Cause::Infrastructure;
+    let what = say(
+        app.lang,
+        "the checks could not run; check disk space, lock files and the services they need",
+        "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
+    );
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
+        Form::Text => output.line(&what)?,
+    }
+    Ok(exit_code(cause))
+}
+
+fn compared(
+    arguments: &CheckArguments,
+    view: RunView<'_>,
+    task: &TaskHistory,
+    judged: &JudgedAttempt,
+) -> Comparison {
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
@@ -157,7 +189,7 @@ fn tell(
             && !judged.comparison.newly_flaky.contains(failure.id())
     };
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
-    let comparison = Comparison {
+    Comparison {
         base: arguments.base.clone(),
         ok: !changed || view.cause() == Some(Cause::Done),
         cause: view
@@ -174,16 +206,7 @@ fn tell(
         vanished: texts(&judged.comparison.vanished).into_iter().collect(),
         scope_violations: judged.outside.clone(),
         changed,
-    };
-    match Form::from(arguments.json) {
-        Form::Json => output.json(&comparison)?,
-        Form::Text => lines(&comparison, app.lang).iter().try_for_each(|line| output.line(line))?,
     }
-    Ok(match (comparison.ok, comparison.cause) {
-        (true, _) => 0,
-        (false, Some(cause)) => exit_code(cause),
-        (false, None) => NEW_FAILURES,
-    })
 }
 
 fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {

@@ -61,7 +61,10 @@ fn arguments_that_mean_nothing() {
         let long = lab.beside("long.md");
         fs::write(&long, "x".repeat((4 << 20) + 1)).expect("written");
         let long = long.to_string_lossy().into_owned();
-        refused(&with(&["--prompt-file", &long, "--", "true"]), &["the prompt has 4,194,305 bytes, the limit is 262,144"]);
+        refused(
+            &with(&["--prompt-file", &long, "--", "true"]),
+            &["the prompt has 4,194,305 bytes, the limit is 262,144"],
+        );
         refused(&with(&[]), &["no agent was named", "--"]);
         refused(&with(&["--base", "no-such", "--", "true"]), &["no-such"]);
         refused(&with(&["--prompt-file", "no-such-file", "--", "true"]), &["no-such-file"]);
