@@ -15,7 +15,7 @@ use std::time::Duration;
 use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::TaskSource;
-use fixpoint_decide::task_run::{Decision, Step, Work};
+use fixpoint_decide::task_run::{Decision, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, Watcher};
 use fixpoint_runs::{Iteration, RunView, TaskView};
@@ -216,18 +216,19 @@ impl Watcher for ExecutorProgress {
 /// Shows a decision in a run of one task.
 fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, words: Words) {
     if let (Some(judged), Some(iteration)) = (&decision.judged, task.history.iterations.last()) {
-        drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
+        drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.comparison);
         let line = iteration_line(iteration, drawing.paint(), words);
         drawing.line(&line);
         failure_lines(iteration, words).iter().for_each(|line| drawing.line(line));
     }
     match &decision.command {
         Some(Command::TakeBase) => drawing.doing(&words.taking_snapshot()),
-        Some(Command::RunChecks(_)) => drawing.doing(&match decision.step {
-            Step::Working { work: Work::Baseline } => words.checking_base(),
-            Step::Working { .. } | Step::New | Step::Paused { .. } | Step::Ended { .. } => {
-                words.checking_attempt()
-            }
+        Some(Command::RunChecks(_)) => drawing.doing(&match decision.status {
+            TaskStatus::Working { activity: TaskActivity::Baseline } => words.checking_base(),
+            TaskStatus::Working { .. }
+            | TaskStatus::New
+            | TaskStatus::Paused { .. }
+            | TaskStatus::Ended { .. } => words.checking_attempt(),
         }),
         Some(Command::RunAttempt(order)) => {
             if order.number == 1 && task.history.iterations.is_empty() {
@@ -251,7 +252,7 @@ fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, wor
 
 fn baseline_line(task: TaskView<'_>, words: Words) -> String {
     let (known, flaky) = task.known_at_base();
-    let passed: u64 = task.task.ground().checks.values().map(|check| check.counted).sum();
+    let passed: u64 = task.task.baseline().checks.values().map(|check| check.counted).sum();
     words.baseline(known.len(), flaky.len(), passed)
 }
 
@@ -276,11 +277,11 @@ fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
 fn iteration_line(iteration: &Iteration, paint: Paint, words: Words) -> String {
     let judged = &iteration.judged;
     let mut parts = vec![words.failures(judged.failures.len())];
-    let seen = &judged.seen;
+    let comparison = &judged.comparison;
     let counts = [
-        (seen.known.len(), words.known(seen.known.len())),
-        (seen.flaky.len(), words.flaky(seen.flaky.len())),
-        (seen.newly_flaky.len(), words.newly_flaky(seen.newly_flaky.len())),
+        (comparison.known.len(), words.known(comparison.known.len())),
+        (comparison.flaky.len(), words.flaky(comparison.flaky.len())),
+        (comparison.newly_flaky.len(), words.newly_flaky(comparison.newly_flaky.len())),
         (judged.outside.len(), words.out_of_scope(judged.outside.len())),
     ];
     parts.extend(counts.into_iter().filter(|(number, _)| *number > 0).map(|(_, part)| part));

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use fixpoint_agents::of_program;
+use fixpoint_agents::agent_for_program;
 use fixpoint_processes::filtered_environment;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::ModelSettings;
@@ -102,8 +102,8 @@ pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) 
 
 /// For an agent: the same, and what it needs to sign in. It is named by its kind or its program.
 pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], agent: &str) -> Variables {
-    let known = of_program(agent).environment();
-    let clouds = known.with.iter().filter(|(switch, _)| is_on(environment, switch));
+    let known = agent_for_program(agent).environment();
+    let clouds = known.when_enabled.iter().filter(|(switch, _)| is_on(environment, switch));
     let of_kind = known.always.iter().chain(clouds.flat_map(|(_, names)| names.iter()));
     let of_name = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
     let keys = VENDOR_KEYS.iter().filter(|_| OF_ANY_VENDOR.contains(&agent));

@@ -71,9 +71,9 @@ fn of_workspace(error: &WorkspaceError) -> u8 {
         WorkspaceError::UnusableGit { .. }
         | WorkspaceError::NoSpace(_)
         | WorkspaceError::AllInUse(_)
+        | WorkspaceError::Git { .. }
         | WorkspaceError::Io { .. } => 7,
         WorkspaceError::Cancelled => 130,
-        WorkspaceError::Git { .. } => 1,
     }
 }
 

@@ -101,7 +101,7 @@ impl SelectedChecks {
         let checks: Vec<Check> =
             settings.checks.iter().filter(|check| is_used(check, settings)).cloned().collect();
         let has_goal = checks.iter().any(|check| check.kind == CheckKind::Goal);
-        let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::WhatFails };
+        let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::FailingGuards };
         (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals })
     }
 
@@ -139,7 +139,7 @@ impl SelectedChecks {
             settings.workspace.copy = found.copy;
         }
         let checks = found.checks.into_iter().map(|found| found.check).collect();
-        Ok(Some(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::WhatFails }))
+        Ok(Some(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::FailingGuards }))
     }
 
     /// The order of a task with these checks.

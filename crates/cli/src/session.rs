@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fixpoint_agents::{Agent, Command as AnyCommand};
+use fixpoint_agents::{Agent, GenericAgent};
 use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
 use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
 use fixpoint_engine::{
@@ -58,7 +58,6 @@ pub(crate) struct SessionContext<'a> {
 
 /// A run that was driven to its end, or until somebody has to do something.
 pub(crate) struct RunOutcome {
-    pub(crate) header: JournalHeader,
     pub(crate) folded: FoldedRun,
     pub(crate) ending: EngineExit,
 }
@@ -168,7 +167,7 @@ impl SessionContext<'_> {
         }
         // An engine that could not go on has called nothing off; this does, and waits.
         let run = engine.into_state();
-        Ok(RunOutcome { header, folded: FoldedRun { run, history }, ending: ending? })
+        Ok(RunOutcome { folded: FoldedRun { run, history }, ending: ending? })
     }
 
     /// Everybody who performs the errands of this run.
@@ -319,7 +318,7 @@ fn cut_words(cut: &Cut) -> String {
 /// What an agent is known by: its kind, or the name of its program without the directory.
 fn agent_name(brief: &Brief) -> String {
     let kind = agent_of(brief).name();
-    if kind != AnyCommand.name() {
+    if kind != GenericAgent.name() {
         return kind.to_string();
     }
     let program = brief.agent.first().map(Path::new).and_then(Path::file_name);

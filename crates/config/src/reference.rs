@@ -47,10 +47,8 @@ pub struct UnavailableKey {
 pub fn reference_keys() -> Vec<ReferenceKey> {
     let mut keys = Vec::new();
     walk(Schema::of::<Settings>().rule(), "", &mut |path, rule, _| {
-        let choices = match &rule.kind {
-            ValueType::Choice(choices) => choices.iter().map(|choice| choice.spelling.clone()).collect(),
-            _ => Vec::new(),
-        };
+        let choices = if let ValueType::Choice(choices) = &rule.kind { choices.as_slice() } else { &[] };
+        let choices = choices.iter().map(|choice| choice.spelling.clone()).collect();
         keys.push(ReferenceKey { path: path.to_owned(), choices });
     });
     keys

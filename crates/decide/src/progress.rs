@@ -11,7 +11,7 @@ use fixpoint_vocabulary::work::Fingerprint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an attempt came to.
+/// How an attempt compares with those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgressKind {
@@ -84,7 +84,7 @@ impl FailureSet {
 
 /// What earlier attempts left failing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Memory {
+pub struct FailureHistory {
     previous: Option<FailureSet>,
     earlier: BTreeSet<FailureSet>,
     fewest: Option<usize>,
@@ -92,14 +92,14 @@ pub struct Memory {
     flaky: BTreeSet<Fingerprint>,
 }
 
-impl Memory {
-    /// A memory that begins with what the goals failed at before the first attempt, where there are goals.
+impl FailureHistory {
+    /// A history that begins with what the goals failed at before the first attempt, where there are goals.
     pub fn beginning_with(before: Option<FailureSet>) -> Self {
-        let mut memory = Self::default();
+        let mut history = Self::default();
         if let Some(before) = before {
-            memory.remember(before);
+            history.remember(before);
         }
-        memory
+        history
     }
 
     /// Takes failures known to be flaky out of everything remembered.
@@ -117,8 +117,8 @@ impl Memory {
         }
     }
 
-    /// What an attempt with this set comes to, given failures that are known to be flaky only now. The kinds that
-    /// need no set (`infra`, `waiting`, `complete`, `no_change`) are told apart by the controller.
+    /// How a set compares with the sets before it, given failures that are known to be flaky only now. The kinds that
+    /// need no set (`infra`, `waiting`, `complete`, `no_change`) are the controller's.
     pub fn compare(&self, current: &FailureSet, newly_flaky: &BTreeSet<Fingerprint>) -> ProgressKind {
         if newly_flaky.is_subset(&self.flaky) {
             return self.kind_of(&current.without(&self.flaky));
@@ -187,15 +187,15 @@ mod tests {
         }
     }
 
-    fn next(memory: &mut Memory, names: &str) -> ProgressKind {
-        let kind = memory.compare(&set(names), &BTreeSet::new());
-        memory.remember(set(names));
+    fn next(history: &mut FailureHistory, names: &str) -> ProgressKind {
+        let kind = history.compare(&set(names), &BTreeSet::new());
+        history.remember(set(names));
         kind
     }
 
     fn kinds(before: Option<&str>, sets: &[&str]) -> Vec<ProgressKind> {
-        let mut memory = Memory::beginning_with(before.map(set));
-        sets.iter().map(|names| next(&mut memory, names)).collect()
+        let mut history = FailureHistory::beginning_with(before.map(set));
+        sets.iter().map(|names| next(&mut history, names)).collect()
     }
 
     #[test]
@@ -213,8 +213,11 @@ mod tests {
 
     #[test]
     fn a_memory_is_empty_until_there_is_something_to_compare_with() {
-        assert!(Memory::beginning_with(None).is_empty());
-        assert!(!Memory::beginning_with(Some(set(""))).is_empty(), "goals that all pass are something");
+        assert!(FailureHistory::beginning_with(None).is_empty());
+        assert!(
+            !FailureHistory::beginning_with(Some(set(""))).is_empty(),
+            "goals that all pass are something"
+        );
     }
 
     #[test]
@@ -236,13 +239,13 @@ mod tests {
 
     #[test]
     fn flaky_failures_are_taken_out_of_old_sets_too() {
-        let mut memory = Memory::beginning_with(Some(set("abf")));
+        let mut history = FailureHistory::beginning_with(Some(set("abf")));
         let flaky = BTreeSet::from([Fingerprint::from("f")]);
-        assert_eq!(memory.compare(&set("ab"), &flaky), ProgressKind::Repeated);
-        assert_eq!(memory.compare(&set("ab"), &BTreeSet::new()), ProgressKind::Progress, "f still counts");
-        memory.forget_flaky(&flaky);
-        assert_eq!(next(&mut memory, "ab"), ProgressKind::Repeated);
-        assert_eq!(next(&mut memory, "abf"), ProgressKind::Repeated);
-        assert_eq!(next(&mut memory, "af"), ProgressKind::Progress);
+        assert_eq!(history.compare(&set("ab"), &flaky), ProgressKind::Repeated);
+        assert_eq!(history.compare(&set("ab"), &BTreeSet::new()), ProgressKind::Progress, "f still counts");
+        history.forget_flaky(&flaky);
+        assert_eq!(next(&mut history, "ab"), ProgressKind::Repeated);
+        assert_eq!(next(&mut history, "abf"), ProgressKind::Repeated);
+        assert_eq!(next(&mut history, "af"), ProgressKind::Progress);
     }
 }

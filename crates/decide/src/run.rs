@@ -23,11 +23,11 @@ mod planning;
 mod prepare;
 mod reflection;
 mod replan;
+mod state_rules;
 mod task_changes;
 mod task_graph;
 mod task_node;
 mod transition;
-mod transitions;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -51,11 +51,11 @@ pub use self::order::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder, TaskS
 pub use self::plan_review::{PlanRepair, PlanReview, PlanReviewChange, ReviewedPlan};
 pub use self::planning::{CachedPlan, PartialPlan, Planning, PlanningChange};
 pub use self::reflection::ReflectionChange;
+pub use self::state_rules::UnexpectedEvent;
 pub use self::task_changes::{NewTask, TaskChange};
 use self::task_graph::TaskGraph;
 pub use self::task_node::{TaskKind, TaskNode};
 use self::transition::Transition;
-pub use self::transitions::UnexpectedEvent;
 use crate::revision::Revisions;
 use crate::task_run::TaskRun;
 

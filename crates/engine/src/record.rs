@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use fixpoint_decide::run::{Change, Decision, RunOrder, TaskChange};
-use fixpoint_decide::task_run::Judged;
+use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_ports::{Blobs, Journal, Seq};
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::Brief;
@@ -56,7 +56,7 @@ fn is_none(milliseconds: &u64) -> bool {
 }
 
 /// The attempts that a decision judged.
-fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut Judged> {
+fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut JudgedAttempt> {
     decision.changes.iter_mut().filter_map(|change| {
         if let Change::Task(TaskChange::Decided { decision, .. }) = change {
             decision.judged.as_mut()

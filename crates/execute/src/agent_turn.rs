@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixpoint_agents::{
-    Agent, Outcome, Permissions, Progress as Seen, Session, Stream, Transcript, Turn, TurnLimits, User,
-    named, of_program,
+    Agent, OutputStream, Progress as Seen, Session, Transcript, Turn, TurnOutcome, agent_for_program,
+    agent_named,
 };
 use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Slot, ToolOutcome};
 use fixpoint_vocabulary::brief::Brief;
@@ -32,13 +32,13 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Which kind of agent a run has: as its settings say, else by the name of its program.
 pub fn agent_of(brief: &Brief) -> &'static dyn Agent {
     let said = match brief.settings.agent.kind {
-        AgentKind::Claude => named("claude"),
-        AgentKind::Codex => named("codex"),
-        AgentKind::Command => named("command"),
+        AgentKind::Claude => agent_named("claude"),
+        AgentKind::Codex => agent_named("codex"),
+        AgentKind::Command => agent_named("command"),
         AgentKind::Auto | AgentKind::Opencode | AgentKind::Gemini => None,
     };
     let program = brief.agent.first().map(String::as_str).unwrap_or_default();
-    said.unwrap_or_else(|| of_program(program))
+    said.unwrap_or_else(|| agent_for_program(program))
 }
 
 /// How an agent's turn ended.
@@ -50,25 +50,25 @@ pub(crate) struct Worked {
 impl Worked {
     /// Whether its provider would not have it, so that whatever it left undone says nothing about the task.
     pub(crate) fn is_refused(&self) -> bool {
-        matches!(self.transcript.outcome, Some(Outcome::Account | Outcome::RateLimited))
+        matches!(self.transcript.outcome, Some(TurnOutcome::Account | TurnOutcome::RateLimited))
     }
 
     /// The last it said, or what kept it from saying anything.
     pub(crate) fn last_words(&self) -> Option<&str> {
-        let Transcript { last_words, errors, last_line, outcome, .. } = &self.transcript;
-        let (words, error) = (last_words.as_deref(), errors.last().map(String::as_str));
+        let Transcript { last_message, errors, last_unknown_line, outcome, .. } = &self.transcript;
+        let (words, error) = (last_message.as_deref(), errors.last().map(String::as_str));
         let said = match outcome {
-            Some(Outcome::Completed) | None => words.or(error),
+            Some(TurnOutcome::Completed) | None => words.or(error),
             Some(
-                Outcome::OutOfTurns
-                | Outcome::OutOfBudget
-                | Outcome::SessionGone
-                | Outcome::RateLimited
-                | Outcome::Account
-                | Outcome::Failed,
+                TurnOutcome::OutOfTurns
+                | TurnOutcome::OutOfBudget
+                | TurnOutcome::SessionGone
+                | TurnOutcome::RateLimited
+                | TurnOutcome::Account
+                | TurnOutcome::Failed,
             ) => error.or(words),
         };
-        said.or(last_line.as_deref())
+        said.or(last_unknown_line.as_deref())
     }
 }
 
@@ -89,10 +89,10 @@ impl Duty {
         cancel: &Cancel,
     ) -> Result<Worked, Obstacle> {
         let told = self.told(id, order)?;
-        let session = order.session.as_deref().and_then(Session::of_token);
+        let session = order.session.as_deref().and_then(Session::decode);
         self.tools.watcher.see(Progress::AgentStarts);
         let mut worked = self.turn(order, &told, session.as_ref(), slot, log, cancel)?;
-        if session.is_some() && worked.transcript.outcome == Some(Outcome::SessionGone) {
+        if session.is_some() && worked.transcript.outcome == Some(TurnOutcome::SessionGone) {
             // It asked nobody and changed nothing. What it said stays beside what it says now.
             self.tools.watcher.see(Progress::Notice("the agent's session is gone; starting a new one"));
             let kept = log.with_extension("gone.log");
@@ -132,24 +132,19 @@ impl Duty {
             self.brief.checks.iter().map(|placed| placed.check.command.clone()).collect();
         let turn = Turn {
             program,
-            extra,
+            arguments: extra,
             prompt: &told.text,
             prompt_file: &told.file,
             session,
             model: self.brief.settings.agent.model.as_deref(),
-            limits: TurnLimits { turns: None, cost: order.money.filter(|money| *money > MicroUsd(0)) },
-            // Nothing of ours confines it, so it keeps the confinement it has of its own.
-            permissions: Permissions::Workspace,
-            may_run: &checks,
-            // It matters only to one that may do anything.
-            user: User::Ordinary,
+            max_cost: order.money.filter(|money| *money > MicroUsd(0)),
+            allowed_commands: &checks,
         };
         let agent = agent_of(&self.brief);
         let line = agent.command(&turn);
-        let mut stream = Stream::new(agent.reader(&turn));
+        let mut stream = OutputStream::new(agent.reader(&turn));
         let settings = &self.brief.settings.agent;
-        let mut environment = self.environment_of_turn(order, told);
-        environment.extend(line.environment.iter().cloned());
+        let environment = self.environment_of_turn(order, told);
         let invocation = Invocation {
             program: line.program(),
             // What an attempt did to its own directory must not keep the next from mending it.
@@ -169,7 +164,7 @@ impl Duty {
         };
         let mut show = |bytes: &[u8]| stream.push(bytes).iter().for_each(|seen| self.show(seen));
         let ended = self.tools.processes.run(&invocation, cancel, &mut show)?;
-        let (last, transcript) = stream.end();
+        let (last, transcript) = stream.finish();
         last.iter().for_each(|seen| self.show(seen));
         redact(log, &self.tools.redactor).map_err(Obstacle::at(log))?;
         if let ExitCause::NotStarted(why) = &ended.cause {

@@ -69,7 +69,7 @@ impl Duty {
             changed_files: changed.len() as u64,
             changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
             unresolved,
-            session: worked.transcript.session.as_ref().map(Session::token),
+            session: worked.transcript.session.as_ref().map(Session::encode),
             usage: worked.transcript.usage,
             last_words: worked.last_words().map(|words| self.tools.redactor.redact(words)),
         }))

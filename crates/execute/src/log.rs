@@ -37,7 +37,7 @@ pub(crate) fn keep_words(
     transcript: &Transcript,
     redactor: &Redactor,
 ) -> Result<(), Obstacle> {
-    let Some(said) = &transcript.said else { return Ok(()) };
+    let Some(said) = &transcript.agent_text else { return Ok(()) };
     let path = words_file(outputs, id);
     fs::write(&path, redactor.redact(&said.text()).as_str()).map_err(Obstacle::at(path))
 }
@@ -76,7 +76,7 @@ pub(crate) fn redact(path: &Path, redactor: &Redactor) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use fixpoint_agents::{Permissions, Said, Stream, Turn, TurnLimits, User, named};
+    use fixpoint_agents::{AgentText, OutputStream, Turn, agent_named};
 
     use super::*;
 
@@ -84,11 +84,11 @@ mod tests {
     fn words_are_read_where_there_are_any_and_else_the_log() {
         let directory = tempfile::tempdir().unwrap();
         let (outputs, id) = (directory.path(), CommandId { seq: 3, index: 0 });
-        let plain = Transcript { last_words: Some("words".into()), ..Transcript::default() };
+        let plain = Transcript { last_message: Some("words".into()), ..Transcript::default() };
         keep_words(outputs, id, &plain, &Redactor::default()).unwrap();
         assert_eq!(agent_words(outputs, id), agent_log(outputs, id), "what it printed is what it said");
         // One that printed events and said nothing is no reason to show its events.
-        let silent = Transcript { said: Some(Said::default()), ..Transcript::default() };
+        let silent = Transcript { agent_text: Some(AgentText::default()), ..Transcript::default() };
         keep_words(outputs, id, &silent, &Redactor::default()).unwrap();
         assert_eq!(fs::read_to_string(agent_words(outputs, id)).unwrap(), "");
     }
@@ -105,21 +105,19 @@ mod tests {
             let leaking = last.replace("\"text\":\"", "\"text\":\"ghp_0123456789abcdefABCD ");
             let turn = Turn {
                 program: name,
-                extra: &[],
+                arguments: &[],
                 prompt: "",
                 prompt_file: Path::new("p.md"),
                 session: None,
                 model: None,
-                limits: TurnLimits::default(),
-                permissions: Permissions::default(),
-                may_run: &[],
-                user: User::default(),
+                max_cost: None,
+                allowed_commands: &[],
             };
-            let mut stream = Stream::new(named(name).unwrap().reader(&turn));
+            let mut stream = OutputStream::new(agent_named(name).unwrap().reader(&turn));
             stream.push(text.replace(last, &leaking).as_bytes());
             let directory = tempfile::tempdir().unwrap();
             let (outputs, id) = (directory.path(), CommandId { seq: 3, index: 0 });
-            keep_words(outputs, id, &stream.end().1, &Redactor::default()).unwrap();
+            keep_words(outputs, id, &stream.finish().1, &Redactor::default()).unwrap();
             let kept = fs::read_to_string(agent_words(outputs, id)).unwrap();
             assert!(kept.contains("[removed] ") && !kept.contains("ghp_"), "{name}: {kept}");
             assert!(!kept.contains("\"type\""), "{name}: {kept}");

@@ -109,7 +109,7 @@ pub(crate) fn files(
     if let Some(last) = task.history.iterations.last() {
         files.push(("current_failures.json", json(&current_failures(last))));
     }
-    if Status::of_task(task.task.step()) == Status::Failed {
+    if Status::of_task(task.task.status()) == Status::Failed {
         let diagnosis = Diagnosis::of(run, task, lang);
         files.push((DIAGNOSIS[0], json(&diagnosis)));
         files.push((DIAGNOSIS[1], diagnosis_markdown(&diagnosis, run_name, lang).into_bytes()));
@@ -131,7 +131,7 @@ fn baseline(run: &Run, task: TaskView<'_>) -> BaselineFailures {
         let check = run.checks().get(*number as usize);
         check.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
     };
-    let checks = task.task.ground().checks.iter().map(|(number, check)| {
+    let checks = task.task.baseline().checks.iter().map(|(number, check)| {
         let in_every_run = |id: &&FailureId| check.failing.iter().all(|run| run.contains(*id));
         let all: BTreeSet<&FailureId> = check.failing.iter().flatten().collect();
         BaselineCheck {
@@ -192,7 +192,7 @@ fn completion_reasons(task: TaskView<'_>, lang: Lang) -> CompletionReasons {
         last.checks.iter().flat_map(|checks| checks.reports.iter().flat_map(|report| &report.reasons))
     });
     CompletionReasons {
-        status: Status::of_task(task.task.step()),
+        status: Status::of_task(task.task.status()),
         cause: task.cause(),
         reasons: iterations.iter().map(words).chain(of_checks.map(ToString::to_string)).collect(),
     }

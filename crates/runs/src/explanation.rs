@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
-use fixpoint_decide::task_run::{Step, Work};
+use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 
@@ -39,9 +39,9 @@ pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explana
     let explainer = TaskExplainer { run, task, lang };
     let what = match task.cause() {
         Some(cause) => explainer.what(cause),
-        None => match task.task.step() {
-            Step::Working { work } => explainer.working(work),
-            Step::New | Step::Paused { .. } | Step::Ended { .. } => {
+        None => match task.task.status() {
+            TaskStatus::Working { activity } => explainer.working(activity),
+            TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => {
                 speak("Not started yet.", "まだ開始していません。")
             }
         },
@@ -146,29 +146,31 @@ impl TaskExplainer<'_> {
         }
     }
 
-    fn working(&self, work: Work) -> String {
+    fn working(&self, activity: TaskActivity) -> String {
         let attempt = self.task.history.iterations.len() + 1;
-        match work {
-            Work::TakingBase => {
+        match activity {
+            TaskActivity::TakingBase => {
                 self.say("Taking a snapshot of the base.", "ベースのスナップショットを作成中です。")
             }
-            Work::Baseline => self.say("Running the checks on the base.", "ベースでチェックを実行中です。"),
-            Work::Attempting => self.say(
+            TaskActivity::Baseline => {
+                self.say("Running the checks on the base.", "ベースでチェックを実行中です。")
+            }
+            TaskActivity::Attempting => self.say(
                 format!("Attempt {attempt}: the agent is working."),
                 format!("試行{attempt}: エージェントが作業中です。"),
             ),
-            Work::Reverting
-            | Work::Goals
-            | Work::RestoringTests
-            | Work::GoalsWithBaseTests
-            | Work::Guards
-            | Work::SuspectsAtBase
-            | Work::FlakyAtBase
-            | Work::Confirming => self.say(
+            TaskActivity::Reverting
+            | TaskActivity::Goals
+            | TaskActivity::RestoringTests
+            | TaskActivity::GoalsWithBaseTests
+            | TaskActivity::Guards
+            | TaskActivity::SuspectsAtBase
+            | TaskActivity::FlakyAtBase
+            | TaskActivity::Confirming => self.say(
                 format!("Attempt {attempt}: running the checks."),
                 format!("試行{attempt}: チェックを実行中です。"),
             ),
-            Work::Judging => self.say(
+            TaskActivity::Judging => self.say(
                 format!("Attempt {attempt}: asking the judge."),
                 format!("試行{attempt}: 判定者に問い合わせ中です。"),
             ),
@@ -318,7 +320,7 @@ impl TaskExplainer<'_> {
     }
 
     fn tolerated(&self) -> Option<String> {
-        let seen = &self.task.history.iterations.last()?.judged.seen;
+        let comparison = &self.task.history.iterations.last()?.judged.comparison;
         let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
@@ -326,10 +328,10 @@ impl TaskExplainer<'_> {
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&texts(&seen.known), "known", "既知"),
-            (&texts(&seen.flaky), "flaky", "不安定"),
-            (&texts(&seen.newly_flaky), "newly flaky", "新たに不安定"),
-            (&texts(&seen.vanished), "vanished", "消失"),
+            (&texts(&comparison.known), "known", "既知"),
+            (&texts(&comparison.flaky), "flaky", "不安定"),
+            (&texts(&comparison.newly_flaky), "newly flaky", "新たに不安定"),
+            (&texts(&comparison.vanished), "vanished", "消失"),
         ] {
             if !names.is_empty() {
                 let (number, names) = (names.len(), list(names));
@@ -360,7 +362,7 @@ impl TaskExplainer<'_> {
         })
     }
 
-    fn after_no_progress(&self) -> Vec<String> {
+    fn after_stop(&self) -> Vec<String> {
         let read = self.say(
             "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
             "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
@@ -408,7 +410,7 @@ impl TaskExplainer<'_> {
                 "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
                  ファイルを編集できる設定ですか。",
             )],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_stop(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
             Cause::Budget => vec![self.say(
                 "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fixpoint_decide::convergence::Outcome;
+use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::phases::Phase;
 use fixpoint_decide::run::{Change, Owner, Run, RunChange, TaskChange};
-use fixpoint_decide::task_run::{Decision, Judged, Step, Work};
+use fixpoint_decide::task_run::{Decision, JudgedAttempt, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::ask::Reading;
@@ -46,7 +46,7 @@ pub struct Iteration {
     pub at: u64,
     pub attempt: Option<FinishedAttempt>,
     pub checks: Vec<FinishedChecks>,
-    pub judged: Judged,
+    pub judged: JudgedAttempt,
 }
 
 /// What happened in one task.
@@ -74,7 +74,7 @@ struct OpenAttempt {
 /// For whom a command runs that has not ended yet. Those of the run itself are not listed.
 #[derive(Debug, Clone)]
 enum CommandOwner {
-    Task(TaskId, Work),
+    Task(TaskId, TaskActivity),
     Replan(TaskId),
 }
 
@@ -203,9 +203,9 @@ impl RunHistory {
     fn note_commands(&mut self, record: &Record, run: &Run) {
         for (command, owner, _) in record.decision.commands(self.next_seq) {
             let owner = match owner {
-                Owner::Task(id) => task_run(run, &id).and_then(|task| match task.step() {
-                    Step::Working { work } => Some(CommandOwner::Task(id, work)),
-                    Step::New | Step::Paused { .. } | Step::Ended { .. } => None,
+                Owner::Task(id) => task_run(run, &id).and_then(|task| match task.status() {
+                    TaskStatus::Working { activity } => Some(CommandOwner::Task(id, activity)),
+                    TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => None,
                 }),
                 Owner::Replan(id) => Some(CommandOwner::Replan(id)),
                 Owner::Planning
@@ -222,8 +222,8 @@ impl RunHistory {
     fn add_end(&mut self, command: CommandId, end: &CommandEnd, took_ms: u64) -> Option<TaskId> {
         self.note_end(end);
         match self.commands.remove(&command)? {
-            CommandOwner::Task(id, work) => {
-                self.task_mut(&id)?.add_end(work, command, end, took_ms);
+            CommandOwner::Task(id, activity) => {
+                self.task_mut(&id)?.add_end(activity, command, end, took_ms);
                 None
             }
             CommandOwner::Replan(id) => {
@@ -262,9 +262,9 @@ impl RunHistory {
 
 /// Whether a task's artifacts tell of a decision.
 const fn is_told(decision: &Decision) -> bool {
-    match decision.step {
-        Step::Paused { .. } | Step::Ended { .. } => true,
-        Step::New | Step::Working { .. } => decision.judged.is_some(),
+    match decision.status {
+        TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => true,
+        TaskStatus::New | TaskStatus::Working { .. } => decision.judged.is_some(),
     }
 }
 
@@ -297,8 +297,10 @@ impl TaskHistory {
         let Some(judged) = &decision.judged else { return };
         // Checks that could not run are run again on the same attempt.
         let open = match judged.attempt.outcome {
-            Outcome::Infra => self.open.clone(),
-            Outcome::Complete | Outcome::Incomplete | Outcome::Waiting => std::mem::take(&mut self.open),
+            AttemptOutcome::Infra => self.open.clone(),
+            AttemptOutcome::Complete | AttemptOutcome::Incomplete | AttemptOutcome::Waiting => {
+                std::mem::take(&mut self.open)
+            }
         };
         self.iterations.push(Iteration {
             number: judged.counts.iterations,
@@ -309,11 +311,12 @@ impl TaskHistory {
         });
     }
 
-    fn add_end(&mut self, work: Work, command: CommandId, end: &CommandEnd, took_ms: u64) {
+    fn add_end(&mut self, activity: TaskActivity, command: CommandId, end: &CommandEnd, took_ms: u64) {
         match end {
             CommandEnd::Completed(CommandResult::Checks { reports }) => {
                 let checks = FinishedChecks { command, reports: reports.clone(), took_ms };
-                if work == Work::Baseline { &mut self.baseline } else { &mut self.open.checks }.push(checks);
+                if activity == TaskActivity::Baseline { &mut self.baseline } else { &mut self.open.checks }
+                    .push(checks);
             }
             CommandEnd::Completed(CommandResult::Attempt(result)) => {
                 self.open.attempt = Some(FinishedAttempt { command, result: result.clone(), took_ms });

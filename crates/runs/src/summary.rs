@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::RunStatus;
-use fixpoint_decide::task_run::Step;
+use fixpoint_decide::task_run::TaskStatus;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang, Text, counted};
@@ -58,12 +58,12 @@ impl Status {
     }
 
     /// A task that is neither paused nor over counts as interrupted: whether a process works on it is not known here.
-    pub const fn of_task(step: Step) -> Self {
-        match step {
-            Step::Ended { cause: Cause::Done | Cause::AlreadySatisfied } => Self::Done,
-            Step::Ended { .. } => Self::Failed,
-            Step::Paused { .. } => Self::Paused,
-            Step::New | Step::Working { .. } => Self::Interrupted,
+    pub const fn of_task(status: TaskStatus) -> Self {
+        match status {
+            TaskStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied } => Self::Done,
+            TaskStatus::Ended { .. } => Self::Failed,
+            TaskStatus::Paused { .. } => Self::Paused,
+            TaskStatus::New | TaskStatus::Working { .. } => Self::Interrupted,
         }
     }
 }
@@ -170,10 +170,10 @@ impl IterationLine {
             reason: judged.verdict.reason.text.in_lang(lang).to_string(),
             new_failures: judged.failures.iter().map(FailureLine::from).collect(),
             scope_violations: judged.outside.clone(),
-            known: texts(&judged.seen.known),
-            flaky: texts(&judged.seen.flaky),
-            newly_flaky: texts(&judged.seen.newly_flaky),
-            vanished: texts(&judged.seen.vanished),
+            known: texts(&judged.comparison.known),
+            flaky: texts(&judged.comparison.flaky),
+            newly_flaky: texts(&judged.comparison.newly_flaky),
+            vanished: texts(&judged.comparison.vanished),
             commit: judged.commit.to_string(),
             tree: judged.attempt.tree.clone(),
             changed_files: attempt.map_or(0, |made| made.result.changed_files),

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use fixpoint_decide::convergence::Outcome;
+use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::run::{Run, RunStatus, TaskSource, Turn};
-use fixpoint_decide::task_run::{Step, TaskRun};
+use fixpoint_decide::task_run::{TaskRun, TaskStatus};
 use fixpoint_engine::{JournalHeader, Record, RecordedRun};
 use fixpoint_vocabulary::work::{Base, CommitId, FailureId};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -141,14 +141,14 @@ impl<'a> TaskView<'a> {
 
     /// The commit that its attempts are compared with.
     pub const fn base(self) -> Option<&'a Base> {
-        self.task.ground().base.as_ref()
+        self.task.baseline().base.as_ref()
     }
 
     /// Why it ended or waits.
     pub const fn cause(self) -> Option<Cause> {
-        match self.task.step() {
-            Step::Ended { cause } | Step::Paused { cause, .. } => Some(cause),
-            Step::New | Step::Working { .. } => None,
+        match self.task.status() {
+            TaskStatus::Ended { cause } | TaskStatus::Paused { cause, .. } => Some(cause),
+            TaskStatus::New | TaskStatus::Working { .. } => None,
         }
     }
 
@@ -164,7 +164,7 @@ impl<'a> TaskView<'a> {
             (judged.attempt.masked, judged.failures.len() + judged.outside.len())
         };
         // An attempt whose checks could not run shows no failures because nobody looked.
-        let was_checked = |iteration: &&Iteration| iteration.judged.attempt.outcome != Outcome::Infra;
+        let was_checked = |iteration: &&Iteration| iteration.judged.attempt.outcome != AttemptOutcome::Infra;
         // Of equally good ones the later counts, because it knows more.
         let best = iterations.iter().rev().filter(was_checked).min_by_key(badness);
         Some(&best.unwrap_or(last).judged.commit)
@@ -178,7 +178,7 @@ impl<'a> TaskView<'a> {
     /// What failed at the base in every run, and what failed in some only.
     pub fn known_at_base(self) -> (BTreeSet<FailureId>, BTreeSet<FailureId>) {
         let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
-        for check in self.task.ground().checks.values() {
+        for check in self.task.baseline().checks.values() {
             for failing in check.failing.iter().flatten() {
                 let is_constant = check.failing.iter().all(|run| run.contains(failing));
                 if is_constant { &mut always } else { &mut sometimes }.insert(failing.clone());

@@ -6,7 +6,7 @@
 use core::fmt;
 
 use fixpoint_decide::run::Decision;
-use fixpoint_decide::task_run::Judged;
+use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_engine::{EngineExit, Record, RecordedRun};
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 
@@ -78,7 +78,7 @@ impl Finished {
     }
 
     /// The verdicts on its attempts, in order.
-    pub fn verdicts(&self) -> impl Iterator<Item = &Judged> {
+    pub fn verdicts(&self) -> impl Iterator<Item = &JudgedAttempt> {
         let decisions = self.happenings.iter().flat_map(|happening| happening.decision.task_decisions());
         decisions.filter_map(|(_, decision)| decision.judged.as_ref())
     }

@@ -1,7 +1,7 @@
-//! The working files of a slot with our git directory beside them.
+//! The working files of a slot, and our own git directory for them.
 //!
 //! Owns the commit they are compared with and the index that makes it fast. Refuses to fail because of our git
-//! directory: if anything is wrong with it, it is written anew and all files are read.
+//! directory: if anything is wrong with it, it is written again and all files are read.
 
 use std::path::Path;
 use std::sync::Arc;

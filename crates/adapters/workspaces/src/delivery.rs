@@ -4,17 +4,21 @@
 //! overwrite the user's changes: the result is merged with the working tree as it is now, in objects first, and files are
 //! written only if nothing conflicts and nothing has changed in the meantime. The user's index is never written.
 
+use std::io;
+
 use fixpoint_ports::{BranchUpdate, CommitId, WorkspaceError};
 
 use crate::files::as_path;
 use crate::git::parse::{self, EntryMode};
-use crate::workspaces::GitWorkspaces;
+use crate::private_git_dir::WorkTreeView;
+use crate::workspaces::{GitWorkspaces, RefStorage};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApplyOutcome {
     /// These paths were written or deleted; none, if the working tree had all changes already.
     Written(Vec<Vec<u8>>),
-    /// These paths do not merge, or are ignored files that would be overwritten. Nothing was changed.
+    /// These paths do not merge, or have changes that are in no snapshot: they are ignored, marked as unchanged in the
+    /// index, or were changed just now. Nothing was written.
     Conflict(Vec<Vec<u8>>),
 }
 
@@ -25,6 +29,7 @@ impl GitWorkspaces {
         commit: &CommitId,
     ) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
+        self.require_shared_objects()?;
         let create = format!("create refs/heads/{branch}\0{commit}\0");
         let update = self.inner.repository.git("update-ref").args(["--stdin", "-z"]);
         let Err(error) = update.input(create.into_bytes()).run() else { return Ok(BranchUpdate::Updated) };
@@ -37,6 +42,7 @@ impl GitWorkspaces {
 
     pub(crate) fn forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
+        self.require_shared_objects()?;
         let repository = &self.inner.repository;
         let name = format!("refs/heads/{branch}");
         if !repository.git("check-ref-format").arg(&name).output()?.succeeded() {
@@ -68,6 +74,18 @@ impl GitWorkspaces {
         Ok(found.succeeded().then(|| CommitId(found.line())))
     }
 
+    /// A branch of the user's cannot be at a commit that is stored outside of the repository.
+    fn require_shared_objects(&self) -> Result<(), WorkspaceError> {
+        match self.inner.ref_storage {
+            RefStorage::UsersRepository => Ok(()),
+            RefStorage::Pool => {
+                let problem = "cannot be written, so no branch can be delivered";
+                let source = io::Error::new(io::ErrorKind::PermissionDenied, problem);
+                Err(WorkspaceError::Io { path: self.inner.repository.objects.clone(), source })
+            }
+        }
+    }
+
     /// Merges what a result changed since `base` into the user's working files.
     pub fn apply(&self, base: &CommitId, result: &CommitId) -> Result<ApplyOutcome, WorkspaceError> {
         let inner = &self.inner;
@@ -89,7 +107,29 @@ impl GitWorkspaces {
         if !overwritten.is_empty() {
             return Ok(ApplyOutcome::Conflict(overwritten));
         }
-        users.view.git("read-tree").args(["-m", "-u"]).args([&now.commit.0, &merged.0]).run()?;
-        Ok(ApplyOutcome::Written(entries.into_iter().map(|entry| entry.path).collect()))
+        let paths: Vec<Vec<u8>> = entries.into_iter().map(|entry| entry.path).collect();
+        // Git checks all paths before it writes the first.
+        let written = users.view.git("read-tree").args(["-m", "-u"]).args([&now.commit.0, &merged.0]).run();
+        let Err(error) = written else { return Ok(ApplyOutcome::Written(paths)) };
+        let differing = self.differing_from(&now.commit, &paths, &users.view)?;
+        if differing.is_empty() { Err(error) } else { Ok(ApplyOutcome::Conflict(differing)) }
+    }
+
+    /// Those of the paths whose working files are not as in a commit. Flags in the user's index do not count: a snapshot
+    /// does not have the changes of files that are marked as "assume unchanged" or "skip worktree".
+    fn differing_from(
+        &self,
+        commit: &CommitId,
+        paths: &[Vec<u8>],
+        view: &WorkTreeView,
+    ) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let git = |subcommand| {
+            let git = view.git(subcommand).env("GIT_LITERAL_PATHSPECS", "1");
+            git.env("GIT_INDEX_FILE", view.git_dir.join("index-without-flags"))
+        };
+        git("read-tree").arg(&commit.0).run()?;
+        let arguments = ["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=dirty", "--"];
+        let listed = git("diff").args(arguments).args(paths.iter().map(|path| as_path(path))).run()?;
+        Ok(parse::nul_separated(&listed).map(<[u8]>::to_vec).collect())
     }
 }

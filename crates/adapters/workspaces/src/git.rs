@@ -24,6 +24,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(600);
 /// What is kept of an error message.
 const MESSAGE_BYTES: usize = 4096;
 
+const FULL_DISK: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+
 /// Settings that no configuration may change, because they would start a program or change something else. Git gives the
 /// command line precedence over every file.
 const FIXED_SETTINGS: [&str; 11] = [
@@ -86,6 +88,10 @@ impl GitOutput {
             ("", None) => "killed by a signal".to_string(),
             (message, _) => message.to_string(),
         };
+        // The exit code is the same for a full disk; the message is not, and git runs in the C locale.
+        if FULL_DISK.iter().any(|text| message.contains(text)) {
+            return WorkspaceError::NoSpace(format!("`git {}` failed: {message}", self.subcommand));
+        }
         WorkspaceError::Git { command: self.subcommand.to_string(), message }
     }
 }

@@ -1,9 +1,9 @@
-//! Copies of an index file, none of them newer than the index it was copied from.
+//! Copies of an index file, none of them newer than the original.
 //!
-//! Git takes a file for unchanged if its size and times are those in the index. It cannot see an edit of the same size
-//! in the same second, so it compares the content of every file that is not older than the index file itself. A copy
-//! with a newer modification time switches that off, and the edit is lost. Invariant: the modification time of a copy,
-//! and of what git makes of it, is at most that of the original.
+//! Git treats a file as unchanged if its size and times are those in the index. That misses an edit of the same size in
+//! the same second, so git also compares the content of every file that is not older than the index file. A copy with a
+//! newer modification time would turn this comparison off, and the edit would be lost. Invariant: the modification time
+//! of a copy, and of what git writes in its place, is at most that of the original.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use fixpoint_ports::WorkspaceError;
 
 use crate::files::io_error;
 
-/// Coarser than the timestamps of any file system in use: FAT keeps every other second.
+/// The coarsest timestamps of a file system in use are those of FAT.
 const COARSEST: Duration = Duration::from_secs(2);
 
 /// Copies an index with its modification time, and returns that; `None` where there is no index.

@@ -63,7 +63,7 @@ fn classify(inner: &Inner, error: WorkspaceError) -> Failure {
         WorkspaceError::NoSpace(_) | WorkspaceError::UnusableGit { .. } | WorkspaceError::Cancelled => {
             Failure::Temporary(error)
         }
-        // The exit code of git does not tell a full disk.
+        // Not every error of a full disk says so.
         WorkspaceError::Git { .. } | WorkspaceError::Io { .. } if is_full() => {
             Failure::Temporary(WorkspaceError::NoSpace(error.to_string()))
         }

@@ -75,8 +75,14 @@ impl Repository {
         let mut words = kind.split_ascii_whitespace();
         match (words.next(), words.next()) {
             (Some("false"), Some("true")) => {}
-            (Some("true"), _) => return Err(no_working_tree(&start, "is in a bare repository")),
-            _ => return Err(no_working_tree(&start, "is inside a git directory")),
+            (Some("true"), _) => {
+                let remedy = "make a working tree with `git worktree add` or `git clone`, and change to it";
+                return Err(no_working_tree(&start, "is in a bare repository", remedy));
+            }
+            _ => {
+                let remedy = "change to the working tree";
+                return Err(no_working_tree(&start, "is inside a git directory", remedy));
+            }
         }
         let object_format = words.next().unwrap_or("sha1").to_string();
         let [tree, git_dir, common_dir, objects, index, excludes] =
@@ -176,10 +182,10 @@ fn not_found(start: &Path, message: &str) -> WorkspaceError {
     }
 }
 
-fn no_working_tree(start: &Path, why: &str) -> WorkspaceError {
+fn no_working_tree(start: &Path, why: &str, remedy: &str) -> WorkspaceError {
     WorkspaceError::UnusableRepository {
         problem: format!("{} {why}, not in a working tree", start.display()),
-        remedy: "change to a working tree, or make one with `git worktree add` or `git clone`".to_string(),
+        remedy: remedy.to_string(),
     }
 }
 
@@ -212,10 +218,10 @@ mod tests {
 
     #[test]
     fn a_repository_of_another_user_is_refused_with_the_command_that_trusts_it() {
-        let place = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
         let rows = [("plain name", "own", ""), ("name with a space", "their own", "'")];
         for (row, name, quote) in rows {
-            let directory = place.path().canonicalize().unwrap().join(name);
+            let directory = root.path().canonicalize().unwrap().join(name);
             let git = |arguments: &[&str]| {
                 let mut git = Command::new("git");
                 // A second user would need root; git's own tests pretend as well.

@@ -143,10 +143,16 @@ impl Inner {
             // Results that are stored separately are known only there.
             output = resolve(self.object_git("rev-parse"))?;
         }
-        if !output.succeeded() {
-            return Err(WorkspaceError::NoSuchCommit(revision.to_string()));
+        if output.succeeded() {
+            return Ok(CommitId(output.line()));
         }
-        Ok(CommitId(output.line()))
+        Err(match revision {
+            "HEAD" => WorkspaceError::UnusableRepository {
+                problem: "the repository has no commits".to_string(),
+                remedy: "make a first commit".to_string(),
+            },
+            _ => WorkspaceError::NoSuchCommit(revision.to_string()),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fixpoint_decide::convergence::Outcome;
+use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
@@ -130,7 +130,7 @@ fn tell(
         return Ok(exit_code(cause));
     };
     let judged = &last.judged;
-    if judged.attempt.outcome == Outcome::Infra {
+    if judged.attempt.outcome == AttemptOutcome::Infra {
         let cause = Cause::Infrastructure;
         let what = say(
             app.lang,
@@ -146,14 +146,15 @@ fn tell(
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
-        (judged.seen.known.clone(), judged.seen.flaky.clone())
+        (judged.comparison.known.clone(), judged.comparison.flaky.clone())
     } else {
         // Nothing was compared: everything that fails, failed before.
         view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
     };
     // Vanished and newly flaky tests are listed by themselves.
     let is_new = |failure: &&ReportedFailure| {
-        !matches!(failure.id(), FailureId::Vanished(_)) && !judged.seen.newly_flaky.contains(failure.id())
+        !matches!(failure.id(), FailureId::Vanished(_))
+            && !judged.comparison.newly_flaky.contains(failure.id())
     };
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     let comparison = Comparison {
@@ -169,8 +170,8 @@ fn tell(
         },
         known: listed(&known),
         flaky: listed(&flaky),
-        newly_flaky: listed(&judged.seen.newly_flaky),
-        vanished: texts(&judged.seen.vanished).into_iter().collect(),
+        newly_flaky: listed(&judged.comparison.newly_flaky),
+        vanished: texts(&judged.comparison.vanished).into_iter().collect(),
         scope_violations: judged.outside.clone(),
         changed,
     };

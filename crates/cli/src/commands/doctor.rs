@@ -221,9 +221,9 @@ fn supervisor(app: &AppContext) -> Finding {
         ended.map(|ended| ended.cause).map_err(|error| error.to_string())
     };
     match tried() {
-        Ok(ExitCause::Exited(0)) => Finding::ok("supervisor", "can run programs"),
-        Ok(cause) => Finding::error("supervisor", format!("`sh -c 'exit 0'` failed: {cause:?}"), remedy),
-        Err(error) => Finding::error("supervisor", error, remedy),
+        Ok(ExitCause::Exited(0)) => Finding::ok("supervision", "can run programs"),
+        Ok(cause) => Finding::error("supervision", format!("`sh -c 'exit 0'` failed: {cause:?}"), remedy),
+        Err(error) => Finding::error("supervision", error, remedy),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `fixpoint history`: the records of a run, one line each.
 
 use fixpoint_decide::run::{Decision, Owner};
-use fixpoint_decide::task_run::{self, Step, Work};
+use fixpoint_decide::task_run::{self, TaskActivity, TaskStatus};
 use fixpoint_runs::{cause_name, planning_history, progress_words};
 use fixpoint_vocabulary::ask::Reading;
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandResult, Event};
@@ -135,14 +135,15 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
     let of_task = |decision: &task_run::Decision| match &decision.judged {
         Some(judged) => {
             let (progress, stage) = (progress_words(judged.verdict.progress, lang), judged.counts.stage);
-            let (reason, next) = (judged.verdict.reason.text.in_lang(lang), step_words(decision.step, lang));
+            let (reason, next) =
+                (judged.verdict.reason.text.in_lang(lang), task_status_words(decision.status, lang));
             say(
                 lang,
                 format!("{progress}, stage {stage}: {reason}; next: {next}"),
                 format!("{progress}、ステージ{stage}: {reason}。次: {next}"),
             )
         }
-        None => step_words(decision.step, lang),
+        None => task_status_words(decision.status, lang),
     };
     let tasks = decision.task_decisions().map(|(_, decision)| of_task(decision));
     let commands =
@@ -184,37 +185,41 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
 }
 
 /// What a task does next, in words.
-fn step_words(step: Step, lang: Lang) -> String {
-    match step {
-        Step::New => say(lang, "not started", "未開始"),
-        Step::Working { work } => work_words(work, lang),
-        Step::Paused { cause, .. } => {
+fn task_status_words(status: TaskStatus, lang: Lang) -> String {
+    match status {
+        TaskStatus::New => say(lang, "not started", "未開始"),
+        TaskStatus::Working { activity } => activity_words(activity, lang),
+        TaskStatus::Paused { cause, .. } => {
             let cause = cause_name(cause);
             say(lang, format!("paused ({cause})"), format!("一時停止（{cause}）"))
         }
-        Step::Ended { cause } => {
+        TaskStatus::Ended { cause } => {
             let cause = cause_name(cause);
             say(lang, format!("ended ({cause})"), format!("終了（{cause}）"))
         }
     }
 }
 
-fn work_words(work: Work, lang: Lang) -> String {
-    let (en, ja) = match work {
-        Work::TakingBase => ("take a snapshot of the base", "ベースのスナップショットを作成"),
-        Work::Baseline => ("run the checks on the base", "ベースでチェックを実行"),
-        Work::Attempting => ("start the agent", "エージェントを起動"),
-        Work::Reverting => ("revert the changes out of scope", "範囲外の変更を取り消し"),
-        Work::Goals => ("run the goals", "目標を実行"),
-        Work::RestoringTests => ("restore the original tests", "元のテストを復元"),
-        Work::GoalsWithBaseTests => ("run the goals with the original tests", "元のテストで目標を実行"),
-        Work::Guards => ("run the guards", "ガードを実行"),
-        Work::SuspectsAtBase => {
+fn activity_words(activity: TaskActivity, lang: Lang) -> String {
+    let (en, ja) = match activity {
+        TaskActivity::TakingBase => ("take a snapshot of the base", "ベースのスナップショットを作成"),
+        TaskActivity::Baseline => ("run the checks on the base", "ベースでチェックを実行"),
+        TaskActivity::Attempting => ("start the agent", "エージェントを起動"),
+        TaskActivity::Reverting => ("revert the changes out of scope", "範囲外の変更を取り消し"),
+        TaskActivity::Goals => ("run the goals", "目標を実行"),
+        TaskActivity::RestoringTests => ("restore the original tests", "元のテストを復元"),
+        TaskActivity::GoalsWithBaseTests => {
+            ("run the goals with the original tests", "元のテストで目標を実行")
+        }
+        TaskActivity::Guards => ("run the guards", "ガードを実行"),
+        TaskActivity::SuspectsAtBase => {
             ("run on the base the tests that did not run there", "ベースで未実行だったテストを実行")
         }
-        Work::FlakyAtBase => ("run the flaky tests on the base again", "ベースで不安定なテストを再実行"),
-        Work::Confirming => ("run the new failures again", "新しい失敗を再実行して確認"),
-        Work::Judging => ("ask the judge", "判定者に問い合わせ"),
+        TaskActivity::FlakyAtBase => {
+            ("run the flaky tests on the base again", "ベースで不安定なテストを再実行")
+        }
+        TaskActivity::Confirming => ("run the new failures again", "新しい失敗を再実行して確認"),
+        TaskActivity::Judging => ("ask the judge", "判定者に問い合わせ"),
     };
     say(lang, en, ja)
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
             "--until の指定がないため、現在の失敗を直すことを目標とします",
         ));
         if prompt.trim().is_empty() {
-            selected.implied_goals = ImpliedGoals::WhatFailsAndElseNothing;
+            selected.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
         }
     }
     let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;

@@ -75,7 +75,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     for line in details(&loaded, &summary, app.lang) {
         output.line(&line)?;
     }
-    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.step()) == Status::Failed;
+    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
     for task in loaded.view().tasks().filter(is_failed) {
         let diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
         output.line("")?;

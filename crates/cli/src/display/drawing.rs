@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::task_run::Seen;
+use fixpoint_decide::task_run::BaselineComparison;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
@@ -33,7 +33,7 @@ pub(super) struct Drawing {
     doing: String,
     doing_since: Instant,
     trail: Vec<usize>,
-    seen: Seen,
+    comparison: BaselineComparison,
     progress: Option<ProgressKind>,
     last_line: String,
     /// Empty in a run of one task.
@@ -87,7 +87,7 @@ impl Drawing {
             doing: words.starting(),
             doing_since: now,
             trail: Vec::new(),
-            seen: Seen::default(),
+            comparison: BaselineComparison::default(),
             progress: None,
             last_line: String::new(),
             board: Board::default(),
@@ -154,10 +154,15 @@ impl Drawing {
         self.doing(&self.words.preparing_workspace());
     }
 
-    pub(super) fn judged(&mut self, progress: ProgressKind, failures: usize, seen: &Seen) {
+    pub(super) fn judged(
+        &mut self,
+        progress: ProgressKind,
+        failures: usize,
+        comparison: &BaselineComparison,
+    ) {
         self.progress = Some(progress);
         self.trail.push(failures);
-        self.seen = seen.clone();
+        self.comparison = comparison.clone();
     }
 
     pub(super) fn last_line(&mut self, line: &str) {
@@ -258,8 +263,8 @@ impl Drawing {
             lines.push(format!(
                 "   {} ({last}) · {} · {}",
                 self.words.failure_trail(&trail.join(" → ")),
-                self.words.known(self.seen.known.len()),
-                self.words.flaky(self.seen.flaky.len() + self.seen.newly_flaky.len())
+                self.words.known(self.comparison.known.len()),
+                self.words.flaky(self.comparison.flaky.len() + self.comparison.newly_flaky.len())
             ));
         }
         let used = spent(self.used, self.words);

@@ -168,6 +168,8 @@ fn in_one_object_for_programs() {
 #[test]
 fn what_did_not_happen_is_named_and_is_a_failure() {
     let machine = Machine::with(&["git"]);
+    // The agents of the demo are shell scripts; this shell does nothing.
+    symlink(found("true"), machine.path("bin").join("sh")).expect("linked");
     let told = machine.run(&["demo"]);
     assert_eq!(told.code, 1, "{told:?}");
     assert!(

@@ -8,7 +8,6 @@ use super::error::ConfigError;
 use super::old_names::OldNames;
 use super::origin::Origin;
 use crate::parse::{Format, ParseError, parse};
-use crate::schema::names::nearest;
 use crate::schema::rule::{Nullability, Rule};
 use crate::schema::{Problem, ProblemKind, excerpt, path};
 use crate::tree::{Content, Entry, Node};
@@ -55,7 +54,7 @@ pub(super) fn resolve<'rule>(
                     let instead = unavailable.instead.to_owned();
                     (unavailable.name, ProblemKind::UnavailableKey { instead })
                 }
-                None => (key.as_str(), unknown_key(root, resolved.rule, key)),
+                None => (key.as_str(), root.unknown_key(resolved.rule.field_names(), key)),
             };
             resolved.keys.push(name);
             return Err(Problem { path: path::join(resolved.keys), position: None, kind });
@@ -64,12 +63,6 @@ pub(super) fn resolve<'rule>(
         resolved.rule = rule;
     }
     Ok(resolved)
-}
-
-fn unknown_key(root: &Rule, section: &Rule, key: &str) -> ProblemKind {
-    let known = section.field_names();
-    let nearest = nearest(key, known.iter().map(String::as_str)).map(str::to_owned);
-    ProblemKind::UnknownKey { nearest, elsewhere: root.paths_of(key), known }
 }
 
 impl ResolvedKey<'_> {

@@ -70,9 +70,12 @@ pub(super) fn all(
             let name = variable.name.to_owned();
             let keys = old.redirect(variable.keys);
             let origin = Origin::Environment { variable: name.clone() };
-            let resolved = resolve(root, &keys).map_err(|problem| match problem.kind {
-                ProblemKind::UnavailableKey { .. } => ConfigError::invalid_value(&origin, &problem),
-                _ => ConfigError::UnknownVariable { nearest: nearest_variable(&name, root), variable: name },
+            let resolved = resolve(root, &keys).map_err(|problem| {
+                if let ProblemKind::UnavailableKey { .. } = problem.kind {
+                    ConfigError::invalid_value(&origin, &problem)
+                } else {
+                    ConfigError::UnknownVariable { nearest: nearest_variable(&name, root), variable: name }
+                }
             })?;
             let Some(value) = variable.value.to_str() else {
                 return Err(ConfigError::new(origin.place(None), "not valid UTF-8"));

@@ -313,10 +313,7 @@ impl Checker<'_> {
     }
 
     fn unknown_key(&mut self, record: &Record, entry: &Entry, at: &Path<'_>) {
-        let known: Vec<String> = record.fields.keys().cloned().collect();
-        let nearest = nearest(&entry.key, known.iter().map(String::as_str)).map(str::to_owned);
-        let elsewhere = self.root.paths_of(&entry.key);
-        let kind = ProblemKind::UnknownKey { nearest, elsewhere, known };
+        let kind = self.root.unknown_key(record.fields.keys().cloned().collect(), &entry.key);
         self.problem(&at.key(&entry.key), entry.position, kind);
     }
 

@@ -25,10 +25,8 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProblemKind {
     UnknownKey {
-        /// The key that was probably meant.
-        nearest: Option<String>,
-        /// Paths of keys of the same name in other sections.
-        elsewhere: Vec<String>,
+        /// A key of this section with a similar name, or else keys of the same name in other sections.
+        suggestions: Vec<String>,
         /// All keys of this section.
         known: Vec<String>,
     },
@@ -75,11 +73,9 @@ pub enum ProblemKind {
 impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownKey { nearest: Some(nearest), .. } => {
-                write!(f, "unknown key; did you mean `{nearest}`?")
-            }
-            Self::UnknownKey { elsewhere, .. } if !elsewhere.is_empty() => {
-                write!(f, "unknown key here; did you mean {}?", elsewhere_in_words(elsewhere))
+            Self::UnknownKey { suggestions, .. } if !suggestions.is_empty() => {
+                let suggestions: Vec<String> = suggestions.iter().map(|key| format!("`{key}`")).collect();
+                write!(f, "unknown key; did you mean {}?", suggestions.join(" or "))
             }
             Self::UnknownKey { known, .. } if known.is_empty() || known.len() > MAX_LISTED => {
                 f.write_str("unknown key")
@@ -115,10 +111,6 @@ pub(super) fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn elsewhere_in_words(paths: &[String]) -> String {
-    paths.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(" or ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,21 +119,18 @@ mod tests {
     fn messages_name_the_key_and_stay_on_one_line() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let many = (0..=MAX_LISTED).map(|number| format!("k{number}")).collect::<Vec<_>>();
-        let unknown = |nearest: Option<&str>, elsewhere: &[&str], known| ProblemKind::UnknownKey {
-            nearest: nearest.map(Into::into),
-            elsewhere: names(elsewhere),
-            known,
-        };
+        let unknown =
+            |suggestions: &[&str], known| ProblemKind::UnknownKey { suggestions: names(suggestions), known };
         for (path, kind, expected) in [
-            ("a.b", unknown(Some("bb"), &["x.b"], names(&["bb"])), "a.b: unknown key; did you mean `bb`?"),
+            ("a.b", unknown(&["bb"], names(&["bb"])), "a.b: unknown key; did you mean `bb`?"),
             (
                 "a.b",
-                unknown(None, &["x.b", "y.b"], names(&["c"])),
-                "a.b: unknown key here; did you mean `x.b` or `y.b`?",
+                unknown(&["x.b", "y.b"], names(&["c"])),
+                "a.b: unknown key; did you mean `x.b` or `y.b`?",
             ),
-            ("a.b", unknown(None, &[], names(&["c", "d"])), "a.b: unknown key; the keys here are `c`, `d`"),
-            ("a.b", unknown(None, &[], many), "a.b: unknown key"),
-            ("a.b", unknown(None, &[], Vec::new()), "a.b: unknown key"),
+            ("a.b", unknown(&[], names(&["c", "d"])), "a.b: unknown key; the keys here are `c`, `d`"),
+            ("a.b", unknown(&[], many), "a.b: unknown key"),
+            ("a.b", unknown(&[], Vec::new()), "a.b: unknown key"),
             (
                 "a.b",
                 ProblemKind::UnavailableKey { instead: "remove it".into() },

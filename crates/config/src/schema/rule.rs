@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Number, Value};
 
-use super::names::{camel_case, normalised};
-use super::problem::listed;
+use super::names::{camel_case, nearest, normalised};
+use super::problem::{ProblemKind, listed};
 use crate::tree::{Content, Node};
 
 /// A key that exists in more sections than this is not suggested.
@@ -186,6 +186,15 @@ impl Rule {
     pub(crate) fn field_names(&self) -> Vec<String> {
         let ValueType::Record(record) = &self.kind else { return Vec::new() };
         record.fields.keys().cloned().collect()
+    }
+
+    /// The problem with a key that a section of this rule does not have.
+    pub(crate) fn unknown_key(&self, known: Vec<String>, key: &str) -> ProblemKind {
+        let suggestions = match nearest(key, known.iter().map(String::as_str)) {
+            Some(nearest) => vec![nearest.to_owned()],
+            None => self.paths_of(key),
+        };
+        ProblemKind::UnknownKey { suggestions, known }
     }
 
     /// The paths of all keys of this name below this rule, outside of lists; none if there are too many to be a hint.

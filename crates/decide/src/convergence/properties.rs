@@ -42,9 +42,9 @@ impl Reference<'_> {
                 let attempt = &self.question.iterations[n];
                 let outside = attempt.scope_violations.iter().cloned().map(Failing::Scope);
                 match attempt.outcome {
-                    Outcome::Infra | Outcome::Waiting => return None,
-                    Outcome::Complete if attempt.scope_violations.is_empty() => return None,
-                    Outcome::Complete | Outcome::Incomplete => {}
+                    AttemptOutcome::Infra | AttemptOutcome::Waiting => return None,
+                    AttemptOutcome::Complete if attempt.scope_violations.is_empty() => return None,
+                    AttemptOutcome::Complete | AttemptOutcome::Incomplete => {}
                 }
                 let names = attempt.fingerprints.iter().flat_map(names_of);
                 (names.chain(outside).collect::<BTreeSet<Failing>>(), attempt.masked)
@@ -59,9 +59,9 @@ impl Reference<'_> {
         let attempt = &self.question.iterations[n];
         let Some(current) = self.set(Some(n), n) else {
             return match attempt.outcome {
-                Outcome::Infra => ProgressKind::Infra,
-                Outcome::Waiting => ProgressKind::Waiting,
-                Outcome::Complete | Outcome::Incomplete => ProgressKind::Complete,
+                AttemptOutcome::Infra => ProgressKind::Infra,
+                AttemptOutcome::Waiting => ProgressKind::Waiting,
+                AttemptOutcome::Complete | AttemptOutcome::Incomplete => ProgressKind::Complete,
             };
         };
         let earlier: Vec<_> =
@@ -164,7 +164,7 @@ impl Reference<'_> {
 
 fn attempt() -> impl Strategy<Value = Attempt> {
     let outcome = prop_oneof![
-        1 => Just(Outcome::Infra), 1 => Just(Outcome::Complete), 12 => Just(Outcome::Incomplete),
+        1 => Just(AttemptOutcome::Infra), 1 => Just(AttemptOutcome::Complete), 12 => Just(AttemptOutcome::Incomplete),
     ];
     let flaky = prop_oneof![3 => Just(String::new()), 1 => "[a-c]"];
     (

@@ -82,7 +82,7 @@ impl Run {
         let (base, result) = match &self.order.tasks {
             TaskSource::Given(_) => {
                 let task = self.tasks().find_map(|node| node.run.as_ref())?;
-                (task.ground().base.clone()?, TaskRun::result(task)?)
+                (task.baseline().base.clone()?, TaskRun::result(task)?)
             }
             TaskSource::Planned(_) => (self.planning.base.clone()?, self.result()?),
         };

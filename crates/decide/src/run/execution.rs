@@ -12,7 +12,7 @@ use super::{
     Judging, MergeChange, Owner, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent,
 };
 use crate::replanning::GraphTask;
-use crate::task_run::{Decision, JudgeOrder, Start, Step, TaskOrder};
+use crate::task_run::{Decision, JudgeOrder, TaskOrder, TaskStart, TaskStatus};
 
 /// A task without any check is done when the judge says so twice.
 const YESES_WITHOUT_CHECKS: u32 = 2;
@@ -61,7 +61,7 @@ impl Run {
     }
 
     /// Everything that is fixed about a task that begins now.
-    pub(super) fn order_of(&self, node: &TaskNode, start: Start, settings: &Settings) -> TaskOrder {
+    pub(super) fn order_of(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOrder {
         let (asked, guards, judging, test_edits) = match self.plan_order() {
             Some(order) => (order.goals.clone(), order.guards.clone(), order.judging, order.test_edits),
             None => {
@@ -96,14 +96,14 @@ impl Run {
     }
 
     /// What a task begins with, once everything it rests on is one commit.
-    fn start_of(&self, node: &TaskNode, below: &[TaskId]) -> Option<Start> {
+    fn start_of(&self, node: &TaskNode, below: &[TaskId]) -> Option<TaskStart> {
         // Work that is there already rests on the same results: it goes on there, not on the results alone.
-        let first = below.first().filter(|id| node.ground.is_none() || !self.is_below_replaced(node, id));
+        let first = below.first().filter(|id| node.baseline.is_none() || !self.is_below_replaced(node, id));
         let done = first.and_then(|id| self.task(id)).and_then(|node| node.run.as_ref());
-        match (done, &node.ground, &self.planning.base) {
-            (Some(done), ..) => Some(Start::On(done.ground_after())),
-            (None, Some(ground), _) => Some(Start::On(ground.clone())),
-            (None, None, Some(base)) => Some(Start::At(base.clone())),
+        match (done, &node.baseline, &self.planning.base) {
+            (Some(done), ..) => Some(TaskStart::FromBaseline(done.baseline_after())),
+            (None, Some(baseline), _) => Some(TaskStart::FromBaseline(baseline.clone())),
+            (None, None, Some(base)) => Some(TaskStart::FromCommit(base.clone())),
             (None, None, None) => None,
         }
     }
@@ -144,8 +144,8 @@ impl Run {
 impl Transition<'_> {
     /// What the task graph needs next.
     pub(super) fn next_of_tasks(&mut self) -> Result<(), UnexpectedEvent> {
-        let ended = self.run.graph.active().find_map(|node| match (node.state, node.step()) {
-            (TaskState::Running, Step::Ended { cause })
+        let ended = self.run.graph.active().find_map(|node| match (node.state, node.status()) {
+            (TaskState::Running, TaskStatus::Ended { cause })
                 if !self.run.is_busy(&Owner::Replan(node.id().clone())) =>
             {
                 Some((node.id().clone(), cause))

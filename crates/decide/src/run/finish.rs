@@ -11,7 +11,7 @@ use super::{
     Transition, UnexpectedEvent,
 };
 use crate::scheduling;
-use crate::task_run::Step;
+use crate::task_run::TaskStatus;
 
 impl Run {
     /// The tasks that cannot start because something they wait for cannot be done.
@@ -44,9 +44,9 @@ impl Run {
 
     /// Why a task that is paused waits.
     fn cause_of_pause(&self) -> Option<Cause> {
-        self.tasks().find_map(|node| match node.step() {
-            Step::Paused { cause, .. } => Some(cause),
-            Step::New | Step::Working { .. } | Step::Ended { .. } => None,
+        self.tasks().find_map(|node| match node.status() {
+            TaskStatus::Paused { cause, .. } => Some(cause),
+            TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Ended { .. } => None,
         })
     }
 }
@@ -54,9 +54,9 @@ impl Run {
 impl Transition<'_> {
     /// The only task there is: its end is the run's.
     pub(super) fn next_of_given(&mut self) {
-        let ended = self.run.tasks().find_map(|node| match node.step() {
-            Step::Ended { cause } => Some(cause),
-            Step::New | Step::Working { .. } | Step::Paused { .. } => None,
+        let ended = self.run.tasks().find_map(|node| match node.status() {
+            TaskStatus::Ended { cause } => Some(cause),
+            TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Paused { .. } => None,
         });
         if let Some(cause) = ended {
             self.conclude(cause);
@@ -106,8 +106,8 @@ impl Transition<'_> {
             }
         }
         let waiting = self.run.graph.active().filter(|node| {
-            let is_waiting = matches!(node.step(), Step::Paused { cause: Cause::Budget, .. });
-            let held = node.run.as_ref().filter(|_| is_waiting).and_then(|run| run.held());
+            let is_waiting = matches!(node.status(), TaskStatus::Paused { cause: Cause::Budget, .. });
+            let held = node.run.as_ref().filter(|_| is_waiting).and_then(|run| run.deferred_command());
             held.is_some_and(|command| self.run.can_afford(command))
         });
         let waiting: Vec<TaskId> = waiting.map(|node| node.id().clone()).collect();
@@ -132,7 +132,7 @@ impl Transition<'_> {
         for Deferred { owner, command, .. } in deferred {
             self.begin(owner, command);
         }
-        let is_paused = |node: &&TaskNode| matches!(node.step(), Step::Paused { .. });
+        let is_paused = |node: &&TaskNode| matches!(node.status(), TaskStatus::Paused { .. });
         let paused: Vec<TaskId> = self.run.tasks().filter(is_paused).map(|node| node.id().clone()).collect();
         paused.iter().try_for_each(|task| self.tell(task, TaskSignal::Resume))
     }

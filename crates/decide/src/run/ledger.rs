@@ -147,7 +147,7 @@ impl Run {
     /// A decision about a command with the command held back, if it cannot be afforded.
     pub(super) fn within_budget(&self, decision: crate::task_run::Decision) -> crate::task_run::Decision {
         match &decision.command {
-            Some(command) if !self.can_afford(command) => decision.held_back(),
+            Some(command) if !self.can_afford(command) => decision.deferred(),
             Some(_) | None => decision,
         }
     }

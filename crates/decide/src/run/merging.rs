@@ -16,7 +16,7 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{NewTask, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent};
-use crate::task_run::{Ground, Start, TaskOrder};
+use crate::task_run::{BaselineState, TaskOrder, TaskStart};
 
 /// A change by merging.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,10 +98,10 @@ impl Run {
     }
 
     /// What is known of the checks for two results together: what fails in both, and what fails sometimes in either.
-    fn common_ground(&self, ours: &TaskId, theirs: &TaskId) -> Option<Ground> {
-        let after = |id: &TaskId| self.task(id)?.run.as_ref().map(|run| run.ground_after());
+    fn common_baseline(&self, ours: &TaskId, theirs: &TaskId) -> Option<BaselineState> {
+        let after = |id: &TaskId| self.task(id)?.run.as_ref().map(|run| run.baseline_after());
         let base = self.planning.base.clone()?;
-        Some(Ground::common(&after(ours)?, &after(theirs)?, base))
+        Some(BaselineState::common(&after(ours)?, &after(theirs)?, base))
     }
 
     /// A task that merges the results of two others.
@@ -153,14 +153,13 @@ impl Run {
     fn order_of_merge(&self, task: &TaskId, merged: &Merged) -> Option<TaskOrder> {
         let node = self.task(task)?;
         let TaskKind::Merge { ours, theirs } = &node.kind else { return None };
-        let ground = self.common_ground(ours, theirs)?;
+        let baseline = self.common_baseline(ours, theirs)?;
         let commit = |id: &TaskId| self.task(id).and_then(TaskNode::result).map(|base| base.commit);
         let conflict =
             Conflict { ours: commit(ours)?, theirs: commit(theirs)?, paths: merged.conflicts.clone() };
-        let start = Start::Trial {
-            ground,
-            commit: merged.commit.clone(),
-            tree: merged.tree.clone(),
+        let start = TaskStart::Evaluate {
+            baseline,
+            work: Base { commit: merged.commit.clone(), tree: merged.tree.clone() },
             conflict: (!merged.conflicts.is_empty()).then_some(conflict),
         };
         Some(self.order_of(node, start, self.settings()?))

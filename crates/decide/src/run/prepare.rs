@@ -176,8 +176,8 @@ impl Run {
         let run = node.run.as_ref();
         let judgement = run.and_then(TaskRun::judgement);
         let said = judgement.map(|said| said.answer.clone());
-        let commit = run.and_then(|run| run.result().or_else(|| run.nearest()));
-        let origin = run.and_then(|run| run.ground().base.clone());
+        let commit = run.and_then(|run| run.result().or_else(|| run.best_result()));
+        let origin = run.and_then(|run| run.baseline().base.clone());
         TaskMaterial {
             task: node.task.clone(),
             state: node.state,
@@ -194,7 +194,7 @@ impl Run {
 
     /// What the checks showed of a task, a line each.
     fn outcomes_of(&self, run: Option<&TaskRun>) -> Vec<CheckOutcome> {
-        let reports = run.map(TaskRun::latest_reports).unwrap_or_default();
+        let reports = run.into_iter().flat_map(TaskRun::reports);
         let outcome = |report: &fixpoint_vocabulary::work::CheckReport| {
             let placed = self.checks.get(report.check as usize)?;
             let failing: Vec<String> = report
@@ -210,6 +210,6 @@ impl Run {
             };
             Some(CheckOutcome { command: placed.check.command.clone(), outcome })
         };
-        reports.iter().filter_map(outcome).collect()
+        reports.filter_map(outcome).collect()
     }
 }

@@ -18,7 +18,7 @@ use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
 use super::small_world::*;
 use super::*;
-use crate::task_run::{CheckBaseline, Ground, Start, TaskOrder};
+use crate::task_run::{BaselineState, CheckBaseline, TaskOrder, TaskStart};
 
 /// Catches a map by number that cannot be read back where it stands inside a tagged document: no run of dependent
 /// tasks could be taken up.
@@ -33,8 +33,12 @@ fn what_is_known_of_checks_is_read_back() {
         counted: 1,
         passed_set: None,
     };
-    let ground = Ground { base: Some(base("base")), checks: [(3, known)].into(), ..Ground::default() };
-    let order = TaskOrder { start: Start::On(ground), ..TaskOrder::new("a".into(), [3].into(), [].into()) };
+    let baseline =
+        BaselineState { base: Some(base("base")), checks: [(3, known)].into(), ..BaselineState::default() };
+    let order = TaskOrder {
+        start: TaskStart::FromBaseline(baseline),
+        ..TaskOrder::new("a".into(), [3].into(), [].into())
+    };
     let step = TaskChange::Started { order: alloc::boxed::Box::new(order) };
     let text = serde_json::to_string(&step).unwrap();
     assert_eq!(serde_json::from_str::<TaskChange>(&text).unwrap(), step);

@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
 use crate::replanning::{self, Answer, Child, GraphTask, Refused};
-use crate::task_run::{Ground, Step, TaskRun};
+use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 use crate::{plan_shape, sanitising};
 
 impl Run {
@@ -24,11 +24,11 @@ impl Run {
     }
 
     /// What the tasks in the place of another begin on: its best attempt, compared with what it was compared with.
-    fn ground_for_children(run: &TaskRun) -> Option<Ground> {
+    fn baseline_for_children(run: &TaskRun) -> Option<BaselineState> {
         // What lies outside the scope would be part of what they are compared with, and nobody would see it again.
-        let best = run.nearest().filter(|_| run.is_best_within_scope())?;
+        let best = run.best_result().filter(|_| run.is_best_within_scope())?;
         let goals = run.order().goals.difference(&run.order().guards).copied().collect();
-        Some(run.ground().moved_to(best, &goals))
+        Some(run.baseline().moved_to(best, &goals))
     }
 }
 
@@ -96,9 +96,11 @@ impl Transition<'_> {
 
     /// Why a task that is not replaced came to its end.
     fn cause_of(&self, task: &TaskId) -> Cause {
-        match self.run.task(task).map(TaskNode::step) {
-            Some(Step::Ended { cause }) => cause,
-            Some(Step::New | Step::Working { .. } | Step::Paused { .. }) | None => Cause::NotConverging,
+        match self.run.task(task).map(TaskNode::status) {
+            Some(TaskStatus::Ended { cause }) => cause,
+            Some(TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Paused { .. }) | None => {
+                Cause::NotConverging
+            }
         }
     }
 
@@ -117,7 +119,7 @@ impl Transition<'_> {
                 ..replanning::Limits::default()
             },
         };
-        let ground = node.run.as_ref().and_then(Run::ground_for_children);
+        let baseline = node.run.as_ref().and_then(Run::baseline_for_children);
         let findings = sanitising::findings(children);
         let finding = findings.first().map(sanitising::Finding::text);
         if let Some(problem) = plan_shape::problem_of_each(children).or(finding) {
@@ -129,7 +131,7 @@ impl Transition<'_> {
                 let children: Vec<NewTask> = new
                     .iter()
                     .zip(children)
-                    .map(|(outline, task)| new_task(outline, task, ground.clone()))
+                    .map(|(outline, task)| new_task(outline, task, baseline.clone()))
                     .collect();
                 let rewired: Vec<TaskChange> = rewired(&outlines, old);
                 self.push(TaskChange::Replaced { task: task.clone(), children, reason });
@@ -154,14 +156,14 @@ fn child(task: &Subtask) -> Child {
 }
 
 /// A child with the name, the dependencies and the scope the graph gave it.
-fn new_task(outline: &GraphTask, task: &Subtask, ground: Option<Ground>) -> NewTask {
+fn new_task(outline: &GraphTask, task: &Subtask, baseline: Option<BaselineState>) -> NewTask {
     let task = Subtask {
         id: outline.id.clone(),
         dependencies: outline.dependencies.clone(),
         scope_paths: outline.scope_paths.clone().unwrap_or_default(),
         ..task.clone()
     };
-    NewTask { task, kind: TaskKind::Replanned, lineage: outline.replanning_info.clone(), ground }
+    NewTask { task, kind: TaskKind::Replanned, lineage: outline.replanning_info.clone(), baseline }
 }
 
 /// The tasks that wait for others than before.

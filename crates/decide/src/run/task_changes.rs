@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Owner, Run, TaskKind, TaskNode, TaskSignal};
 use crate::replanning::ReplanningInfo;
-use crate::task_run::{self, Ground, TaskOrder, TaskRun};
+use crate::task_run::{self, BaselineState, TaskOrder, TaskRun};
 
 /// A task that is new in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,12 +29,12 @@ pub struct NewTask {
     pub lineage: Option<ReplanningInfo>,
     /// What it begins on, where that is not what it depends on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ground: Option<Ground>,
+    pub baseline: Option<BaselineState>,
 }
 
 impl NewTask {
     pub(super) const fn new(task: Subtask, kind: TaskKind) -> Self {
-        Self { task, kind, lineage: None, ground: None }
+        Self { task, kind, lineage: None, baseline: None }
     }
 }
 

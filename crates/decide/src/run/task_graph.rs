@@ -13,7 +13,7 @@ use fixpoint_vocabulary::{TaskId, TaskState};
 
 use super::TaskNode;
 use crate::glob::{Cover, PatternSet};
-use crate::task_run::Step;
+use crate::task_run::TaskStatus;
 
 /// A task with what is kept about it.
 #[derive(Debug, Clone)]
@@ -57,9 +57,9 @@ impl PartialEq for TaskGraph {
 
 /// Whether something may happen to a task at any event, whatever else happens.
 fn is_active(node: &TaskNode) -> bool {
-    let is_working = match node.step() {
-        Step::Working { .. } | Step::Paused { .. } => true,
-        Step::New | Step::Ended { .. } => false,
+    let is_working = match node.status() {
+        TaskStatus::Working { .. } | TaskStatus::Paused { .. } => true,
+        TaskStatus::New | TaskStatus::Ended { .. } => false,
     };
     is_working || node.state == TaskState::Running || (node.has_ended() && !node.reflected)
 }

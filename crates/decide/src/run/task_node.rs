@@ -12,7 +12,7 @@ use serde_json::Map;
 
 use super::task_changes::NewTask;
 use crate::replanning::{GraphTask, ReplanningInfo};
-use crate::task_run::{Ground, Step, TaskRun};
+use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 
 /// Where a task comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub struct TaskNode {
     /// The numbers of the checks that must pass when it is done.
     pub goals: BTreeSet<u32>,
     /// What it begins on, where that is not what it depends on.
-    pub ground: Option<Ground>,
+    pub baseline: Option<BaselineState>,
     /// What merging two results gave.
     pub merged: Option<Merged>,
     /// Its own state machine, once it began.
@@ -74,7 +74,7 @@ impl TaskNode {
             lineage: new.lineage,
             replaced_by: Vec::new(),
             goals,
-            ground: new.ground,
+            baseline: new.baseline,
             merged: None,
             run: None,
             last_attempt: None,
@@ -85,7 +85,7 @@ impl TaskNode {
     /// The only task of a run.
     pub(super) fn given(run: TaskRun) -> Self {
         let task = Subtask::new(run.order().task.clone(), String::new());
-        let new = NewTask { task, kind: TaskKind::Given, lineage: None, ground: None };
+        let new = NewTask { task, kind: TaskKind::Given, lineage: None, baseline: None };
         Self { state: TaskState::Running, run: Some(run), ..Self::new(new, BTreeSet::new()) }
     }
 
@@ -95,8 +95,8 @@ impl TaskNode {
     }
 
     /// What its own state machine is doing.
-    pub fn step(&self) -> Step {
-        self.run.as_ref().map_or(Step::New, TaskRun::step)
+    pub fn status(&self) -> TaskStatus {
+        self.run.as_ref().map_or(TaskStatus::New, TaskRun::status)
     }
 
     /// The commit that is its result, once it is done.

@@ -1,4 +1,4 @@
-//! From a judged attempt to the next one, or to the end.
+//! From an evaluated attempt to the next one, or to the end.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -8,107 +8,120 @@ use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::ask::TaskQuestion;
 use fixpoint_vocabulary::work::{AttemptCommand, Base, Command, CommitId, Fingerprint, ReportedFailure};
 
-use super::{Decision, Judged, Seen, Step, TaskRun, Trial, Work};
-use crate::convergence::{Action, Attempt, Outcome};
+use super::evaluation::Evaluation;
+use super::{BaselineComparison, Decision, JudgedAttempt, TaskActivity, TaskRun, TaskStatus};
+use crate::convergence::{Action, Attempt, AttemptOutcome};
 
-/// What the checks came to.
-pub(super) struct Told {
-    pub(super) outcome: Outcome,
+/// What the checks, or the judge, found in an attempt.
+pub(super) struct CheckFindings {
+    pub(super) outcome: AttemptOutcome,
     pub(super) failures: Vec<ReportedFailure>,
     pub(super) masked: bool,
     pub(super) flaky: BTreeSet<Fingerprint>,
-    pub(super) seen: Seen,
+    pub(super) comparison: BaselineComparison,
 }
 
-impl Told {
+impl CheckFindings {
     pub(super) fn incomplete(failures: Vec<ReportedFailure>) -> Self {
         Self {
-            outcome: Outcome::Incomplete,
+            outcome: AttemptOutcome::Incomplete,
             failures,
             masked: false,
             flaky: BTreeSet::new(),
-            seen: Seen::default(),
+            comparison: BaselineComparison::default(),
         }
     }
 
-    pub(super) fn without_failures(outcome: Outcome) -> Self {
+    pub(super) fn without_failures(outcome: AttemptOutcome) -> Self {
         Self { outcome, ..Self::incomplete(Vec::new()) }
     }
 }
 
 impl TaskRun {
-    /// Has the controller judge an attempt, and does as it says.
-    pub(super) fn judge(&self, work: Work, trial: &Trial, told: Told) -> Decision {
-        let result = Base { commit: trial.commit.clone(), tree: trial.tree.clone() };
-        self.judge_as(work, trial, result, told)
+    /// Ends the evaluation of an attempt: the convergence controller says what happens next.
+    pub(super) fn conclude(
+        &self,
+        activity: TaskActivity,
+        evaluation: &Evaluation,
+        findings: CheckFindings,
+    ) -> Decision {
+        let result = Base { commit: evaluation.commit.clone(), tree: evaluation.tree.clone() };
+        self.conclude_with(activity, evaluation, result, findings)
     }
 
     /// The same with another result than what the attempt left.
-    pub(super) fn judge_as(&self, work: Work, trial: &Trial, result: Base, told: Told) -> Decision {
+    pub(super) fn conclude_with(
+        &self,
+        activity: TaskActivity,
+        evaluation: &Evaluation,
+        result: Base,
+        findings: CheckFindings,
+    ) -> Decision {
         let attempt = Attempt {
-            outcome: told.outcome,
-            fingerprints: Some(told.failures.iter().map(|failure| failure.fingerprint().clone()).collect()),
-            masked: told.masked,
-            flaky: told.flaky,
+            outcome: findings.outcome,
+            fingerprints: Some(findings.failures.iter().map(ReportedFailure::fingerprint).cloned().collect()),
+            masked: findings.masked,
+            flaky: findings.flaky,
             tree: Some(result.tree.0),
-            base_tree: trial.start_tree.clone(),
-            scope_violations: trial.violations.iter().cloned().collect(),
+            base_tree: evaluation.start_tree.clone(),
+            scope_violations: evaluation.violations.iter().cloned().collect(),
         };
         let (verdict, counts) = self.controller().judge(&attempt);
-        let outside: Vec<String> = trial.violations.iter().chain(&trial.reverted).cloned().collect();
-        let distance = (told.masked, told.failures.len() + outside.len());
-        let is_best =
-            told.outcome != Outcome::Infra && self.best().is_none_or(|best| distance <= best.distance());
+        let outside: Vec<String> =
+            evaluation.violations.iter().chain(&evaluation.reverted).cloned().collect();
+        let distance = (findings.masked, findings.failures.len() + outside.len());
+        let is_best = findings.outcome != AttemptOutcome::Infra
+            && self.best().is_none_or(|best| distance <= best.distance());
         let next = match verdict.action {
             Action::Complete => Decision::end(Cause::Done),
             Action::Stop => Decision::end(verdict.cause.unwrap_or(Cause::NotConverging)),
-            Action::Pause => Decision::pause(work, verdict.cause.unwrap_or(Cause::Waiting)),
+            Action::Pause => Decision::pause(activity, verdict.cause.unwrap_or(Cause::Waiting)),
             // The checks could not run: the attempt stands and they are tried again.
-            Action::Continue if told.outcome == Outcome::Infra => {
-                let command = self.under_way.clone();
-                Decision { command, ..Decision::at(Step::Working { work }) }
+            Action::Continue if findings.outcome == AttemptOutcome::Infra => {
+                let command = self.last_command.clone();
+                Decision { command, ..Decision::at(TaskStatus::Working { activity }) }
             }
-            Action::Continue if verdict.stage > trial.stage && self.order.judge.is_some() => {
+            Action::Continue if verdict.stage > evaluation.stage && self.order.judge.is_some() => {
                 self.ask_judge(TaskQuestion::WorthGoingOn, &result.commit, 1)
             }
             Action::Continue => {
                 // At stage 1 an attempt goes on where the last one ended; above, where the best one did.
                 let best = self.best().filter(|_| verdict.stage >= 2 && !is_best);
                 let base = best.map_or_else(|| result.commit.clone(), |best| best.commit.clone());
-                self.attempt_after(trial, counts.iterations + 1, base, verdict.stage)
+                self.attempt_after(evaluation, counts.iterations + 1, base, verdict.stage)
             }
         };
         Decision {
-            judged: Some(Judged {
-                stage: trial.stage,
+            judged: Some(JudgedAttempt {
+                stage: evaluation.stage,
                 attempt,
                 verdict,
                 counts,
                 commit: result.commit,
-                failures: told.failures,
+                failures: findings.failures,
                 outside,
-                seen: told.seen,
+                comparison: findings.comparison,
                 is_best,
             }),
             ..next
         }
     }
 
-    /// An attempt in a session of its own.
+    /// An attempt in a new session of the agent.
     pub(super) fn attempt(&self, number: u32, base: CommitId, stage: u32) -> Decision {
         self.attempt_in(None, number, base, stage)
     }
 
-    /// The next attempt, in the session that made the one on trial where it begins with what that one left.
-    fn attempt_after(&self, trial: &Trial, number: u32, base: CommitId, stage: u32) -> Decision {
-        // Above stage 1 a fresh session sees what the old one no longer does.
-        let goes_on = stage == 1 && trial.commit == base;
-        self.attempt_in(trial.session.clone().filter(|_| goes_on), number, base, stage)
+    /// The next attempt. It continues the session of the last one where it begins with what that one left.
+    fn attempt_after(&self, evaluation: &Evaluation, number: u32, base: CommitId, stage: u32) -> Decision {
+        // Above stage 1 a new session sees what the old one no longer does.
+        let continues = stage == 1 && evaluation.commit == base;
+        self.attempt_in(evaluation.session.clone().filter(|_| continues), number, base, stage)
     }
 
     fn attempt_in(&self, session: Option<String>, number: u32, base: CommitId, stage: u32) -> Decision {
-        let origin = self.ground.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
+        let origin = self.baseline.base.as_ref().map_or_else(|| base.clone(), |origin| origin.commit.clone());
         let command = AttemptCommand { number, base, origin, stage, session };
-        Decision::perform(Work::Attempting, Command::RunAttempt(command))
+        Decision::execute(TaskActivity::Attempting, Command::RunAttempt(command))
     }
 }

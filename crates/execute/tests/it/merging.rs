@@ -110,10 +110,14 @@ fn resolved(dice: &mut Dice, way: Way, file: usize, ours: &[Edit], theirs: &[Edi
 }
 
 fn named(result: &AttemptResult, side: Side, path: &str) -> bool {
-    result.unresolved.iter().any(|failure| match failure.id() {
-        FailureId::LostChange { side: lost, path: file, .. } => *lost == side && file == path,
-        FailureId::Conflict(file) => file == path,
-        other => panic!("a merge finds no {other:?}"),
+    result.unresolved.iter().any(|failure| {
+        if let FailureId::LostChange { side: lost, path: file, .. } = failure.id() {
+            *lost == side && file == path
+        } else if let FailureId::Conflict(file) = failure.id() {
+            file == path
+        } else {
+            panic!("a merge finds no {:?}", failure.id())
+        }
     })
 }
 

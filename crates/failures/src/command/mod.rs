@@ -67,7 +67,7 @@ impl CommandLine {
     pub fn only(&self, tests: &BTreeSet<String>) -> Option<String> {
         let known = self.known.as_ref()?;
         let is_odd = |test: &String| test.trim().is_empty() || test.contains(char::is_control);
-        if tests.is_empty() || tests.iter().any(|test| is_odd(test)) {
+        if tests.is_empty() || tests.iter().any(is_odd) {
             return None;
         }
         let mut changes = known.telling()?;

@@ -26,6 +26,7 @@ pub(crate) enum EndOrder {
     /// One after the other, seldom in the order in which they began.
     Shuffled,
     /// As they began, several at once: what the engine writes with one flush.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the tests have commands end together"))]
     Together {
         /// How many at most.
         most: usize,

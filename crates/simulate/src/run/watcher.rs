@@ -8,7 +8,7 @@ use fixpoint_decide::bounds;
 use fixpoint_decide::run::{
     Change, Judging, PlanningCalls, Run, RunChange, RunStatus, TaskChange, TaskKind, TaskNode,
 };
-use fixpoint_decide::task_run::Step;
+use fixpoint_decide::task_run::TaskStatus;
 use fixpoint_decide::tasks::{Happening, after};
 use fixpoint_engine::{EngineExit, Record};
 use fixpoint_vocabulary::ask::{ModelAnswer, Reading};
@@ -72,7 +72,8 @@ impl Watcher {
             self.complain("it is at rest, and something is under way".to_string());
         }
         let forgotten = |node: &&TaskNode| {
-            let is_idle = matches!(node.step(), Step::Working { .. }) && node.state == TaskState::Running;
+            let is_idle =
+                matches!(node.status(), TaskStatus::Working { .. }) && node.state == TaskState::Running;
             let is_mine = |owner: &fixpoint_decide::run::Owner| {
                 *owner == fixpoint_decide::run::Owner::Task(node.id().clone())
             };

@@ -93,6 +93,16 @@ fn conflicting_changes_of_the_user_are_not_overwritten() {
         ("both added", "echo mine > added", "added"),
         ("edited and deleted", "echo mine > run", "run"),
         ("ignored and added", "echo forced >> .gitignore; echo mine > forced", "forced"),
+        (
+            "assumed unchanged",
+            "git update-index --assume-unchanged src/deep/data; echo four >> src/deep/data",
+            "src/deep/data",
+        ),
+        (
+            "skipped",
+            "git update-index --skip-worktree src/deep/data; echo 4 >> src/deep/data",
+            "src/deep/data",
+        ),
     ];
     for (row, script, path) in rows {
         let fixture = Fixture::new();

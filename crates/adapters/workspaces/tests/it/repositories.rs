@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fixpoint_ports::{ChangeKind, CommitId, SlotPurpose, Workspaces};
+use fixpoint_ports::{ChangeKind, CommitId, SlotPurpose, WorkspaceError, Workspaces};
 use fixpoint_workspaces::{GitWorkspaces, ResultStorage, WorkspaceOptions};
 
 use crate::fixture::{AcquireSlot, Fixture, ask, files, git, listing, shell, users_files};
@@ -150,6 +150,8 @@ fn results_can_be_stored_outside_the_repository() {
     let grafted = workspaces.graft(&base, &result, &[b"added".to_vec()], "grafted").unwrap();
     assert_eq!(workspaces.changes(&result, &grafted.commit).unwrap(), []);
     assert_eq!(workspaces.stored_refs().unwrap().len(), 4);
+    let branch = workspaces.deliver_branch("fixpoint/run", &result);
+    assert!(matches!(branch, Err(WorkspaceError::Io { .. })), "{branch:?}");
     // Another process finds what was stored.
     assert_eq!(fixture.open_with(options()).resolve("refs/fixpoint/result", "r").unwrap().commit, result);
     assert_eq!(listing(&fixture.user, &[]), before);

@@ -103,6 +103,8 @@ fn a_repository_without_commits_needs_a_file() {
     let workspaces = fixture.open();
     let error = workspaces.snapshot("base").unwrap_err().to_string();
     assert_eq!(error, "the repository has no commits and no files; add a file first");
+    let error = workspaces.require_base(Some("HEAD")).unwrap_err().to_string();
+    assert_eq!(error, "the repository has no commits; make a first commit");
     fixture.write("only", "x\n");
     let before = users_files(&fixture);
     let snapshot = workspaces.snapshot("base").unwrap();
@@ -122,15 +124,20 @@ fn directories_without_a_usable_working_tree_are_refused_with_what_to_do() {
     git(&root, &["init", "-q", "--bare", "bare.git"]);
     fs::write(root.join("damaged/.git/config"), "[core\n").unwrap();
     fs::create_dir(root.join("plain")).unwrap();
-    let remedy = "change to a working tree, or make one with `git worktree add` or `git clone`";
     let rows = [
-        ("plain", "{} is not inside a git repository; change to one, or create one with `git init`".to_string()),
-        ("bare.git", format!("{{}} is in a bare repository, not in a working tree; {remedy}")),
-        ("repository/.git", format!("{{}} is inside a git directory, not in a working tree; {remedy}")),
+        ("plain", "{} is not inside a git repository; change to one, or create one with `git init`"),
+        (
+            "bare.git",
+            "{} is in a bare repository, not in a working tree; \
+             make a working tree with `git worktree add` or `git clone`, and change to it",
+        ),
+        (
+            "repository/.git",
+            "{} is inside a git directory, not in a working tree; change to the working tree",
+        ),
         (
             "damaged",
-            "git cannot use the repository around {}: bad config line 1 in file .git/config; `git status` says more"
-                .to_string(),
+            "git cannot use the repository around {}: bad config line 1 in file .git/config; `git status` says more",
         ),
     ];
     for (directory, expected) in rows {

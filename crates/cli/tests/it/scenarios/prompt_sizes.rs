@@ -17,8 +17,8 @@ fn rejected(ended: &Ended, words: &[&str]) {
 
 /// A text of this size in which every line is different.
 fn text_of(bytes: usize) -> String {
-    let lines: String = (0..bytes / 10 + 1).map(|n| format!("wish {n:>5}\n")).collect();
-    lines[..bytes].to_string()
+    let lines = (0..bytes / 10 + 1).map(|n| format!("wish {n:>5}\n"));
+    lines.flat_map(String::into_bytes).take(bytes).map(char::from).collect()
 }
 
 fn with_file(lab: &Lab, arguments: &[&str], text: &str) -> Ended {

@@ -23,7 +23,7 @@ fn what_is_unclear_is_assumed_and_said_where_nobody_can_be_asked() {
     let stage = Stage::new(&planning([assuming]));
     let outcome = stage.run(&["--non-interactive"]);
     assert_eq!(outcome.end(), (0, "done", "done"), "{}", outcome.json);
-    assert!(stage.asked("plan")[0].contains("Nobody can be asked"), "{}", stage.asked("plan")[0]);
+    assert!(stage.asked("plan")[0].contains("Nobody can answer questions"), "{}", stage.asked("plan")[0]);
     assert!(stage.told(&["explain"]).contains("only src/a is meant"), "{}", stage.told(&["explain"]));
 }
 
@@ -90,7 +90,7 @@ fn a_wrong_plan_is_sent_back_with_the_names_and_mended() {
                 assert_eq!(outcome.end(), (0, "done", "done"), "{named:?} {}", outcome.json);
                 let asked = stage.asked("plan");
                 assert_eq!(asked.len(), 2, "{named:?}");
-                assert!(asked[1].contains("could not be used"), "{named:?} {}", asked[1]);
+                assert!(asked[1].contains("was rejected"), "{named:?} {}", asked[1]);
                 named.iter().for_each(|name| assert!(asked[1].contains(name), "{name}: {}", asked[1]));
             });
         }

@@ -67,7 +67,7 @@ const USED_BY_WRITING: u64 = 100 + 20 + 100 + 7;
 fn hopeful() -> Rule {
     let hope = json!({"success": false, "should_continue": true, "should_replan": false,
         "reason": "the next one may do it", "missing_requirements": ["A1"]});
-    named("hope", "task_judgement").contains("get nowhere").reply(Reply::json(hope))
+    named("hope", "task_judgement").contains("make no progress").reply(Reply::json(hope))
 }
 
 /// The goal of one task, and nothing planned.
@@ -125,7 +125,7 @@ fn a_planned_task_is_done_and_told_to_people() {
         assert!(ended.stdout.contains(branch), "{agent:?}:\n{}", ended.stdout);
         // The judge sees what the agent said, quoted, and nothing of the events it said it in.
         let judged = cast.stage.asked("task_judgement").pop().expect("asked");
-        assert!(judged.contains("The end of what the agent said (data only"), "{agent:?}:\n{judged}");
+        assert!(judged.contains("End of the agent's output (data only"), "{agent:?}:\n{judged}");
         assert!(judged.contains("I write it.\n\nAll done.\n"), "{agent:?}:\n{judged}");
         assert!(!judged.contains("\"type\":") && !judged.contains("it-is-written"), "{agent:?}:\n{judged}");
     });
@@ -158,7 +158,11 @@ fn a_task_that_gets_nowhere_is_planned_anew_and_that_is_bounded() {
     let wrong = |id: &str| task(id, "nothing").within(&["src/a"]).until(&holds("a", "two"));
     let script = Script::new()
         .rule(says("plan", plan(&[wrong("first")])))
-        .rule(named("give up", "task_judgement").contains("get nowhere").reply(Reply::json(wants_replan())))
+        .rule(
+            named("give up", "task_judgement")
+                .contains("make no progress")
+                .reply(Reply::json(wants_replan())),
+        )
         .rule(
             on("replan")
                 .reply(Reply::json(replan(&[wrong("second")])))

@@ -65,12 +65,12 @@ const MISTAKES: [(&str, &str, &str); 23] = [
     (
         "key in the wrong section",
         "noise_threshold: 2\n",
-        ":1:1: noise_threshold: unknown key here; did you mean `refinement.noise_threshold`?",
+        ":1:1: noise_threshold: unknown key; did you mean `refinement.noise_threshold`?",
     ),
     (
         "key of two other sections",
         "planning: {max_iterations: 2}\n",
-        ":1:12: planning.max_iterations: unknown key here; did you mean `convergence.max_iterations` or \
+        ":1:12: planning.max_iterations: unknown key; did you mean `convergence.max_iterations` or \
          `replanning.max_iterations`?",
     ),
     (

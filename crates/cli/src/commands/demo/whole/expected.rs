@@ -143,8 +143,9 @@ impl Finished {
     }
 
     fn is_known_tolerated(&self) -> bool {
-        self.complete()
-            .any(|iteration| iteration.judged.seen.known.iter().any(|id| id.to_string().contains(LEFT_ALONE)))
+        self.complete().any(|iteration| {
+            iteration.judged.comparison.known.iter().any(|id| id.to_string().contains(LEFT_ALONE))
+        })
     }
 
     fn is_recovered(&self) -> bool {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::Code;
 use fixpoint_decide::run::{Change, MergeChange, PlanReviewChange, Run, TaskChange, TaskKind};
-use fixpoint_decide::task_run::Judged;
+use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_engine::Record;
 use fixpoint_runs::RunView;
 use fixpoint_vocabulary::work::{Command, Event};
@@ -135,7 +135,7 @@ fn moment_of_task(change: &TaskChange, run: &Run) -> Option<Moment> {
     }
 }
 
-fn moments_of_attempt(judged: &Judged) -> Vec<Moment> {
+fn moments_of_attempt(judged: &JudgedAttempt) -> Vec<Moment> {
     let progress = judged.verdict.progress;
     let is_complete = progress == ProgressKind::Complete;
     let is_raised = judged.verdict.stage > judged.stage && judged.verdict.stage == 2;
@@ -145,7 +145,7 @@ fn moments_of_attempt(judged: &Judged) -> Vec<Moment> {
         (is_raised, Moment::StageTwo),
         (!judged.outside.is_empty(), Moment::Reverted),
         (is_complete && judged.stage == 2, Moment::Recovered),
-        (is_complete && !judged.seen.known.is_empty(), Moment::Known),
+        (is_complete && !judged.comparison.known.is_empty(), Moment::Known),
     ];
     found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, moment)| moment).collect()
 }

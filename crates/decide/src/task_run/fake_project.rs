@@ -1,5 +1,4 @@
-//! A made-up world for the tests: commits are states of a project, the agent follows a script, checks report what
-//! the state says.
+//! A fake project for the tests: a commit is a state of it, the agent follows a script, checks report the state.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -12,7 +11,7 @@ use fixpoint_vocabulary::work::{
     CommandResult, CommitId, Event, FailureId, ReportedFailure, TestName, TreeId,
 };
 
-use super::{Decision, Step, TaskOrder, TaskRun};
+use super::{Decision, TaskOrder, TaskRun, TaskStatus};
 
 /// The number of the goal and of the guard.
 pub(super) const GOAL: u32 = 0;
@@ -20,7 +19,7 @@ pub(super) const GUARD: u32 = 1;
 
 /// What a tree is like.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct State {
+pub(super) struct TreeState {
     /// Tests of the goal that fail.
     pub(super) goal: BTreeSet<TestName>,
     /// Tests of the goal that fail with the tests of the base, whatever was done to them.
@@ -48,13 +47,13 @@ pub(super) fn names(letters: &str) -> BTreeSet<TestName> {
 }
 
 /// A state in which these tests of the goal and of the guard fail.
-pub(super) fn failing(goal: &str, guard: &str) -> State {
-    State { goal: names(goal), guard: names(guard), ..State::default() }
+pub(super) fn failing(goal: &str, guard: &str) -> TreeState {
+    TreeState { goal: names(goal), guard: names(guard), ..TreeState::default() }
 }
 
-pub(super) struct World {
-    states: BTreeMap<CommitId, State>,
-    script: Vec<State>,
+pub(super) struct FakeProject {
+    states: BTreeMap<CommitId, TreeState>,
+    script: Vec<TreeState>,
     pub(super) attempts: usize,
     pub(super) check_runs: usize,
     /// The bases of the attempts, in order.
@@ -63,8 +62,8 @@ pub(super) struct World {
     pub(super) sessions: Vec<Option<String>>,
 }
 
-impl World {
-    pub(super) fn new(base: State, script: Vec<State>) -> Self {
+impl FakeProject {
+    pub(super) fn new(base: TreeState, script: Vec<TreeState>) -> Self {
         let states = BTreeMap::from([(CommitId("base".into()), base)]);
         Self { states, script, attempts: 0, check_runs: 0, bases: Vec::new(), sessions: Vec::new() }
     }
@@ -79,7 +78,7 @@ impl World {
         TreeId(format!("{state:?}"))
     }
 
-    fn add(&mut self, state: State) -> CommitId {
+    fn add(&mut self, state: TreeState) -> CommitId {
         let commit = CommitId(format!("c{}", self.states.len()));
         self.states.insert(commit.clone(), state);
         commit
@@ -135,7 +134,7 @@ impl World {
         }
     }
 
-    fn report(&mut self, state: &State, call: &CheckCall) -> CheckReport {
+    fn report(&mut self, state: &TreeState, call: &CheckCall) -> CheckReport {
         self.check_runs += 1;
         let only: BTreeSet<TestName> = call.only.iter().filter_map(FailureId::test).cloned().collect();
         let mut failing = if call.check == GOAL { state.goal.clone() } else { state.guard.clone() };
@@ -170,20 +169,20 @@ impl World {
     }
 }
 
-/// A task in a world.
-pub(super) struct Lab {
+/// A task on a fake project.
+pub(super) struct TaskSimulator {
     pub(super) run: TaskRun,
     /// The same task as a resumed run sees it: what happened and what was decided, without deciding.
     resumed: TaskRun,
-    pub(super) world: World,
+    pub(super) project: FakeProject,
     seq: u64,
     pub(super) waiting: Option<(CommandId, Command)>,
 }
 
-impl Lab {
-    pub(super) fn new(order: TaskOrder, base: State, script: Vec<State>) -> Self {
+impl TaskSimulator {
+    pub(super) fn new(order: TaskOrder, base: TreeState, script: Vec<TreeState>) -> Self {
         let run = TaskRun::new(order);
-        Self { resumed: run.clone(), run, world: World::new(base, script), seq: 0, waiting: None }
+        Self { resumed: run.clone(), run, project: FakeProject::new(base, script), seq: 0, waiting: None }
     }
 
     /// Sends an event through the three parts of the machine.
@@ -206,11 +205,11 @@ impl Lab {
     }
 
     /// Performs commands until the task waits or ends.
-    pub(super) fn go(&mut self) -> Step {
+    pub(super) fn go(&mut self) -> TaskStatus {
         while let Some((_, command)) = self.waiting.clone() {
-            let result = self.world.perform(&command);
+            let result = self.project.perform(&command);
             self.end_command(CommandEnd::Completed(result));
         }
-        self.run.step()
+        self.run.status()
     }
 }

@@ -1,90 +1,90 @@
-//! The goals of an attempt on trial: they must be seen to pass, every time, with the tests as they were.
+//! The goals of an attempt: they must be seen to pass, every time, with the base's tests too.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    CheckCall, CheckEnd, CheckProblem, CheckReport, Command, FailureId, GoalProblem, GraftOrder,
+    CheckCall, CheckEnd, CheckProblem, CheckReport, Command, CommitId, FailureId, GoalProblem, GraftOrder,
     ReportedFailure, TestName,
 };
 
-use super::beginning::whole;
-use super::next_attempt::Told;
-use super::trial::{failures_in, found};
-use super::{CheckBaseline, Decision, TaskRun, TestEdits, Trial, Work};
+use super::evaluation::{Evaluation, failures_in, found};
+use super::first_attempt::{run_checks, whole};
+use super::next_attempt::CheckFindings;
+use super::{CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 
-/// Whether tests were removed whose names nobody knew, since the base could not run them.
+/// Whether tests were removed whose names nobody knows, since the base could not run them.
 pub(super) fn runs_fewer_tests(runs: &[&CheckReport], with_base_tests: Option<&CheckReport>) -> bool {
     let before = with_base_tests.map_or(0, |report| report.counted);
     runs.iter().any(|run| run.counted < before)
 }
 
-/// Whether the goals told no names of passing tests, but so many passed that those that failed must be among them.
+/// Whether the output names no passing tests, but so many passed that those that failed must be among them.
 fn count_suffices(before: &CheckBaseline, failing: usize, runs: &[&CheckReport]) -> bool {
     let needed = before.counted.saturating_add(failing as u64);
     runs.iter().all(|run| run.passed.is_none() && run.counted >= needed)
 }
 
 impl TaskRun {
-    pub(super) fn goal_calls(&self) -> Vec<CheckCall> {
+    pub(super) fn run_goals(&self, activity: TaskActivity, commit: &CommitId) -> Decision {
         let call = |goal: &u32| {
-            let check = self.ground.checks.get(goal);
+            let check = self.baseline.checks.get(goal);
             let watched = check.into_iter().flat_map(CheckBaseline::failing_tests).cloned().collect();
             CheckCall { watched, passed_before: self.passed_before(*goal), ..whole(*goal) }
         };
-        self.goals().iter().map(call).collect()
+        Decision::execute(activity, run_checks(commit, self.goals().iter().map(call).collect()))
     }
 
-    pub(super) fn with_goals(&self, trial: &Trial, reports: &[CheckReport]) -> Decision {
+    pub(super) fn after_goals(&self, evaluation: &Evaluation, reports: &[CheckReport]) -> Decision {
         let all_pass = reports.iter().all(|report| report.end == CheckEnd::Passed);
-        if all_pass && trial.goal_runs.len() < self.order.goal_runs as usize {
-            return self.evaluate(trial);
+        if all_pass && evaluation.goal_runs.len() < self.order.goal_runs as usize {
+            return self.evaluate(evaluation);
         }
-        let is_passing = self.goal_failures(trial).is_empty();
+        let is_passing = self.goal_failures(evaluation).is_empty();
         let must_restore = is_passing
-            && !trial.edited_tests.is_empty()
+            && !evaluation.edited_tests.is_empty()
             && self.order.test_edits == TestEdits::Checked
             && self.has_tests_to_weaken();
-        match &self.ground.base {
+        match &self.baseline.base {
             Some(base) if must_restore => {
-                let (onto, from) = (trial.commit.clone(), base.commit.clone());
-                let order = GraftOrder { onto, from, paths: trial.edited_tests.clone() };
-                Decision::perform(Work::RestoringTests, Command::Graft(order))
+                let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
+                let order = GraftOrder { onto, from, paths: evaluation.edited_tests.clone() };
+                Decision::execute(TaskActivity::RestoringTests, Command::Graft(order))
             }
-            Some(_) | None => self.with_goal_verdict(Work::Goals, trial),
+            Some(_) | None => self.conclude_goals(TaskActivity::Goals, evaluation),
         }
     }
 
-    pub(super) fn with_goal_verdict(&self, work: Work, trial: &Trial) -> Decision {
-        let failures = self.goal_failures(trial);
+    pub(super) fn conclude_goals(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+        let failures = self.goal_failures(evaluation);
         if failures.is_empty() {
-            return self.run_guards(trial);
+            return self.run_guards(evaluation);
         }
-        let masked = trial.goal_runs.iter().flatten().any(|report| report.masked);
-        self.judge(work, trial, Told { masked, ..Told::incomplete(failures) })
+        let masked = evaluation.goal_runs.iter().flatten().any(|report| report.masked);
+        self.conclude(activity, evaluation, CheckFindings { masked, ..CheckFindings::incomplete(failures) })
     }
 
     /// Tests that did not exist at the base cannot have been weakened.
     fn has_tests_to_weaken(&self) -> bool {
         let goals = self.goals();
-        let goals = goals.iter().filter_map(|goal| self.ground.checks.get(goal));
+        let goals = goals.iter().filter_map(|goal| self.baseline.checks.get(goal));
         let mut failing = goals.flat_map(|goal| goal.failing.iter().flatten());
         failing.any(|id| !matches!(id, FailureId::Check { problem: CheckProblem::NoTestsRan, .. }))
     }
 
-    /// What stands between the goals and passing.
-    fn goal_failures(&self, trial: &Trial) -> Vec<ReportedFailure> {
+    /// Why the goals do not count as passing; empty where they do.
+    fn goal_failures(&self, evaluation: &Evaluation) -> Vec<ReportedFailure> {
         let goals = self.goals();
         // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
-        let all_pass = trial.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
+        let all_pass = evaluation.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
         let required_runs = if all_pass { self.order.goal_runs } else { 1 };
         let verdicts = goals.iter().flat_map(|goal| {
             let of_goal = |report: &&CheckReport| report.check == *goal;
             let runs: Vec<&CheckReport> =
-                trial.goal_runs.iter().filter_map(|reports| reports.iter().find(of_goal)).collect();
-            let with_base_tests = trial.with_base_tests.iter().flatten().find(of_goal);
+                evaluation.goal_runs.iter().filter_map(|reports| reports.iter().find(of_goal)).collect();
+            let with_base_tests = evaluation.with_base_tests.iter().flatten().find(of_goal);
             self.failures_of_goal(*goal, required_runs, &runs, with_base_tests)
         });
         verdicts.collect()
@@ -97,7 +97,7 @@ impl TaskRun {
         runs: &[&CheckReport],
         with_base_tests: Option<&CheckReport>,
     ) -> Vec<ReportedFailure> {
-        let before = self.ground.checks.get(&goal);
+        let before = self.baseline.checks.get(&goal);
         let failing_before: BTreeSet<&TestName> =
             before.into_iter().flat_map(CheckBaseline::failing_tests).collect();
         let named = before.is_some_and(|before| {
@@ -111,10 +111,11 @@ impl TaskRun {
             with_base_tests: with_base_tests.map(as_run),
         };
         let problem = |problem, message| Vec::from([found(FailureId::Goal { goal, problem }, message)]);
-        let unreadable = || problem(GoalProblem::Unreadable, "the goal fails without saying at what");
+        let unreadable =
+            || problem(GoalProblem::Unreadable, "the goal fails, and its output names no failure");
         match goals::decide(&evidence) {
             GoalVerdict::Passing if runs_fewer_tests(runs, with_base_tests) => {
-                problem(GoalProblem::FewerTests, "runs fewer tests than with the tests as they were")
+                problem(GoalProblem::FewerTests, "runs fewer tests than with the base's tests")
             }
             GoalVerdict::Passing => Vec::new(),
             GoalVerdict::Failing { .. } | GoalVerdict::Flaky { .. } => {
@@ -127,8 +128,7 @@ impl TaskRun {
                 tests.into_iter().map(vanished).collect()
             }
             GoalVerdict::TestsWeakened { failures } => {
-                let weakened =
-                    |id| found(FailureId::Weakened(Box::new(id)), "fails with the tests as they were");
+                let weakened = |id| found(FailureId::Weakened(Box::new(id)), "fails with the base's tests");
                 let named: Vec<ReportedFailure> = failures.into_iter().map(weakened).collect();
                 if named.is_empty() { unreadable() } else { named }
             }

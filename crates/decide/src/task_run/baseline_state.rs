@@ -1,4 +1,4 @@
-//! What was there before the first attempt: the base and what the checks showed on it.
+//! What the checks showed before the first attempt, and what is known of them after the last.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{ImpliedGoals, Made, Step, TaskRun};
+use super::{AttemptSnapshot, ImpliedGoals, TaskRun, TaskStatus};
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -44,8 +44,8 @@ impl CheckBaseline {
         }
     }
 
-    /// What it showed of an accepted attempt, for whatever begins there. What used to fail every time and no longer
-    /// does is not known any more; what fails sometimes stays known.
+    /// The baseline for a task that begins with an accepted attempt. A failure that used to be there every time and is
+    /// gone is forgotten; one that is there sometimes stays known.
     fn after(before: Option<&Self>, report: &CheckReport) -> Self {
         let now = failing(report);
         let Some(before) = before else { return Self::of(report) };
@@ -60,20 +60,20 @@ impl CheckBaseline {
         }
     }
 
-    /// What this check is known to show for two results together.
+    /// The baseline for the merge of two results: see [`BaselineState::common`].
     fn common(&self, other: &Self) -> Self {
         let (ours, theirs) = (self.failing_always(), other.failing_always());
         let both: BTreeSet<FailureId> = ours.intersection(&theirs).cloned().collect();
         let sometimes = |check: &Self, always: &BTreeSet<FailureId>| -> BTreeSet<FailureId> {
             check.failing.iter().flatten().filter(|id| !always.contains(*id)).cloned().collect()
         };
-        let now_and_then: BTreeSet<FailureId> =
+        let flaky: BTreeSet<FailureId> =
             sometimes(self, &ours).union(&sometimes(other, &theirs)).cloned().collect();
         let failures = self.failures.iter().filter(|failure| both.contains(failure.id()));
         Self {
             failures: failures.cloned().collect(),
-            // One run in which they failed, and one in which they did not.
-            failing: Vec::from([both.union(&now_and_then).cloned().collect(), both]),
+            // One run in which the flaky ones failed, and one in which they did not.
+            failing: Vec::from([both.union(&flaky).cloned().collect(), both]),
             ..self.clone()
         }
     }
@@ -112,69 +112,76 @@ pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
 }
 
 impl TaskRun {
-    /// The checks that must pass: those that were named, and those that are goals because they fail.
+    /// What the attempts are compared with.
+    pub const fn baseline(&self) -> &BaselineState {
+        &self.baseline
+    }
+
+    /// The checks that must pass: the named goals, and guards that are goals because they fail.
     pub(super) fn goals(&self) -> BTreeSet<u32> {
-        let fails = |guard: &&u32| self.ground.checks.get(guard).is_some_and(CheckBaseline::always_failed);
+        let fails = |guard: &&u32| self.baseline.checks.get(guard).is_some_and(CheckBaseline::always_failed);
         let implied = match self.order.implied_goals {
             ImpliedGoals::None => BTreeSet::new(),
-            ImpliedGoals::WhatFails | ImpliedGoals::WhatFailsAndElseNothing => {
+            ImpliedGoals::FailingGuards | ImpliedGoals::FailingGuardsOrNothing => {
                 self.order.guards.iter().filter(fails).copied().collect()
             }
         };
         self.order.goals.union(&implied).copied().collect()
     }
-}
 
-impl TaskRun {
-    /// The commit the task came to: the attempt that was accepted, or the base where nothing had to be done.
+    /// The resulting commit: the accepted attempt, or the base where nothing had to be done.
     pub fn result(&self) -> Option<Base> {
-        match self.step {
-            Step::Ended { cause: Cause::Done } => self.made.last().map(Made::as_base),
-            Step::Ended { cause: Cause::AlreadySatisfied } => self.ground.base.clone(),
-            Step::Ended { .. } | Step::New | Step::Working { .. } | Step::Paused { .. } => None,
+        match self.status {
+            TaskStatus::Ended { cause: Cause::Done } => self.snapshots.last().map(AttemptSnapshot::as_base),
+            TaskStatus::Ended { cause: Cause::AlreadySatisfied } => self.baseline.base.clone(),
+            TaskStatus::Ended { .. }
+            | TaskStatus::New
+            | TaskStatus::Working { .. }
+            | TaskStatus::Paused { .. } => None,
         }
     }
 
     /// Whether the result differs from what the task began with.
     pub fn changes_files(&self) -> bool {
-        let base = self.ground.base.as_ref().map(|base| &base.tree);
+        let base = self.baseline.base.as_ref().map(|base| &base.tree);
         self.result().is_some_and(|result| Some(&result.tree) != base)
     }
 
-    /// The commit that came nearest to being done.
-    pub fn nearest(&self) -> Option<Base> {
+    /// The commit of the attempt that left the least to do.
+    pub fn best_result(&self) -> Option<Base> {
         let best = self.best()?;
-        self.made.iter().rev().find(|made| made.commit == best.commit).map(Made::as_base)
+        self.snapshots.iter().rev().find(|made| made.commit == best.commit).map(AttemptSnapshot::as_base)
     }
 
-    /// Whether the commit that came nearest changes nothing it may not.
+    /// Whether the best result changes nothing outside the scope.
     pub fn is_best_within_scope(&self) -> bool {
         self.best().is_some_and(|best| best.outside.is_empty())
     }
 
-    /// What is known of the checks at the result: what a task that begins there is compared with.
-    pub fn ground_after(&self) -> Ground {
-        let mut checks = self.ground.checks.clone();
+    /// What a task that begins with the result is compared with.
+    pub fn baseline_after(&self) -> BaselineState {
+        let mut checks = self.baseline.checks.clone();
         for report in self.reports() {
             let after = CheckBaseline::after(checks.get(&report.check), report);
             checks.insert(report.check, after);
         }
-        let base = self.result().or_else(|| self.ground.base.clone());
-        Ground { base, checks, runs: 0, is_unproven: false }
+        let base = self.result().or_else(|| self.baseline.base.clone());
+        BaselineState { base, checks, runs: 0, is_unproven: false }
     }
 }
 
-/// What was there before the first attempt.
+/// What attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Ground {
-    /// The base.
+pub struct BaselineState {
+    /// The commit that all attempts are compared with.
     pub base: Option<Base>,
-    /// What each check showed there.
+    /// What each check showed there, by its number.
     #[serde(deserialize_with = "by_number")]
     pub checks: BTreeMap<u32, CheckBaseline>,
     /// How many times the checks ran there.
     pub runs: u32,
-    /// Whether it is unfinished work, on which nobody saw the guards: to find nothing left to do there proves nothing.
+    /// Whether the base is unfinished work of another task. The guards never ran on it, so that nothing is left to do
+    /// there proves nothing.
     #[serde(default, skip_serializing_if = "is_proven")]
     pub is_unproven: bool,
 }
@@ -183,8 +190,8 @@ fn is_proven(is_unproven: &bool) -> bool {
     !is_unproven
 }
 
-/// Reads a map whose keys are numbers. Inside a tagged document keys have been read as text before, and text is not
-/// taken for a number by itself.
+/// Reads a map whose keys are numbers. Inside a tagged enum serde has read the keys as text, and takes no text for a
+/// number.
 fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, CheckBaseline>, D::Error> {
     let by_text = BTreeMap::<String, CheckBaseline>::deserialize(deserializer)?;
     let numbered =
@@ -192,9 +199,9 @@ fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32,
     by_text.into_iter().map(numbered).collect()
 }
 
-impl Ground {
-    /// What is known for two results together, compared with a common base: what fails in both every time, and what
-    /// fails in either sometimes. A check that only one of them knows stays as that one knows it.
+impl BaselineState {
+    /// What the merge of two results is compared with: a failure is known where it is there in both every time, and
+    /// flaky where it is there in either sometimes. A check that ran for one of them only stays as it is.
     pub fn common(ours: &Self, theirs: &Self, base: Base) -> Self {
         let mut checks = theirs.checks.clone();
         for (check, known) in &ours.checks {
@@ -207,8 +214,7 @@ impl Ground {
         Self { base: Some(base), checks, runs: 0, is_unproven: false }
     }
 
-    /// The same evidence for whoever goes on with unfinished work. What must pass is looked at anew there: some of it
-    /// may be done.
+    /// The baseline for a task that goes on with unfinished work. The goals are run again there: some may pass.
     #[must_use]
     pub fn moved_to(&self, base: Base, goals: &BTreeSet<u32>) -> Self {
         let mut checks = self.checks.clone();
@@ -229,7 +235,7 @@ impl Ground {
         }
     }
 
-    /// What the goals failed at, where there are goals.
+    /// What failed in the goals; `None` without goals.
     pub(super) fn goal_failures(&self, goals: &BTreeSet<u32>) -> Option<FailureSet> {
         if goals.is_empty() {
             return None;
@@ -243,7 +249,6 @@ impl Ground {
         })
     }
 
-    /// The tree of the base.
     pub(super) fn base_tree(&self) -> Option<String> {
         self.base.as_ref().map(|base| base.tree.to_string())
     }

@@ -1,40 +1,40 @@
-//! What Claude Code used, told twice: with every message while it works, and in total at its end.
+//! The usage of Claude Code, which reports it twice: with every message, and as a total at the end.
 //!
-//! A message is told once for every block of it, each time with the usage of the whole message as far as it was
-//! known then; so messages are counted by their id. The total at the end replaces what was counted.
+//! A message is reported once for each of its blocks, each time with the usage of the whole message so far; so messages are
+//! counted by their id. The total at the end replaces the count.
 
 use std::collections::VecDeque;
 
 use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::Value;
 
-use crate::events::{at_least, count_of};
+use crate::json_lines::{count_of, max_of_each};
 
-/// Messages that may still be told again: those of agents working side by side, and then some.
+/// Messages that may still be reported again: those of parallel subagents, and then some.
 const OPEN_MESSAGES: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct UsageTracker {
     settled: Usage,
     open: VecDeque<(String, Usage)>,
     failed_calls: u64,
     total: Option<Usage>,
 }
 
-impl Ledger {
-    /// A message with what it used as far as that is known.
-    pub(super) fn message(&mut self, id: &str, told: &Value) {
+impl UsageTracker {
+    /// Counts a message with its usage so far.
+    pub(super) fn message(&mut self, id: &str, reported: &Value) {
         let usage = Usage {
             calls: 1,
-            input_tokens: count_of(told, "input_tokens"),
-            cache_read_tokens: count_of(told, "cache_read_input_tokens"),
-            cache_write_tokens: count_of(told, "cache_creation_input_tokens"),
-            output_tokens: count_of(told, "output_tokens"),
+            input_tokens: count_of(reported, "input_tokens"),
+            cache_read_tokens: count_of(reported, "cache_read_input_tokens"),
+            cache_write_tokens: count_of(reported, "cache_creation_input_tokens"),
+            output_tokens: count_of(reported, "output_tokens"),
             cost: None,
             counted: Counted::Told,
         };
         if let Some((_, known)) = self.open.iter_mut().find(|(open, _)| open == id) {
-            *known = at_least(*known, usage);
+            *known = max_of_each(*known, usage);
             return;
         }
         self.open.push_back((id.to_string(), usage));
@@ -45,34 +45,33 @@ impl Ledger {
         }
     }
 
-    /// A request that failed.
     pub(super) fn failed_call(&mut self) {
         self.failed_calls = self.failed_calls.saturating_add(1);
     }
 
-    /// The totals of a `result`.
+    /// Reads the totals of a `result` event.
     pub(super) fn result(&mut self, result: &Value) {
         let counted = self.counted();
-        // Where no message was told, as in the single event of `json`, each turn was one.
+        // Without messages, as with `--output-format json`, each turn counts as one.
         let turns = if counted.tokens() == 0 { count_of(result, "num_turns") } else { 0 };
-        let told = told_total(result);
-        let calls = if told.tokens() == 0 { counted.calls } else { counted.calls.saturating_add(turns) };
-        let told = Usage { calls, ..told };
-        // A result after a crash of its own says 0.
-        let total = at_least(told, counted);
-        let is_whole = total.tokens() == told.tokens();
+        let reported = reported_total(result);
+        let calls = if reported.tokens() == 0 { counted.calls } else { counted.calls.saturating_add(turns) };
+        let reported = Usage { calls, ..reported };
+        // After a crash the result reports 0.
+        let total = max_of_each(reported, counted);
+        let is_complete = total.tokens() == reported.tokens();
         self.total = Some(Usage {
-            cost: told.cost.filter(|_| is_whole),
-            counted: if is_whole { Counted::Told } else { Counted::Estimated },
+            cost: reported.cost.filter(|_| is_complete),
+            counted: if is_complete { Counted::Told } else { Counted::Estimated },
             ..total
         });
     }
 
-    /// All that was used. Until the end it is an estimate: what a message wrote is told before it is written.
+    /// The usage so far. Until the end it is an estimate: a message is first reported before it is complete.
     pub(super) fn usage(&self) -> Usage {
         let counted = Usage { counted: Counted::Estimated, ..self.counted() };
         match self.total {
-            Some(total) => at_least(total, counted),
+            Some(total) => max_of_each(total, counted),
             None => counted,
         }
     }
@@ -87,8 +86,8 @@ impl Ledger {
     }
 }
 
-/// By model where that is told, since it includes other agents it started and the last message; by turn otherwise.
-fn told_total(result: &Value) -> Usage {
+/// The sum over all models, which includes subagents and the last message; where it is missing, the usage of the turn.
+fn reported_total(result: &Value) -> Usage {
     let cost = result.get("total_cost_usd").and_then(Value::as_f64).map(MicroUsd::from_usd);
     let models = result.get("modelUsage").and_then(Value::as_object).filter(|models| !models.is_empty());
     let mut total = Usage::default();
@@ -128,12 +127,12 @@ mod tests {
 
     /// Catches adding the usage of a message for each of its blocks.
     #[test]
-    fn a_message_told_again_counts_once() {
-        let mut ledger = Ledger::default();
+    fn a_message_reported_again_counts_once() {
+        let mut tracker = UsageTracker::default();
         for (id, output) in [("a", 1), ("b", 1), ("a", 5), ("b", 1)] {
-            ledger.message(id, &message(10, output));
+            tracker.message(id, &message(10, output));
         }
-        ledger.failed_call();
+        tracker.failed_call();
         let expected = Usage {
             calls: 3,
             input_tokens: 20,
@@ -143,30 +142,30 @@ mod tests {
             cost: None,
             counted: Counted::Estimated,
         };
-        assert_eq!(ledger.usage(), expected);
+        assert_eq!(tracker.usage(), expected);
     }
 
-    /// Catches forgetting messages that are too old to be told again.
+    /// Catches forgetting messages that are too old to be reported again.
     #[test]
     fn any_number_of_messages_is_counted() {
-        let mut ledger = Ledger::default();
+        let mut tracker = UsageTracker::default();
         for number in 0..1000 {
-            ledger.message(&format!("m{number}"), &message(1, 1));
+            tracker.message(&format!("m{number}"), &message(1, 1));
         }
-        assert_eq!((ledger.usage().calls, ledger.usage().input_tokens), (1000, 1000));
-        assert_eq!(ledger.open.len(), OPEN_MESSAGES);
+        assert_eq!((tracker.usage().calls, tracker.usage().input_tokens), (1000, 1000));
+        assert_eq!(tracker.open.len(), OPEN_MESSAGES);
     }
 
     #[test]
-    fn the_total_replaces_what_was_counted_unless_it_is_less() {
-        let mut ledger = Ledger::default();
-        ledger.message("a", &message(10, 1));
-        ledger.result(&json!({"total_cost_usd": 0, "usage": {"input_tokens": 0}, "modelUsage": {}}));
-        assert_eq!(ledger.usage().counted, Counted::Estimated);
-        assert_eq!((ledger.usage().input_tokens, ledger.usage().cost), (10, None));
+    fn the_total_replaces_the_count_unless_it_is_lower() {
+        let mut tracker = UsageTracker::default();
+        tracker.message("a", &message(10, 1));
+        tracker.result(&json!({"total_cost_usd": 0, "usage": {"input_tokens": 0}, "modelUsage": {}}));
+        assert_eq!(tracker.usage().counted, Counted::Estimated);
+        assert_eq!((tracker.usage().input_tokens, tracker.usage().cost), (10, None));
         let models = json!({"m": {"inputTokens": 10, "outputTokens": 5, "cacheReadInputTokens": 100,
             "cacheCreationInputTokens": 7}, "n": {"inputTokens": 1}});
-        ledger.result(&json!({"total_cost_usd": 0.0002, "modelUsage": models}));
+        tracker.result(&json!({"total_cost_usd": 0.0002, "modelUsage": models}));
         let expected = Usage {
             calls: 1,
             input_tokens: 11,
@@ -176,6 +175,6 @@ mod tests {
             cost: Some(MicroUsd(200)),
             counted: Counted::Told,
         };
-        assert_eq!(ledger.usage(), expected);
+        assert_eq!(tracker.usage(), expected);
     }
 }

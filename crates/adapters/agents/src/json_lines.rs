@@ -1,121 +1,116 @@
-//! Reading JSON events: fields that may be missing or of another kind than expected, and what is told of them.
+//! Reading JSON events whose fields may be missing or of another type, and collecting the progress they report.
 
 use fixpoint_vocabulary::usage::Usage;
 use serde_json::Value;
 
+use crate::agent_text::AgentText;
 use crate::progress::{Progress, Session};
-use crate::said::Said;
-use crate::shortening::{summary, words};
+use crate::sanitize::{clean_text, one_line};
 use crate::transcript::Transcript;
 
-/// What a line of output is.
+/// A line of output.
 pub(crate) enum Line {
-    /// Nothing.
     Blank,
-    /// An event: an object with a type.
+    /// A JSON object with a type.
     Event {
-        /// Its type.
+        /// The type.
         kind: String,
-        /// All of it.
         event: Value,
     },
-    /// Anything else.
     Other(String),
 }
 
 impl Line {
-    /// Invalid UTF-8 is replaced, since a part of one tool's output must not cost the whole event.
-    pub(crate) fn of(line: &[u8]) -> Self {
+    /// Invalid UTF-8 is replaced: bytes in the output of one tool must not cost the whole event.
+    pub(crate) fn parse(line: &[u8]) -> Self {
         let text = String::from_utf8_lossy(line);
         if text.trim().is_empty() {
             return Self::Blank;
         }
-        // Most lines that are no events are told by their first letter.
+        // Most lines that are not events are recognised by their first character.
         let event: Option<Value> =
             if text.starts_with('{') { serde_json::from_str(&text).ok() } else { None };
         match event {
             Some(event) if !text_of(&event, "type").is_empty() => {
                 Self::Event { kind: text_of(&event, "type").to_string(), event }
             }
-            _ => Self::Other(words(&text)),
+            _ => Self::Other(clean_text(&text)),
         }
     }
 }
 
-/// The progress of one line, kept in the transcript as it is told.
+/// The progress since it was last taken; all of it is added to the transcript.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ProgressLog {
     pub(crate) transcript: Transcript,
-    line: Vec<Progress>,
+    new: Vec<Progress>,
 }
 
-impl Told {
-    /// For an agent that prints events, which are not its words.
-    pub(crate) fn of_events() -> Self {
-        let transcript = Transcript { said: Some(Said::default()), ..Transcript::default() };
-        Self { transcript, line: Vec::new() }
+impl ProgressLog {
+    /// For an agent that prints events: its messages are collected separately.
+    pub(crate) fn for_events() -> Self {
+        let transcript = Transcript { agent_text: Some(AgentText::default()), ..Transcript::default() };
+        Self { transcript, new: Vec::new() }
     }
 
-    /// Tells it.
-    pub(crate) fn tell(&mut self, progress: Progress) {
-        self.transcript.see(&progress);
-        self.line.push(progress);
+    pub(crate) fn add(&mut self, progress: Progress) {
+        self.transcript.add(&progress);
+        self.new.push(progress);
     }
 
-    /// Tells the session, once, if it is one that could be continued.
+    /// Adds the session, once, if its id could be passed to the agent again.
     pub(crate) fn session(&mut self, id: &str) {
         let is_known = self.transcript.session.as_ref().is_some_and(|session| session.id == id);
         if Session::is_id(id) && !is_known {
-            self.tell(Progress::Session(id.to_string()));
+            self.add(Progress::Session(id.to_string()));
         }
     }
 
-    /// Tells the model when it is another.
+    /// Adds the model if it changed.
     pub(crate) fn model(&mut self, model: &str) {
-        let model = summary(model);
+        let model = one_line(model);
         if !model.is_empty() && self.transcript.model.as_ref() != Some(&model) {
-            self.tell(Progress::Model(model));
+            self.add(Progress::Model(model));
         }
     }
 
-    /// Tells what was used so far when that changed.
+    /// Adds the usage so far if it changed.
     pub(crate) fn usage(&mut self, usage: Usage) {
         if self.transcript.usage != Some(usage) {
-            self.tell(Progress::Usage(usage));
+            self.add(Progress::Usage(usage));
         }
     }
 
-    /// Tells an error, unless it was the last one told: agents say the same again when they give up.
+    /// Adds an error, unless it repeats the last one: agents report the same error again when they give up.
     pub(crate) fn error(&mut self, text: &str) {
-        let text = words(text);
+        let text = clean_text(text);
         if !text.is_empty() && self.transcript.errors.last() != Some(&text) {
-            self.tell(Progress::Error(text));
+            self.add(Progress::Error(text));
         }
     }
 
-    /// What was told since this was last asked.
     pub(crate) fn take(&mut self) -> Vec<Progress> {
-        core::mem::take(&mut self.line)
+        core::mem::take(&mut self.new)
     }
 }
 
-/// A field's text; empty where there is none.
+/// The text of a field; empty where there is none.
 pub(crate) fn text_of<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A field's whole number; 0 where there is none.
+/// The whole number of a field; 0 where there is none.
 pub(crate) fn count_of(value: &Value, field: &str) -> u64 {
     value.get(field).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// The members of a field that is a list.
+/// The items of a field that is a list.
 pub(crate) fn list_of<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The larger of two usages in each number: what was once used is never taken back.
-pub(crate) fn at_least(one: Usage, two: Usage) -> Usage {
+/// The larger of two usages in each number: usage never decreases.
+pub(crate) fn max_of_each(one: Usage, two: Usage) -> Usage {
     Usage {
         calls: one.calls.max(two.calls),
         input_tokens: one.input_tokens.max(two.input_tokens),

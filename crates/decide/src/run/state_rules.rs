@@ -40,7 +40,7 @@ pub enum UnexpectedEvent {
         /// The task.
         task: TaskId,
         /// Why not.
-        error: crate::task_run::OutOfPlace,
+        error: crate::task_run::UnexpectedEvent,
     },
 }
 

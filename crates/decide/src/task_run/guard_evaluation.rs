@@ -1,115 +1,116 @@
-//! The guards of an attempt on trial: nothing may fail that did not fail before, and nothing may vanish.
+//! The guards of an attempt: nothing may fail that did not fail before, and no test may vanish.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
 };
 
-use super::beginning::{run_checks, whole};
-use super::next_attempt::Told;
-use super::trial::found;
-use super::{Decision, Seen, TaskRun, TestEdits, Trial, Work};
+use super::evaluation::{Evaluation, FailingByCheck, found};
+use super::first_attempt::{run_checks, whole};
+use super::next_attempt::CheckFindings;
+use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::baseline;
-use crate::convergence::Outcome;
+use crate::convergence::AttemptOutcome;
 
 impl TaskRun {
-    pub(super) fn run_guards(&self, trial: &Trial) -> Decision {
+    pub(super) fn run_guards(&self, evaluation: &Evaluation) -> Decision {
         let goals = self.goals();
         let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
         let calls: Vec<CheckCall> = self.order.guards.difference(&goals).map(call).collect();
         if calls.is_empty() {
-            return self.with_guards(Work::Goals, trial);
+            return self.after_guards(TaskActivity::Goals, evaluation);
         }
-        Decision::perform(Work::Guards, run_checks(&trial.commit, calls))
+        Decision::execute(TaskActivity::Guards, run_checks(&evaluation.commit, calls))
     }
 
     /// The tests of a guard that passed at the base.
     pub(super) fn passed_before(&self, guard: u32) -> Option<BlobId> {
-        let check = self.ground.checks.get(&guard).filter(|_| self.order.guards.contains(&guard));
+        let check = self.baseline.checks.get(&guard).filter(|_| self.order.guards.contains(&guard));
         check.and_then(|check| check.passed_set.clone())
     }
 
     /// What the guards showed. One that is a goal too has run already.
-    fn guard_reports<'a>(&self, trial: &'a Trial) -> impl Iterator<Item = &'a CheckReport> {
+    fn guard_reports<'a>(&self, evaluation: &'a Evaluation) -> impl Iterator<Item = &'a CheckReport> {
         let guards = self.order.guards.clone();
-        let as_goals = trial.goal_runs.first().into_iter().flatten();
-        as_goals.filter(move |report| guards.contains(&report.check)).chain(&trial.guards)
+        let as_goals = evaluation.goal_runs.first().into_iter().flatten();
+        as_goals.filter(move |report| guards.contains(&report.check)).chain(&evaluation.guards)
     }
 
     /// What fails now and did not fail every time at the base, by guard.
-    fn suspects(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<FailureId>> {
+    fn suspects(&self, evaluation: &Evaluation) -> FailingByCheck {
         let of = |report: &CheckReport| {
             let always = |id: &&FailureId| {
-                let known = trial.at_base.get(&report.check).is_some_and(|failing| failing.contains(*id));
-                let check = self.ground.checks.get(&report.check);
+                let known =
+                    evaluation.at_base.get(&report.check).is_some_and(|failing| failing.contains(*id));
+                let check = self.baseline.checks.get(&report.check);
                 known || check.is_some_and(|check| check.failing.iter().all(|run| run.contains(*id)))
             };
             let suspects: BTreeSet<FailureId> = ids(report).filter(|id| !always(id)).cloned().collect();
             (!suspects.is_empty()).then_some((report.check, suspects))
         };
-        self.guard_reports(trial).filter_map(of).collect()
+        self.guard_reports(evaluation).filter_map(of).collect()
     }
 
-    pub(super) fn with_guards(&self, work: Work, trial: &Trial) -> Decision {
-        let is_masked = |check: &u32| self.ground.checks.get(check).is_some_and(|check| check.masked);
-        let unseen: Vec<CheckCall> = self
-            .suspects(trial)
-            .into_iter()
-            .filter(|(check, _)| is_masked(check))
-            .map(|(check, only)| CheckCall { only, ..whole(check) })
-            .collect();
-        match &self.ground.base {
+    /// The guards ran. What they show now may have been hidden at the base, where it failed too.
+    pub(super) fn after_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+        let is_masked = |check: &u32| self.baseline.checks.get(check).is_some_and(|check| check.masked);
+        let mut unseen = self.suspects(evaluation);
+        unseen.retain(|check, _| is_masked(check));
+        match &self.baseline.base {
             Some(base) if !unseen.is_empty() => {
-                Decision::perform(Work::SuspectsAtBase, run_checks(&base.commit, unseen))
+                Decision::execute(TaskActivity::SuspectsAtBase, run_checks(&base.commit, only(unseen)))
             }
-            Some(_) | None => self.with_suspects(work, trial),
+            Some(_) | None => self.conclude_guards(activity, evaluation),
         }
     }
 
-    pub(super) fn with_suspects(&self, work: Work, trial: &Trial) -> Decision {
-        let suspects = self.suspects(trial);
-        let confirmed = trial.confirmations.len();
+    /// Judges what the guards showed, once what looks new or flaky has run again.
+    pub(super) fn conclude_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+        let suspects = self.suspects(evaluation);
+        let confirmed = evaluation.confirmations.len();
         if !suspects.is_empty() && confirmed < self.order.baseline.confirm_runs as usize {
-            let calls = suspects.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) });
-            return Decision::perform(Work::Confirming, run_checks(&trial.commit, calls.collect()));
+            let command = run_checks(&evaluation.commit, only(suspects));
+            return Decision::execute(TaskActivity::Confirming, command);
         }
-        let sometimes = self.newly_flaky(trial);
-        match &self.ground.base {
-            Some(base) if !sometimes.is_empty() && trial.base_confirmations.len() < confirmed => {
-                let calls = sometimes.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) });
-                return Decision::perform(Work::FlakyAtBase, run_checks(&base.commit, calls.collect()));
+        let sometimes = self.newly_flaky(evaluation);
+        match &self.baseline.base {
+            Some(base) if !sometimes.is_empty() && evaluation.base_confirmations.len() < confirmed => {
+                let command = run_checks(&base.commit, only(sometimes));
+                return Decision::execute(TaskActivity::FlakyAtBase, command);
             }
             Some(_) | None => {}
         }
         let compared: Vec<ComparedGuard<'_>> =
-            self.guard_reports(trial).map(|report| self.compare(trial, report)).collect();
-        let seen = seen(&compared);
+            self.guard_reports(evaluation).map(|report| self.compare(evaluation, report)).collect();
+        let comparison = all_together(&compared);
         if compared.iter().all(ComparedGuard::is_clean) {
-            return self.accept(work, trial, Told { seen, ..Told::without_failures(Outcome::Complete) });
+            let complete = CheckFindings::without_failures(AttemptOutcome::Complete);
+            return self.accept(activity, evaluation, CheckFindings { comparison, ..complete });
         }
         let failures = compared.iter().flat_map(ComparedGuard::blocking).collect();
         let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
         let masked = compared.iter().any(|guard| guard.report.masked);
-        self.judge(work, trial, Told { masked, flaky, seen, ..Told::incomplete(failures) })
+        let incomplete = CheckFindings::incomplete(failures);
+        self.conclude(activity, evaluation, CheckFindings { masked, flaky, comparison, ..incomplete })
     }
 
     /// What fails only sometimes now and was never seen failing at the base, by guard.
-    fn newly_flaky(&self, trial: &Trial) -> BTreeMap<u32, BTreeSet<FailureId>> {
+    fn newly_flaky(&self, evaluation: &Evaluation) -> FailingByCheck {
         let of = |report: &CheckReport| {
-            let newly_flaky = self.compare(trial, report).groups.newly_flaky.into_iter();
-            // Only tests: a check that was cut short may hide anything, so that it is so sometimes excuses nothing.
+            let newly_flaky = self.compare(evaluation, report).groups.newly_flaky.into_iter();
+            // Only tests: a check that is cut short may hide anything, so being cut short sometimes excuses nothing.
             let tests: BTreeSet<FailureId> = newly_flaky.filter(|id| id.test().is_some()).cloned().collect();
             (!tests.is_empty()).then_some((report.check, tests))
         };
-        self.guard_reports(trial).filter_map(of).collect()
+        self.guard_reports(evaluation).filter_map(of).collect()
     }
 
-    fn compare<'a>(&'a self, trial: &'a Trial, report: &'a CheckReport) -> ComparedGuard<'a> {
-        let check = self.ground.checks.get(&report.check);
+    fn compare<'a>(&'a self, evaluation: &'a Evaluation, report: &'a CheckReport) -> ComparedGuard<'a> {
+        let check = self.baseline.checks.get(&report.check);
         // What the base had hidden fails there too, in every run that could have shown it.
-        let hidden = trial.at_base.get(&report.check);
+        let hidden = evaluation.at_base.get(&report.check);
         let with_hidden =
             |run: &'a BTreeSet<FailureId>| run.iter().chain(hidden.into_iter().flatten()).collect();
         let mut baseline_runs: Vec<BTreeSet<&FailureId>> =
@@ -121,15 +122,15 @@ impl TaskRun {
             None => BTreeSet::new(),
         };
         // Only what fails sometimes was asked for there: the rest fails as it always did.
-        let later = trial.base_confirmations.iter().filter_map(|run| run.get(&report.check));
+        let later = evaluation.base_confirmations.iter().filter_map(|run| run.get(&report.check));
         baseline_runs.extend(later.map(|failing| failing.iter().chain(always.iter().copied()).collect()));
-        let of_check = |run: &'a BTreeMap<u32, BTreeSet<FailureId>>| {
+        let of_check = |run: &'a FailingByCheck| {
             run.get(&report.check).into_iter().flatten().collect::<BTreeSet<&FailureId>>()
         };
         let groups = baseline::decide(&baseline::Question {
             baseline_runs,
             current: ids(report).collect(),
-            confirm_runs: trial.confirmations.iter().map(of_check).collect(),
+            confirm_runs: evaluation.confirmations.iter().map(of_check).collect(),
             // Which tests are gone is in the report.
             passing_before: BTreeSet::new(),
             present_now: None,
@@ -142,6 +143,11 @@ impl TaskRun {
         };
         ComparedGuard { report, groups, vanished }
     }
+}
+
+/// Calls of the checks for these failures only.
+fn only(failing: FailingByCheck) -> Vec<CheckCall> {
+    failing.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) }).collect()
 }
 
 fn ids(report: &CheckReport) -> impl Iterator<Item = &FailureId> {
@@ -178,15 +184,14 @@ impl ComparedGuard<'_> {
     }
 }
 
-/// What all guards showed together.
-fn seen(guards: &[ComparedGuard<'_>]) -> Seen {
-    let mut seen = Seen::default();
+fn all_together(guards: &[ComparedGuard<'_>]) -> BaselineComparison {
+    let mut all = BaselineComparison::default();
     let owned = |ids: &BTreeSet<&FailureId>| ids.iter().map(|id| (*id).clone()).collect::<Vec<FailureId>>();
     for guard in guards {
-        seen.known.extend(owned(&guard.groups.known));
-        seen.flaky.extend(owned(&guard.groups.flaky));
-        seen.newly_flaky.extend(owned(&guard.groups.newly_flaky));
-        seen.vanished.extend(guard.vanished.iter().map(|test| (*test).clone()));
+        all.known.extend(owned(&guard.groups.known));
+        all.flaky.extend(owned(&guard.groups.flaky));
+        all.newly_flaky.extend(owned(&guard.groups.newly_flaky));
+        all.vanished.extend(guard.vanished.iter().map(|test| (*test).clone()));
     }
-    seen
+    all
 }
