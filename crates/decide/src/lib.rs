@@ -9,7 +9,6 @@
 //! [`scheduling`] (what starts now?).
 
 #![no_std]
-#![warn(missing_docs)]
 
 extern crate alloc;
 #[cfg(test)]

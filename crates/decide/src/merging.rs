@@ -24,9 +24,7 @@ use serde::{Deserialize, Serialize};
 pub struct FourVersions<'a> {
     /// What both sides began with.
     pub base: Option<&'a [u8]>,
-    /// The one side.
     pub ours: Option<&'a [u8]>,
-    /// The other.
     pub theirs: Option<&'a [u8]>,
     /// What was made of them.
     pub result: Option<&'a [u8]>,
@@ -70,12 +68,10 @@ pub enum Finding {
     },
     /// A change of one side is not in the result.
     Lost {
-        /// Whose.
         side: Side,
         /// Which change of that side in this file, from 1; 0 for the file as a whole. It depends on the base and the
         /// side alone, so it stays the same from result to result.
         hunk: u32,
-        /// What became of it.
         loss: Loss,
         /// The lines it is about, shortened.
         text: String,

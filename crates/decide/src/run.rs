@@ -62,18 +62,13 @@ use crate::task_run::TaskRun;
 /// Whether a run is at work, waits for somebody, or is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStatus {
-    /// Nothing has happened yet.
     New,
-    /// Something is in flight.
     Working,
     /// Somebody is awaited; resuming goes on where it stopped.
     Paused {
-        /// Why.
         cause: Cause,
     },
-    /// Over.
     Ended {
-        /// Why.
         cause: Cause,
     },
 }
@@ -171,7 +166,6 @@ impl Run {
         self.status
     }
 
-    /// Whether it is over.
     pub const fn is_over(&self) -> bool {
         matches!(self.status, RunStatus::Ended { .. })
     }
@@ -191,12 +185,10 @@ impl Run {
         self.graph.iter()
     }
 
-    /// One of its tasks.
     pub fn task(&self, id: &TaskId) -> Option<&TaskNode> {
         self.graph.get(id)
     }
 
-    /// The checks by number.
     pub fn checks(&self) -> &[PlacedCheck] {
         &self.checks
     }

@@ -14,10 +14,8 @@ use crate::record::{JournalHeader, Record, RecordError, RecordWriter, RecordedRu
 /// Events that are decided together at most. More only wait for the next batch.
 const LARGEST_BATCH: usize = 64;
 
-/// Why the loop stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineExit {
-    /// The run is over.
     Ended(Cause),
     /// It waits for a person; resuming goes on.
     Paused(Cause),
@@ -61,11 +59,8 @@ impl From<RecordError> for EngineError {
 /// Where a run is recorded, and its clock.
 #[derive(Debug)]
 pub struct EngineDeps<J> {
-    /// The run's journal.
     pub journal: J,
-    /// Where large records go.
     pub blobs: Arc<dyn Blobs>,
-    /// Dates the records.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -76,7 +71,6 @@ pub struct ResumeRequest {
     pub more: Allowance,
     /// Blocked tasks that may try again.
     pub unblocked: Vec<TaskId>,
-    /// What people said meanwhile.
     pub said: Vec<Remark>,
 }
 

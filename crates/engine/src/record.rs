@@ -45,9 +45,7 @@ pub struct Record {
     /// Milliseconds since the record before, by a clock that does not jump.
     #[serde(default, skip_serializing_if = "is_none")]
     pub elapsed_ms: u64,
-    /// What happened.
     pub event: Event,
-    /// What follows.
     pub decision: Decision,
 }
 
@@ -119,7 +117,6 @@ pub enum RecordError {
         "the journal was written by another version of Fixpoint (format {found}, this one reads {FORMAT})"
     )]
     OtherFormat {
-        /// The format found.
         found: u32,
     },
     /// A record is not what this version writes, or is stored as a blob that is missing or damaged.
@@ -127,7 +124,6 @@ pub enum RecordError {
     Unreadable {
         /// Which one, from 0.
         number: u64,
-        /// Why not.
         message: String,
     },
 }
@@ -175,12 +171,9 @@ fn encode(record: &impl Serialize) -> Result<Vec<u8>, EngineError> {
         .map_err(|error| EngineError::Defect(format!("cannot encode a record: {error}")))
 }
 
-/// Everything a journal holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRun {
-    /// Its first record.
     pub header: JournalHeader,
-    /// The others.
     pub records: Vec<Record>,
 }
 

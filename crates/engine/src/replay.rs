@@ -11,9 +11,7 @@ use crate::record::RecordedRun;
 pub struct Difference {
     /// The number of the record.
     pub number: u64,
-    /// What happened.
     pub event: Event,
-    /// What was decided then.
     pub recorded: Decision,
     /// What would be decided now; `None` where the event could not happen.
     pub now: Option<Decision>,

@@ -25,7 +25,6 @@ const NOT_FOUND: [i32; 2] = [126, 127];
 /// Which tests a run of a check was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// All of them.
     All,
     /// Those that were named, as far as the runner found them.
     Named,

@@ -9,7 +9,6 @@ use fixpoint_ports::ChangeKind;
 /// What a changed file has to do with a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Definition {
-    /// Nothing that is known.
     None,
     /// Tests may stand beside what they test.
     Inline,

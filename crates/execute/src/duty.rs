@@ -33,9 +33,7 @@ pub struct Places {
 pub struct Tools {
     /// The user's repository and its slots.
     pub workspaces: Arc<dyn Workspaces>,
-    /// Programs under supervision.
     pub processes: Arc<dyn Processes>,
-    /// Sets of tests.
     pub blobs: Arc<dyn Blobs>,
     /// Takes credentials out of what others said.
     pub redactor: Redactor,
@@ -54,13 +52,10 @@ impl std::fmt::Debug for Tools {
 pub struct Duty {
     /// The name of the run, part of the names of its references.
     pub run: String,
-    /// The task.
     pub task: TaskId,
-    /// What was asked for.
     pub brief: Brief,
     /// What there is to work with.
     pub tools: Tools,
-    /// Where files are kept.
     pub places: Places,
     /// What the agent sees of the environment.
     pub agent_environment: Vec<(OsString, OsString)>,

@@ -29,7 +29,6 @@ struct Merging<'a> {
     base: Option<CommitId>,
     conflict: &'a Conflict,
     result: &'a CommitId,
-    /// What each side changed.
     changed: [Kinds; 2],
     /// Where the result is not as each side is.
     differs: [Kinds; 2],

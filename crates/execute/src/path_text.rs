@@ -16,7 +16,6 @@ pub(crate) fn inline_tests_path(text: &str) -> Option<Vec<u8>> {
     text.strip_prefix(INLINE_TESTS).map(path_bytes)
 }
 
-/// A path as text.
 pub fn path_text(path: &[u8]) -> String {
     let plain = std::str::from_utf8(path).ok().filter(|text| {
         !text.starts_with(INLINE_TESTS)

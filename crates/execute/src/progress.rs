@@ -6,18 +6,15 @@ use std::time::Duration;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
-/// Something worth showing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// The base holds work that is not committed.
     UncommittedWork,
     /// A workspace is being prepared with this command.
     SettingUp(&'a str),
-    /// A check begins.
     Checking(&'a str),
     /// The baseline of a check comes from the cache of another task or run.
     CachedBaseline { check: &'a str, age: Duration },
-    /// The agent begins.
     AgentStarts,
     /// The last line somebody printed, or what an agent says or does.
     Line(&'a str),
@@ -27,9 +24,7 @@ pub enum Progress<'a> {
     Notice(&'a str),
 }
 
-/// Shows progress.
 pub trait Watcher: std::fmt::Debug + Send + Sync {
-    /// Something worth showing happened.
     fn see(&self, progress: Progress<'_>);
 
     /// The one to be shown what is done for a task of several, where that is another.
@@ -38,7 +33,6 @@ pub trait Watcher: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// Nobody watches.
 impl Watcher for () {
     fn see(&self, _: Progress<'_>) {}
 }

@@ -35,7 +35,6 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// The whole text.
     pub fn text(&self) -> String {
         let mut text = self.sections.join("\n\n");
         text.push('\n');

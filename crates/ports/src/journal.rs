@@ -11,7 +11,6 @@ impl core::fmt::Display for Seq {
 }
 
 impl Seq {
-    /// The one after it.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -28,7 +27,6 @@ pub enum JournalError {
     Fenced {
         /// What this writer expected to write.
         expected: Seq,
-        /// What is there.
         actual: Seq,
     },
     /// The disk is full: make space and resume.
@@ -37,9 +35,7 @@ pub enum JournalError {
     /// The record is larger than any record may be.
     #[error("a record of {bytes} bytes is larger than the {limit} allowed")]
     TooLarge {
-        /// Its size.
         bytes: usize,
-        /// The limit.
         limit: usize,
     },
     /// Anything else the disk says; resume when it is mended.
@@ -53,7 +49,6 @@ pub trait Journal: Send {
     /// part of them may be there, in order and each of them whole. Answers the number the next record will have.
     fn append_all(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError>;
 
-    /// Appends one record.
     fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
         self.append_all(expected, &[record])
     }

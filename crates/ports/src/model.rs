@@ -93,7 +93,6 @@ pub enum StopReason {
     Declined,
 }
 
-/// An answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
     pub text: String,
@@ -126,13 +125,11 @@ pub enum ModelError {
     /// The account has no credit left: top it up, or use another one.
     #[error("{endpoint}: the account has no credit left: {message}")]
     NoCredit { endpoint: String, message: String },
-    /// The deadline passed.
     #[error(
         "{endpoint} did not answer within {seconds} s: {message}; raise `models.timeout`, or lower \
          `models.max_prompt_tokens` so that the model has less to read"
     )]
     TimedOut { endpoint: String, seconds: u64, message: String },
-    /// Somebody stopped the run.
     #[error("cancelled")]
     Cancelled,
 }
@@ -145,7 +142,6 @@ pub struct ModelFailure {
     pub usage: Usage,
 }
 
-/// A language model.
 pub trait Model: Send + Sync {
     /// `provider/model`. Shown to people; measurements of a judge's noise are stored under it.
     fn name(&self) -> &str;

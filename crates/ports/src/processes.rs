@@ -28,7 +28,6 @@ pub struct ProcessLimits {
     pub wall: Duration,
     /// The longest time without any output.
     pub silence: Option<Duration>,
-    /// Between SIGTERM and SIGKILL.
     pub grace: Duration,
     /// Bytes of output kept in the file: the first half of this and the last half.
     pub kept_output: u64,

@@ -46,7 +46,6 @@ pub struct CommittedTree {
     pub tree: TreeId,
 }
 
-/// Two commits merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedTree {
     /// A commit with both as its parents.

@@ -17,18 +17,15 @@ use crate::performer::Cost;
 pub(crate) struct Happening {
     /// How a command ended, if it was that.
     pub(crate) end: Option<CommandEnd>,
-    /// What was decided.
     pub(crate) decision: Decision,
 }
 
 /// How a simulated task ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// How.
     pub ending: EngineExit,
     /// The commits its attempts came to, in order.
     pub results: Vec<String>,
-    /// Attempts that were made.
     pub attempts: u32,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) cost: Cost,
@@ -37,7 +34,6 @@ pub struct Finished {
 /// In what two runs of the same task differ: a defect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disagreement {
-    /// They ended otherwise.
     EngineExit,
     /// Their attempts came to other commits.
     Results,

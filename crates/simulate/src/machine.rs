@@ -53,11 +53,9 @@ pub enum Interrupted {
 /// What the clock on the wall says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hands {
-    /// Always the same.
     Still,
     /// Anything: it jumps back and forth.
     Jumping {
-        /// By which seed.
         seed: u64,
     },
 }

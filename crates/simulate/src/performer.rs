@@ -17,7 +17,6 @@ use fixpoint_vocabulary::work::{CheckCall, Command, CommandEnd, CommandId, Event
 use crate::project::Project;
 use crate::world::{GOAL_TESTS, GUARD_TESTS, asked, tests_of};
 
-/// How an executor reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manners {
     /// One end of each command.
@@ -31,7 +30,6 @@ pub(crate) enum Manners {
 pub(crate) struct Cost {
     /// Executions of a check in thousandths: a whole check is one, single tests of it are their share of its tests.
     pub(crate) thousandths: u64,
-    /// Executions of a test.
     pub(crate) tests: u64,
 }
 
@@ -127,7 +125,6 @@ impl Book {
     }
 }
 
-/// Performs commands at once.
 #[derive(Debug)]
 pub(crate) struct Performer {
     pub(crate) project: Project,

@@ -21,7 +21,6 @@ use crate::world::{GOAL, GUARD};
 /// How often a command that failed is tried again before its check counts as failing.
 const RETRIES: u32 = 200;
 
-/// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Policy {
     /// The product, with the configuration at hand.
@@ -36,7 +35,6 @@ impl Policy {
     /// Every policy, in the order of the table.
     pub const ALL: [Self; 3] = [Self::Fixpoint, Self::MaxIterations, Self::SameSetTwice];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fixpoint => "Fixpoint, this configuration",
@@ -147,7 +145,6 @@ impl Loop {
         if let Some(CommandResult::Attempt(result)) = result { result.commit } else { commit }
     }
 
-    /// Runs everything.
     fn check(&mut self, commit: &CommitId) -> Vec<CheckReport> {
         let whole =
             |check| CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };

@@ -17,9 +17,7 @@ use crate::state::{Build, Names, State, is_of_goal};
 pub(crate) const GOAL: u32 = 0;
 pub(crate) const GUARD: u32 = 1;
 
-/// Tests of the goal.
 pub const GOAL_TESTS: u32 = 20;
-/// Tests of the guard.
 pub const GUARD_TESTS: u32 = 200;
 /// Tests of either check that run although the rest does not build.
 const TESTS_THAT_BUILD: u32 = 5;
@@ -30,7 +28,6 @@ const DOES_NOT_BUILD: &str = "error: cannot find value `x` in this scope";
 /// The same failure in the words of several days.
 const WORDS: [&str; 4] = ["does not hold", "is not as expected", "expected another value", "differs"];
 
-/// What surrounds an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum World {
     /// Everything is as it should be.
@@ -43,16 +40,13 @@ pub enum World {
     NewlyFlaky,
     /// Nothing builds at first, which hides what fails.
     Masked,
-    /// Checks cannot run sometimes.
     Unreliable,
-    /// Checks hang sometimes.
     Hanging,
     /// Commands fail sometimes, and a person has them go on.
     Outages,
 }
 
 impl World {
-    /// Every kind.
     pub const ALL: [Self; 8] = [
         Self::Plain,
         Self::KnownFailure,
@@ -176,9 +170,7 @@ impl World {
 /// In which words failures speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Words {
-    /// Always the same.
     Same,
-    /// Others after every change.
     Other,
 }
 

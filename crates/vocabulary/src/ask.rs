@@ -14,22 +14,17 @@ use crate::usage::Usage;
 use crate::work::{CommandId, CommitId, ReportedFailure};
 use crate::{Redacted, TaskId, TaskState};
 
-/// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Makes plans.
     Planner,
-    /// Judges plans and results.
     Judge,
     /// Does the work of the built-in agent.
     Worker,
-    /// Looks back.
     Reflector,
 }
 
 impl Role {
-    /// Every role.
     pub const ALL: [Self; 4] = [Self::Planner, Self::Judge, Self::Worker, Self::Reflector];
 
     /// The name, as the configuration has it.
@@ -79,32 +74,24 @@ pub enum About {
     },
     /// Is the task done, or worth going on with?
     JudgeTask {
-        /// The task.
         task: TaskId,
-        /// What it came to.
         commit: CommitId,
-        /// What it began with.
         origin: CommitId,
-        /// What is asked.
         question: TaskQuestion,
         /// Which of several independent answers this is, from 1.
         sample: u32,
     },
     /// Smaller tasks in the place of one that cannot work.
     ReplanTask {
-        /// The task.
         task: TaskId,
     },
     /// Is the goal reached?
     JudgeWhole {
-        /// What everything came to.
         commit: CommitId,
-        /// What it began with.
         origin: CommitId,
     },
     /// How did it go, and does the plan still fit?
     Reflect {
-        /// The task that ended.
         task: TaskId,
     },
 }
@@ -156,7 +143,6 @@ impl About {
 /// One question to a model, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelQuestion {
-    /// What it is about.
     #[serde(flatten)]
     pub about: About,
     /// What was wrong with the last answer to the same question.
@@ -183,7 +169,6 @@ pub struct Retry {
 /// One question to a model with everything that is shown to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// What it is about.
     pub about: About,
     /// What was wrong with the last answer to the same question.
     pub repair: Option<Repair>,
@@ -209,12 +194,9 @@ pub struct Repair {
     pub answer: Redacted,
 }
 
-/// Something a person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Who.
     pub by: Redacted,
-    /// What.
     pub text: Redacted,
 }
 
@@ -233,7 +215,6 @@ pub struct Manner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asking {
-    /// Questions reach a person.
     #[default]
     Possible,
     /// They do not: what is unclear must be assumed, and said to be.
@@ -245,18 +226,14 @@ pub enum Asking {
 pub struct Draft {
     /// The goal it was made for.
     pub goal: Redacted,
-    /// What was wanted.
     pub understanding: GoalUnderstanding,
-    /// Its tasks.
     pub tasks: Vec<Subtask>,
-    /// Their order and steps.
     pub actions: ActionPlan,
 }
 
 /// One check, for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckOutcome {
-    /// Its command.
     pub command: String,
     /// What it showed, in a line.
     pub outcome: String,
@@ -265,19 +242,14 @@ pub struct CheckOutcome {
 /// What there is to know about one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskMaterial {
-    /// The task.
     pub task: Subtask,
-    /// Where it stands.
     pub state: TaskState,
-    /// Attempts made.
     pub attempts: u32,
     /// What fails, and how many attempts in a row it has failed.
     pub failures: Vec<(ReportedFailure, u32)>,
     /// What was changed outside its scope.
     pub outside: Vec<String>,
-    /// What the checks showed.
     pub checks: Vec<CheckOutcome>,
-    /// The judge's last words.
     pub reason: Redacted,
     /// What the judge found missing.
     pub missing: Vec<String>,
@@ -292,7 +264,6 @@ pub struct TaskMaterial {
 pub struct Material {
     /// The goal in the user's words.
     pub goal: Redacted,
-    /// What people said since.
     pub remarks: Vec<Remark>,
     /// Whether anybody can be asked.
     pub asking: Asking,
@@ -300,11 +271,8 @@ pub struct Material {
     pub base: Option<CommitId>,
     /// How to go about it.
     pub manner: Manner,
-    /// What is wanted.
     pub understanding: Option<GoalUnderstanding>,
-    /// The tasks so far.
     pub tasks: Vec<Subtask>,
-    /// Their order and steps.
     pub actions: ActionPlan,
     /// A plan to begin from.
     pub draft: Option<Draft>,
@@ -318,18 +286,15 @@ pub struct Material {
     pub checks: Vec<String>,
     /// Tasks that may still be added.
     pub max_tasks: u32,
-    /// The task in question.
     pub task: Option<TaskMaterial>,
     /// All tasks, where the whole is in question.
     pub outcomes: Vec<TaskMaterial>,
 }
 
-/// What came back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelAnswer {
     /// The model that answered, as `provider/model`.
     pub model: String,
-    /// What it used.
     #[serde(default)]
     pub usage: Usage,
     /// What could be made of it.
@@ -342,28 +307,23 @@ pub struct ModelAnswer {
 pub enum Reading {
     /// A document of the form asked for.
     Document(Document),
-    /// Something else.
     Unreadable {
         /// What is wrong with it.
         problem: Redacted,
-        /// Its beginning.
         text: Redacted,
     },
     /// Nobody answered: no key, no connection, no credit, no time.
     Unanswered {
-        /// Why.
         why: Redacted,
     },
 }
 
-/// Questions to a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonAsk {
     /// What it is about, in a sentence.
     pub about: Redacted,
     /// The questions; none where a yes or no is asked for.
     pub questions: Vec<Redacted>,
-    /// What is asked for.
     pub kind: PersonAskKind,
     /// Seconds to wait; then nobody is there.
     pub within: u32,
@@ -373,26 +333,19 @@ pub struct PersonAsk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonAskKind {
-    /// Words.
     Clarification,
     /// A yes or a no.
     Approval,
 }
 
-/// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonAnswer {
-    /// These words.
     Said(Vec<Remark>),
-    /// Yes.
     Approved {
-        /// Who.
         by: Redacted,
     },
-    /// No.
     Refused {
-        /// Who.
         by: Redacted,
     },
     /// Nothing: nobody is there, or nobody answered in time.

@@ -14,7 +14,6 @@ use crate::settings::{Check, Settings};
 pub enum BaseOrder {
     /// The working tree as it is, uncommitted work included.
     WorkingTree,
-    /// What a revision names.
     Revision(String),
 }
 
@@ -36,7 +35,6 @@ pub enum Delivery {
 /// A check with the place it runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedCheck {
-    /// The check.
     pub check: Check,
     /// The directory below the root of the repository, empty for the root.
     #[serde(default)]
@@ -55,13 +53,11 @@ pub struct Brief {
     pub directory: String,
     /// What is to be done, in the user's words.
     pub goal: Redacted,
-    /// The agent's command line.
     pub agent: Vec<String>,
     /// The checks, by their number.
     pub checks: Vec<PlacedCheck>,
     /// What all attempts are compared with.
     pub base: BaseOrder,
-    /// Every setting in force.
     pub settings: Settings,
     /// How the result is handed over.
     #[serde(default)]

@@ -13,9 +13,7 @@ use crate::ids::{BlobId, TestName};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckEnd {
-    /// Nothing fails.
     Passed,
-    /// Something fails.
     Failed,
     /// It did not end in time, which is a failure too.
     TimedOut,
@@ -29,12 +27,10 @@ pub enum CheckEnd {
     Waiting,
 }
 
-/// What one check showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// Which check of the order, from 0.
     pub check: u32,
-    /// How it ended.
     pub end: CheckEnd,
     /// What fails, the first of them where there are too many.
     pub failures: Vec<ReportedFailure>,

@@ -19,7 +19,6 @@ use crate::ids::{Fingerprint, TestName};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureId {
-    /// A test.
     Test(TestName),
     /// Something a tool reported that is not a test, such as a compile error.
     Diagnostic(Fingerprint),
@@ -34,16 +33,13 @@ pub enum FailureId {
     Declared(String),
     /// A check as a whole.
     Check {
-        /// Its name.
         check: String,
         /// What is wrong with it.
         problem: CheckProblem,
     },
     /// A goal that was not seen to pass.
     Goal {
-        /// Its number.
         goal: u32,
-        /// Why not.
         problem: GoalProblem,
     },
     /// A test that passed before, or must pass now, and is no longer run.
@@ -56,9 +52,7 @@ pub enum FailureId {
     Conflict(String),
     /// A change of one side that a merge does not hold.
     LostChange {
-        /// Whose change.
         side: Side,
-        /// The file.
         path: String,
         /// Which change in the file.
         part: LostPart,
@@ -112,7 +106,6 @@ impl fmt::Display for FailureId {
 pub enum CheckProblem {
     /// It did not end in time.
     Timeout,
-    /// A signal ended it.
     Crash,
     /// It failed and printed nothing that could be read as a failure.
     Exit,
@@ -126,7 +119,6 @@ pub enum CheckProblem {
     Incomplete,
     /// The directory it runs in is gone.
     Directory,
-    /// The set-up command fails.
     SetUp,
 }
 
@@ -190,7 +182,6 @@ impl Side {
         }
     }
 
-    /// The other one.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -249,7 +240,6 @@ impl ReportedFailure {
         Self { place, ..self }
     }
 
-    /// What fails.
     pub const fn id(&self) -> &FailureId {
         &self.id
     }

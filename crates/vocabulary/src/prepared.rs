@@ -22,7 +22,6 @@ use crate::{Redacted, TaskId};
 /// One task of a plan, as whoever performs its commands needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskBrief {
-    /// Its name.
     pub task: TaskId,
     /// What is to be done, with everything the agent must know.
     pub goal: Redacted,
@@ -45,7 +44,6 @@ pub struct AttemptOrder {
     pub stage: u32,
     /// The agent's session that goes on; without one it begins afresh.
     pub session: Option<String>,
-    /// What still fails.
     pub failures: Vec<ReportedFailure>,
     /// Files that were changed outside the scope.
     pub outside: Vec<String>,
@@ -93,17 +91,13 @@ pub enum PreparedAction {
     RunAttempt(AttemptOrder),
     /// Make a commit out of two, path by path.
     Graft(GraftOrder),
-    /// Merge two commits.
     Merge(MergeOrder),
-    /// Ask a model.
     Ask(Box<Ask>),
-    /// Ask a person.
     AskPerson(PersonAsk),
     /// Look for a cached plan of the same goal or a similar one.
     FindCachedPlan,
     /// Store the plan in the plan cache; nothing where there is none.
     StorePlan(Option<Box<Draft>>),
-    /// Hand the result over.
     Deliver(DeliveryOrder),
 }
 

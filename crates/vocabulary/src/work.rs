@@ -25,7 +25,6 @@ use crate::{Redacted, TaskId};
 pub struct CommandId {
     /// The number of the record.
     pub seq: u64,
-    /// The place in it.
     pub index: u32,
 }
 
@@ -35,7 +34,6 @@ impl fmt::Display for CommandId {
     }
 }
 
-/// Something to be performed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -49,24 +47,19 @@ pub enum Command {
     Graft(GraftOrder),
     /// Bring what two commits hold together.
     Merge(MergeOrder),
-    /// Ask a model.
     Ask(ModelQuestion),
-    /// Ask a person.
     AskPerson(PersonAsk),
     /// Look for a plan of the same or of a similar goal.
     RecallPlan,
     /// Keep the plan for goals to come.
     KeepPlan,
-    /// Hand the result over.
     Deliver(DeliveryOrder),
 }
 
 /// Checks to be run on a commit, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckRun {
-    /// The commit.
     pub commit: CommitId,
-    /// The checks.
     pub calls: Vec<CheckCall>,
     /// Whether what an earlier run saw may be taken instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,7 +111,6 @@ pub struct AttemptCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentEnd {
-    /// It ended by itself.
     Exited,
     /// It was ended by a limit.
     TimedOut,
@@ -128,14 +120,11 @@ pub enum AgentEnd {
     Unavailable,
 }
 
-/// What an attempt left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptResult {
-    /// How the agent ended.
     pub end: AgentEnd,
     /// The commit that holds what it left.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
     /// What the scope guard found, against the base of the task.
     pub violations: Vec<String>,
@@ -149,7 +138,6 @@ pub struct AttemptResult {
     /// Files that differ from the base of the task.
     #[serde(default)]
     pub changed_files: u64,
-    /// Lines that differ.
     #[serde(default)]
     pub changed_lines: u64,
     /// Places where two sides of a merge are not brought together, where that was the task.
@@ -201,9 +189,7 @@ pub struct GraftOrder {
 /// Two commits to be brought together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeOrder {
-    /// The one side.
     pub ours: CommitId,
-    /// The other.
     pub theirs: CommitId,
     /// What the result is called, part of the name it is kept under.
     pub name: String,
@@ -212,9 +198,7 @@ pub struct MergeOrder {
 /// Two sides that cannot be brought together by themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
-    /// The one side.
     pub ours: CommitId,
-    /// The other.
     pub theirs: CommitId,
     /// The files that hold both sides, marked, as the executor names them.
     pub paths: Vec<String>,
@@ -225,7 +209,6 @@ pub struct Conflict {
 pub struct Merged {
     /// The commit that holds both, with both sides marked where they conflict.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
     /// The files where they conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -236,7 +219,6 @@ pub struct Merged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recalled {
-    /// None.
     Nothing,
     /// One of a goal much like this one, in this repository.
     Near(Draft),
@@ -247,9 +229,7 @@ pub enum Recalled {
 /// The commit all attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The commit.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
 }
 
@@ -260,7 +240,6 @@ pub struct DeliveryOrder {
     pub base: CommitId,
     /// The commit that is handed over.
     pub result: CommitId,
-    /// How.
     pub delivery: Delivery,
 }
 
@@ -281,16 +260,13 @@ pub enum BranchUpdate {
 /// A branch that was to hold the result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveredBranch {
-    /// Its name.
     pub name: String,
-    /// Whether it does.
     pub update: BranchUpdate,
 }
 
 /// What handing a result over gave.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Delivered {
-    /// The run's own branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<DeliveredBranch>,
     /// The user's branch that was to be moved forward.
@@ -305,20 +281,14 @@ pub struct Delivered {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandResult {
-    /// The base was taken.
     Base(Base),
-    /// The checks ran.
     Checks {
-        /// One report for each.
         reports: Vec<CheckReport>,
     },
-    /// The agent worked.
     Attempt(AttemptResult),
     /// A commit was made out of two.
     Grafted {
-        /// The commit.
         commit: CommitId,
-        /// Its tree.
         tree: TreeId,
     },
     /// Two commits were brought together, or not.
@@ -329,7 +299,6 @@ pub enum CommandResult {
     Person(PersonAnswer),
     /// Plans that were kept were looked through.
     Recalled(Recalled),
-    /// The plan is kept.
     Kept,
     /// The result was handed over.
     Delivered(Delivered),
@@ -339,7 +308,6 @@ pub enum CommandResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
-    /// It was carried out.
     Completed(CommandResult),
     /// It could not be carried out.
     Failed {
@@ -352,17 +320,12 @@ pub enum CommandEnd {
     Lost,
 }
 
-/// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    /// The task began.
     Begun,
-    /// A command ended.
     Ended {
-        /// Which one.
         command: CommandId,
-        /// How.
         end: CommandEnd,
         /// Milliseconds it took, by a clock that does not jump.
         #[serde(default)]
@@ -378,19 +341,16 @@ pub enum Event {
         /// Blocked tasks that may try again, with their counts at zero.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unblocked: Vec<TaskId>,
-        /// What people said meanwhile.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         said: Vec<Remark>,
     },
 }
 
 impl Event {
-    /// Going on as before.
     pub fn resumed() -> Self {
         Self::Resumed { more: Allowance::default(), unblocked: Vec::new(), said: Vec::new() }
     }
 
-    /// The failures it reports.
     pub fn failures(&self) -> Vec<ReportedFailure> {
         match self {
             Self::Ended { end: CommandEnd::Completed(CommandResult::Checks { reports }), .. } => {

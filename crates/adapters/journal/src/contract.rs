@@ -9,9 +9,7 @@ use fixpoint_ports::{Journal, JournalError, Seq};
 
 /// A place where one journal is kept.
 pub trait Medium {
-    /// The journal on it.
     type Journal: Journal;
-    /// Begins the journal.
     fn create(&mut self) -> Result<Self::Journal, String>;
     /// Opens it for another writer, with the records that are there. The writers before it may still be in use.
     fn reopen(&mut self) -> Result<(Self::Journal, Vec<Vec<u8>>), String>;
@@ -21,9 +19,7 @@ pub trait Medium {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{promise}: {found}")]
 pub struct Violation {
-    /// What was promised.
     pub promise: &'static str,
-    /// What happened instead.
     pub found: String,
 }
 

@@ -29,9 +29,7 @@ pub enum OpenError {
     /// It is longer than any journal may be.
     #[error("a journal of {bytes} bytes is larger than the {limit} allowed")]
     TooLarge {
-        /// Its length.
         bytes: u64,
-        /// The limit.
         limit: u64,
     },
     /// The disk is full: make space and open it again.

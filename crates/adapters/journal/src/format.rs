@@ -89,7 +89,6 @@ pub(crate) struct Frame<'a> {
     pub(crate) seq: Seq,
     pub(crate) kind: Kind,
     pub(crate) payload: &'a [u8],
-    /// What follows it.
     pub(crate) rest: &'a [u8],
 }
 
@@ -100,7 +99,6 @@ pub(crate) enum Parsed<'a> {
     Whole(Frame<'a>),
     /// The beginning of a record, and then the end of the bytes.
     Short,
-    /// No header.
     BadHeader {
         /// What follows the place of the header.
         after: &'a [u8],

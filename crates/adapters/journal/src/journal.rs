@@ -33,7 +33,6 @@ pub struct Opened<S> {
     pub journal: StoredJournal<S>,
     /// All its records, in order.
     pub records: Vec<Record>,
-    /// What was cut off.
     pub cut: Option<Cut>,
 }
 
@@ -42,7 +41,6 @@ pub struct Opened<S> {
 pub struct Inspection {
     /// The records before the ending, in order.
     pub records: Vec<Record>,
-    /// How it ends.
     pub ending: Ending,
 }
 

@@ -17,7 +17,6 @@ use crate::progress::{FailureHistory, FailureSet, ProgressKind};
 pub struct Counts {
     /// The stage of the next attempt, from 1.
     pub stage: u32,
-    /// Stalls at this stage.
     pub stalls: u32,
     /// Attempts with progress since the last stall, above stage 1.
     pub recovery: u32,
@@ -25,12 +24,10 @@ pub struct Counts {
     pub infra: u32,
     /// Attempts in a row with other failures, and not fewer.
     pub changed_in_a_row: u32,
-    /// Attempts made.
     pub iterations: u32,
 }
 
 impl Counts {
-    /// Before the first attempt.
     pub const START: Self =
         Self { stage: 1, stalls: 0, recovery: 0, infra: 0, changed_in_a_row: 0, iterations: 0 };
 }

@@ -25,7 +25,6 @@ pub(super) enum DeliveryState {
     },
 }
 
-/// A change of delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryChange {
@@ -36,13 +35,11 @@ pub enum DeliveryChange {
     },
     /// The result was handed over.
     Finished {
-        /// Where it is.
         delivered: Delivered,
     },
 }
 
 impl Run {
-    /// Folds a change.
     pub(super) fn apply_delivery(&mut self, change: &DeliveryChange) {
         self.delivery = match change {
             DeliveryChange::Started { cause } => DeliveryState::Started { cause: *cause },
@@ -58,7 +55,6 @@ impl Run {
         self.deferred.retain(|deferred| deferred.owner != Owner::Delivery);
     }
 
-    /// What was handed over.
     pub const fn delivered(&self) -> Option<&Delivered> {
         match &self.delivery {
             DeliveryState::Finished { delivered } => Some(delivered),

@@ -20,11 +20,9 @@ use crate::{plan_shape, sanitising};
 /// What the judge said of the whole result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct FinalReview {
-    /// Judgements made.
     pub(super) rounds: u32,
     /// What the last one said; `None` before it and after tasks were added.
     pub(super) is_complete: Option<bool>,
-    /// What it found missing.
     pub(super) missing: Vec<String>,
 }
 
@@ -34,15 +32,12 @@ pub(super) struct FinalReview {
 pub enum FinalReviewChange {
     /// The judge said whether the goal is reached.
     Judged {
-        /// Whether it is.
         is_complete: bool,
-        /// What is missing.
         missing: Vec<String>,
     },
 }
 
 impl Run {
-    /// Folds a change.
     pub(super) fn apply_final_review(&mut self, change: &FinalReviewChange) {
         match change {
             FinalReviewChange::Judged { is_complete, missing } => {

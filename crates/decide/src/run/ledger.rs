@@ -10,7 +10,6 @@ use fixpoint_vocabulary::work::{Allowance, Command, CommandEnd, CommandId, Comma
 use super::{Run, Turn};
 use crate::budget::{Amount, Budget, ReservationId};
 
-/// A run's books.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
     allowed: Allowance,
@@ -33,7 +32,6 @@ impl Ledger {
         }
     }
 
-    /// What was spent.
     pub const fn spent(&self) -> Amount {
         self.budget.spent()
     }
@@ -43,7 +41,6 @@ impl Ledger {
         self.budget.committed()
     }
 
-    /// What may be spent.
     pub const fn allowed(&self) -> Allowance {
         self.allowed
     }

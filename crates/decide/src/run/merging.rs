@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use super::{NewTask, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent};
 use crate::task_run::{BaselineState, TaskOrder, TaskStart};
 
-/// A change by merging.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeChange {
@@ -37,7 +36,6 @@ pub enum MergeChange {
 }
 
 impl Run {
-    /// Folds a change.
     pub(super) fn apply_merge(&mut self, change: &MergeChange) {
         match change {
             MergeChange::Merged { task, merged } => {

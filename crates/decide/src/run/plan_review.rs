@@ -48,9 +48,7 @@ pub enum PlanRepair {
 /// One plan that was put before the judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewedPlan {
-    /// Its tasks.
     pub tasks: Vec<Subtask>,
-    /// Their order and steps.
     pub actions: ActionPlan,
     /// Whether it is as the planner gave it.
     pub repair: PlanRepair,
@@ -59,7 +57,6 @@ pub struct ReviewedPlan {
 }
 
 impl ReviewedPlan {
-    /// The scores it got.
     pub fn scores(&self) -> Vec<Score> {
         self.samples.iter().filter_map(|sample| sample.overall_score).collect()
     }
@@ -116,9 +113,7 @@ impl PlanReview {
 pub enum PlanReviewChange {
     /// A plan is there, to be judged.
     Planned {
-        /// Its tasks.
         tasks: Vec<Subtask>,
-        /// Their order and steps.
         actions: ActionPlan,
         /// Whether it is as the planner gave it.
         repair: PlanRepair,
@@ -127,7 +122,6 @@ pub enum PlanReviewChange {
     Scored {
         /// The revision of the plan, from 0.
         revision: u32,
-        /// What the judge said.
         judgement: PlanJudgement,
     },
     /// It is decided what becomes of the newest plan.
@@ -135,14 +129,12 @@ pub enum PlanReviewChange {
         /// What, and why.
         answer: refinement::Answer,
     },
-    /// This plan is executed.
     Accepted {
         /// Its revision, from 0.
         revision: u32,
     },
     /// The plan contains something that must not be executed, or not without a person's approval.
     Flagged {
-        /// What.
         findings: Vec<alloc::string::String>,
     },
 }
@@ -151,12 +143,10 @@ pub enum PlanReviewChange {
 enum Verdict {
     /// The judge is asked about a plan.
     Score { revision: u32, sample: u32 },
-    /// It is decided.
     Decided(refinement::Answer),
 }
 
 impl Run {
-    /// Folds a change.
     pub(super) fn apply_plan_review(&mut self, change: &PlanReviewChange) {
         let review = &mut self.review;
         match change {

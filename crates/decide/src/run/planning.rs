@@ -29,7 +29,6 @@ use crate::plan_shape::{self, Bounds};
 pub struct PartialPlan {
     /// The tasks that can be done.
     pub feasible: Vec<Subtask>,
-    /// What cannot.
     pub infeasible: Vec<String>,
     /// What could be done instead.
     pub alternatives: Vec<String>,
@@ -38,9 +37,7 @@ pub struct PartialPlan {
 /// What looking for a cached plan gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CachedPlan {
-    /// Nobody looked yet.
     NotLookedUp,
-    /// There is none.
     Missing,
     /// A plan to begin from.
     Draft(Box<Draft>),
@@ -49,33 +46,26 @@ pub enum CachedPlan {
 /// How far planning has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planning {
-    /// The run's base.
     pub base: Option<Base>,
-    /// The cached plan.
     pub cached: CachedPlan,
     /// Whether anybody can be asked.
     pub asking: Asking,
-    /// What people said.
     pub remarks: Vec<Remark>,
     /// How often the goal was unclear.
     pub unclear: u32,
     /// How finely the goal is decomposed, once that was lowered.
     pub level: Option<DecompositionLevel>,
-    /// What is wanted.
     pub understanding: Option<GoalUnderstanding>,
-    /// The tasks and why.
     pub decomposition: Option<TaskDecomposition>,
     /// The part of the goal that can be done, where not all of it can.
     pub partial: Option<PartialPlan>,
 }
 
-/// A change of planning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanningChange {
     /// The run's base is known.
     BaseTaken {
-        /// The base.
         base: Base,
     },
     /// The plan cache was looked through.
@@ -85,29 +75,21 @@ pub enum PlanningChange {
     },
     /// People answered a question about the goal.
     Clarified {
-        /// What they said.
         said: Vec<Remark>,
     },
     /// Nobody answered: what is unclear is assumed from now on.
     NobodyThere,
-    /// People said something unasked.
     Remarked {
-        /// What they said.
         said: Vec<Remark>,
     },
-    /// The goal is understood.
     Understood {
-        /// What is wanted.
         understanding: GoalUnderstanding,
     },
-    /// The tasks are known.
     Decomposed {
-        /// The tasks.
         decomposition: TaskDecomposition,
     },
     /// The goal is to be decomposed less finely.
     Coarser {
-        /// How finely.
         level: DecompositionLevel,
     },
     /// Only a part of the goal can be planned.
@@ -135,7 +117,6 @@ impl Planning {
 }
 
 impl Run {
-    /// Folds a change.
     pub(super) fn apply_planning(&mut self, change: &PlanningChange) {
         let planning = &mut self.planning;
         match change {
@@ -186,7 +167,6 @@ impl Run {
 }
 
 impl Transition<'_> {
-    /// What planning needs next.
     pub(super) fn next_of_planning(&mut self) {
         if self.run.is_busy(&Owner::Planning) {
             return;

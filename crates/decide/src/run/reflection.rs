@@ -20,13 +20,11 @@ use crate::reflection::{self, ActionStatus, LastAction};
 use crate::revising;
 use crate::revision::{Approval, Verdict};
 
-/// A change by reflection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReflectionChange {
     /// The reflection after a task is over, or was not called for.
     Reflected {
-        /// After which task.
         task: TaskId,
         /// What it found; nothing where there was none.
         document: Option<Box<ReflectionDocument>>,
@@ -48,7 +46,6 @@ pub enum ReflectionChange {
 }
 
 impl Run {
-    /// Folds a change.
     pub(super) fn apply_reflection(&mut self, change: &ReflectionChange) {
         match change {
             ReflectionChange::Reflected { task, document } => {

@@ -15,13 +15,11 @@ pub enum UnexpectedEvent {
     /// It cannot happen to the run.
     #[error("this event cannot happen to a run that is {status:?}")]
     Run {
-        /// Where the run stands.
         status: RunStatus,
     },
     /// What was decided about it has no place in the phase: a defect of ours.
     #[error("a run cannot come from the phase {from:?} to {to:?}")]
     Phase {
-        /// The phase before.
         from: Phase,
         /// The phase it would be in.
         to: Phase,
@@ -29,17 +27,13 @@ pub enum UnexpectedEvent {
     /// What was decided about a task has no place in its state: a defect of ours.
     #[error("task `{task}`: {error}")]
     State {
-        /// The task.
         task: TaskId,
-        /// Why not.
         error: tasks::Impossible,
     },
     /// It cannot happen to the task.
     #[error("task `{task}`: {error}")]
     Task {
-        /// The task.
         task: TaskId,
-        /// Why not.
         error: crate::task_run::UnexpectedEvent,
     },
 }

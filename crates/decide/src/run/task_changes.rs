@@ -20,9 +20,7 @@ use crate::task_run::{self, BaselineState, TaskOrder, TaskRun};
 /// A task that is new in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewTask {
-    /// The task.
     pub task: Subtask,
-    /// Where it comes from.
     pub kind: TaskKind,
     /// Its place in its lineage of replans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,31 +40,23 @@ impl NewTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskChange {
-    /// Tasks enter the graph.
     Added {
-        /// The tasks.
         tasks: Vec<NewTask>,
     },
-    /// A task begins.
     Started {
         /// Everything that is fixed about it.
         order: Box<TaskOrder>,
     },
     /// A task's own state machine decided something, and maybe wants a command executed.
     Decided {
-        /// The task.
         task: TaskId,
-        /// What it reacted to.
         #[serde(default, skip_serializing_if = "TaskSignal::is_event")]
         signal: TaskSignal,
-        /// What it decided.
         decision: task_run::Decision,
     },
     /// A task has another state in the graph.
     StateChanged {
-        /// The task.
         task: TaskId,
-        /// Its new state.
         state: TaskState,
         /// Why, where it is blocked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,16 +64,13 @@ pub enum TaskChange {
     },
     /// Smaller tasks take the place of one; who waited for it waits for them.
     Replaced {
-        /// The task.
         task: TaskId,
         /// The tasks in its place.
         children: Vec<NewTask>,
-        /// Why.
         reason: Redacted,
     },
     /// A task waits for others than before.
     Rewired {
-        /// The task.
         task: TaskId,
         /// What it waits for now.
         dependencies: Vec<TaskId>,

@@ -20,13 +20,11 @@ use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 pub enum TaskKind {
     /// It is all there is to do: nothing was planned.
     Given,
-    /// The plan.
     Planned,
     /// A task that could not work, and was replaced.
     Replanned,
     /// Something that was missing when the result was judged.
     Added,
-    /// It merges two results.
     Merge {
         /// The task whose result is the one side.
         ours: TaskId,
@@ -40,11 +38,9 @@ pub enum TaskKind {
 pub struct TaskNode {
     /// The task as it was planned.
     pub task: Subtask,
-    /// Where it comes from.
     pub kind: TaskKind,
     /// Its state in the graph.
     pub state: TaskState,
-    /// Why it is blocked.
     pub cause: Option<Cause>,
     /// Its place in its lineage of replans.
     pub lineage: Option<ReplanningInfo>,
@@ -89,7 +85,6 @@ impl TaskNode {
         Self { state: TaskState::Running, run: Some(run), ..Self::new(new, BTreeSet::new()) }
     }
 
-    /// Its name.
     pub const fn id(&self) -> &TaskId {
         &self.task.id
     }

@@ -27,7 +27,6 @@ pub struct CheckBaseline {
     pub passed: Option<u32>,
     /// How many tests are known to have passed, by name or by a summary.
     pub counted: u64,
-    /// The tests seen passing.
     pub passed_set: Option<BlobId>,
 }
 

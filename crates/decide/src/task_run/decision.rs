@@ -35,7 +35,6 @@ pub struct JudgedAttempt {
     pub stage: u32,
     /// The question to the convergence controller.
     pub attempt: Attempt,
-    /// Its answer.
     pub verdict: Verdict,
     /// What the controller counted then.
     pub counts: Counts,
@@ -67,7 +66,6 @@ impl JudgedAttempt {
 pub struct Decision {
     /// Where the task stands then.
     pub status: TaskStatus,
-    /// The command to execute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,
     /// A command that cannot be afforded now; resuming executes it.
@@ -94,7 +92,6 @@ impl Decision {
         Self::at(TaskStatus::Paused { cause, activity })
     }
 
-    /// The task is over.
     pub const fn end(cause: Cause) -> Self {
         Self::at(TaskStatus::Ended { cause })
     }

@@ -131,7 +131,6 @@ fn failing_by_check(reports: &[CheckReport]) -> FailingByCheck {
     reports.iter().map(|report| (report.check, failing(report))).collect()
 }
 
-/// Why checks showed nothing.
 pub(super) enum Inconclusive {
     CouldNotRun,
     Waiting,

@@ -41,7 +41,6 @@ pub(super) struct TreeState {
     pub(super) cannot_start: bool,
 }
 
-/// Names as letters.
 pub(super) fn names(letters: &str) -> BTreeSet<TestName> {
     letters.chars().map(|letter| TestName(letter.to_string())).collect()
 }

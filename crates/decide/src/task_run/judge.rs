@@ -23,13 +23,10 @@ use crate::judging::{self, Code, Evidence, Limits};
 /// An answer of the judge, and what becomes of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// What was asked.
     pub question: TaskQuestion,
-    /// The judge's answer.
     pub answer: JudgeAnswer,
     /// What becomes of the task.
     pub outcome: judging::Outcome,
-    /// Which rule decided.
     pub code: Code,
 }
 

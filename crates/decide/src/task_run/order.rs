@@ -15,7 +15,6 @@ use crate::convergence::Limits;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestEdits {
-    /// It may.
     Allowed,
     /// It may, but the goals must pass with the base's tests, too.
     Checked,
@@ -25,7 +24,6 @@ pub enum TestEdits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImpliedGoals {
-    /// Nothing.
     #[default]
     None,
     /// A guard that fails at the base every time is a goal too.
@@ -49,7 +47,6 @@ pub enum TaskStart {
     Evaluate {
         /// What it is compared with.
         baseline: BaselineState,
-        /// The work.
         work: Base,
         /// The conflict that it holds, marked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +70,6 @@ pub struct JudgeOrder {
 /// Everything about a task that is fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOrder {
-    /// The task.
     pub task: TaskId,
     /// The checks that must pass, by their number.
     pub goals: BTreeSet<u32>,
@@ -100,7 +96,6 @@ pub struct TaskOrder {
     /// What it may spend; only where it is the only task of a run.
     #[serde(default, skip_serializing_if = "is_unlimited")]
     pub budget: Allowance,
-    /// What it begins with.
     #[serde(default, skip_serializing_if = "is_default")]
     pub start: TaskStart,
     /// The judge that must agree, beside the checks.

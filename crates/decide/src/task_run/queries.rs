@@ -10,7 +10,6 @@ use super::evaluation::Evaluation;
 use super::{TaskOrder, TaskRun, TaskStart, TaskStatus};
 
 impl TaskRun {
-    /// Where the task stands.
     pub const fn status(&self) -> TaskStatus {
         self.status
     }

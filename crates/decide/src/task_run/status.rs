@@ -11,17 +11,14 @@ pub enum TaskActivity {
     TakingBase,
     /// Running the checks at the base.
     Baseline,
-    /// The agent works.
     Attempting,
     /// Reverting files changed outside the scope.
     Reverting,
-    /// Running the goals.
     Goals,
     /// Putting the base's tests into the attempt.
     RestoringTests,
     /// Running the goals with the base's tests.
     GoalsWithBaseTests,
-    /// Running the guards.
     Guards,
     /// Running tests at the base that a failure there had hidden.
     SuspectsAtBase,
@@ -29,31 +26,24 @@ pub enum TaskActivity {
     Confirming,
     /// Running tests at the base that fail sometimes now: they may have failed sometimes before.
     FlakyAtBase,
-    /// Asking the judge.
     Judging,
 }
 
-/// Where a task stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum TaskStatus {
-    /// Nothing has happened.
     New,
     /// A command is under way.
     Working {
-        /// For what.
         activity: TaskActivity,
     },
     /// It waits for a person or for something outside. Resuming repeats the last command.
     Paused {
-        /// Why.
         cause: Cause,
         /// What the repeated command is for.
         activity: TaskActivity,
     },
-    /// Over.
     Ended {
-        /// Why.
         cause: Cause,
     },
 }
@@ -62,6 +52,5 @@ pub enum TaskStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this event cannot happen while the task is at {status:?}")]
 pub struct UnexpectedEvent {
-    /// Where the task stood.
     pub status: TaskStatus,
 }

@@ -10,15 +10,12 @@ use crate::random::Random;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Honesty {
-    /// Every judgement is true.
     Honest,
-    /// Some are wrong.
     Errs,
     /// The same, and says yes to every plan.
     ErrsAndTakesAnyPlan,
     /// Says yes to every plan, and is honest about work.
     TakesAnyPlan,
-    /// Says yes to everything.
     AlwaysYes,
 }
 
@@ -26,7 +23,6 @@ pub(crate) enum Honesty {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Planner {
-    /// Everything by chance.
     Ordinary,
     /// Every plan is complete and sound.
     Sound,
@@ -48,13 +44,11 @@ pub(crate) enum Planner {
     UnknownTask,
     /// Two tasks have one name.
     SameName,
-    /// More tasks than allowed.
     TooMany,
     /// A command that must not be run.
     Forbidden,
     /// A command that needs consent.
     Suspicious,
-    /// An error nobody knows.
     StrangeError,
 }
 
@@ -68,7 +62,6 @@ pub(crate) enum TaskJudge {
     Patient,
     /// Asks for a replan each time.
     WantsReplan,
-    /// Sees no way on.
     GivesUp,
     /// Finds something missing each time.
     NeverContent,
@@ -78,7 +71,6 @@ pub(crate) enum TaskJudge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Models {
-    /// Everything by chance.
     Ordinary,
     /// They answer, and can be read.
     Smooth,
@@ -92,46 +84,35 @@ pub(crate) enum Models {
     WholeUnreadable,
 }
 
-/// What people do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Person {
-    /// Everything by chance.
     Ordinary,
-    /// Answers and agrees.
     Agrees,
-    /// Refuses.
     Refuses,
-    /// Is not there.
     Absent,
 }
 
-/// What agents do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Workers {
     /// Each task has an agent by chance.
     Ordinary,
-    /// All of one kind.
     All(Worker),
 }
 
-/// How an agent behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Worker {
-    /// Mends its task.
     Fixes,
     /// Mends it at once, and everything it is told.
     FixesAtOnce,
     /// Changes files and mends nothing.
     Loops,
-    /// Does nothing.
     Idles,
     /// Breaks a neighbour on the way.
     Breaks,
     /// Edits files outside its scope.
     Wanders,
-    /// Cannot be started.
     Absent,
     /// Mends tasks, and cannot bring two sides together.
     CannotMerge,
@@ -140,7 +121,6 @@ pub(crate) enum Worker {
 /// How the plan store answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
-    /// Nothing is kept.
     Empty,
     /// A plan of a similar goal.
     Near,
@@ -148,7 +128,6 @@ pub(crate) enum Store {
     Exact,
 }
 
-/// Who takes part.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Actors {
     pub(crate) scheme: Scheme,
@@ -170,19 +149,14 @@ pub(crate) struct Actors {
 /// Whether a planner names commands that must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// For some tasks.
     ByChance,
-    /// For none.
     Never,
 }
 
-/// How checks end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Checks {
-    /// As the tree deserves.
     Run,
-    /// They are not installed.
     NotFound,
     /// They wait for something outside.
     Wait,

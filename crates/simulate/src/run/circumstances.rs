@@ -49,9 +49,7 @@ pub(crate) struct Circumstances {
 /// The checks a run has before it is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Own {
-    /// None.
     Nothing,
-    /// A guard.
     Guard,
     /// A guard and a goal.
     GuardAndGoal,
@@ -82,7 +80,6 @@ impl Circumstances {
         }
     }
 
-    /// Everything by chance.
     #[cfg(test)]
     pub(crate) fn drawn(seed: u64) -> Self {
         let mut random = Random::keyed(seed, "circumstances");
@@ -137,7 +134,6 @@ impl Circumstances {
         drawn
     }
 
-    /// What models cost.
     pub(crate) fn price() -> Price {
         let prices = &PARAMETERS.prices;
         Price {

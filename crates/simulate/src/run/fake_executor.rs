@@ -28,7 +28,6 @@ pub(crate) enum EndOrder {
     /// As they began, several at once: what the engine writes with one flush.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests have commands end together"))]
     Together {
-        /// How many at most.
         most: usize,
     },
 }
@@ -58,11 +57,8 @@ struct InFlight {
 /// What was executed so far, for whoever looks at it after a crash.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Performed {
-    /// Questions put to models.
     pub(crate) asks: u64,
-    /// Attempts of agents.
     pub(crate) attempts: u64,
-    /// Commands started.
     pub(crate) started: u64,
     /// The last command that was started.
     pub(crate) last: Option<CommandId>,

@@ -118,7 +118,6 @@ impl Judging<'_> {
         })
     }
 
-    /// A look back.
     pub(crate) fn look_back(mut self) -> Document {
         let reflector = &PARAMETERS.reflector;
         let revises = self.random.unit() < reflector.revises;

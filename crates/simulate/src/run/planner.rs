@@ -15,7 +15,6 @@ use super::scheme::Piece;
 use super::tree::SHARED;
 use crate::random::Random;
 
-/// The tools there are.
 pub(crate) const TOOLS: [&str; 2] = ["edit", "shell"];
 
 /// A task that is about some pieces of the goal.
@@ -69,7 +68,6 @@ pub(crate) struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Its answer.
     pub(crate) fn answer(mut self, about: &About) -> Document {
         if let About::Understand | About::Plan | About::Decompose = about
             && let Some(error) = self.error()

@@ -227,7 +227,6 @@ impl Stage {
     }
 }
 
-/// What nobody asked for.
 fn another_kind(document: &Document, cast: &Actors, random: Random) -> Document {
     let material = Material::default();
     match document {

@@ -44,7 +44,6 @@ impl RunPolicy {
         Self::SingleScores,
     ];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fixpoint => "Fixpoint, this configuration",
@@ -78,7 +77,6 @@ impl RunPolicy {
 /// What many runs under one policy came to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RunTally {
-    /// Runs.
     pub runs: u32,
     /// Said to be done, and done.
     pub done: u32,

@@ -36,7 +36,6 @@ pub(crate) struct Watcher {
     unanswered: u64,
     cut_short: u64,
     unblocked: usize,
-    /// What does not hold.
     pub(crate) complaints: Vec<String>,
 }
 

@@ -23,7 +23,6 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Makes it.
     pub(crate) fn made(mut self) -> AttemptResult {
         let mut tree = Tree::of(&self.order.base);
         let worker = self.cast.worker(self.task);

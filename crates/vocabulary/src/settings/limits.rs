@@ -3,9 +3,7 @@
 /// A range, both ends included.
 #[derive(Debug, Clone, Copy)]
 pub struct Range<T> {
-    /// The smallest value.
     pub min: T,
-    /// The largest value.
     pub max: T,
 }
 
