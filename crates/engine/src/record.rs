@@ -116,9 +116,7 @@ pub enum RecordError {
     #[error(
         "the journal was written by another version of Fixpoint (format {found}, this one reads {FORMAT})"
     )]
-    OtherFormat {
-        found: u32,
-    },
+    OtherFormat { found: u32 },
     /// A record is not what this version writes, or is stored as a blob that is missing or damaged.
     #[error("record {number} cannot be read: {message}")]
     Unreadable {

@@ -14,7 +14,10 @@ pub enum Progress<'a> {
     SettingUp(&'a str),
     Checking(&'a str),
     /// The baseline of a check comes from the cache of another task or run.
-    CachedBaseline { check: &'a str, age: Duration },
+    CachedBaseline {
+        check: &'a str,
+        age: Duration,
+    },
     AgentStarts,
     /// The last line somebody printed, or what an agent says or does.
     Line(&'a str),

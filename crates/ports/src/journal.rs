@@ -34,10 +34,7 @@ pub enum JournalError {
     NoSpace(std::io::Error),
     /// The record is larger than any record may be.
     #[error("a record of {bytes} bytes is larger than the {limit} allowed")]
-    TooLarge {
-        bytes: usize,
-        limit: usize,
-    },
+    TooLarge { bytes: usize, limit: usize },
     /// Anything else the disk says; resume when it is mended.
     #[error("cannot write the journal: {0}")]
     Unwritable(std::io::Error),

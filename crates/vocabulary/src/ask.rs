@@ -82,18 +82,11 @@ pub enum About {
         sample: u32,
     },
     /// Smaller tasks in the place of one that cannot work.
-    ReplanTask {
-        task: TaskId,
-    },
+    ReplanTask { task: TaskId },
     /// Is the goal reached?
-    JudgeWhole {
-        commit: CommitId,
-        origin: CommitId,
-    },
+    JudgeWhole { commit: CommitId, origin: CommitId },
     /// How did it go, and does the plan still fit?
-    Reflect {
-        task: TaskId,
-    },
+    Reflect { task: TaskId },
 }
 
 impl About {
@@ -313,9 +306,7 @@ pub enum Reading {
         text: Redacted,
     },
     /// Nobody answered: no key, no connection, no credit, no time.
-    Unanswered {
-        why: Redacted,
-    },
+    Unanswered { why: Redacted },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,9 +34,7 @@ pub enum DeliveryChange {
         cause: Cause,
     },
     /// The result was handed over.
-    Finished {
-        delivered: Delivered,
-    },
+    Finished { delivered: Delivered },
 }
 
 impl Run {

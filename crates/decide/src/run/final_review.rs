@@ -31,10 +31,7 @@ pub(super) struct FinalReview {
 #[serde(rename_all = "snake_case")]
 pub enum FinalReviewChange {
     /// The judge said whether the goal is reached.
-    Judged {
-        is_complete: bool,
-        missing: Vec<String>,
-    },
+    Judged { is_complete: bool, missing: Vec<String> },
 }
 
 impl Run {

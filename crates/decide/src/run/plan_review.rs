@@ -134,15 +134,16 @@ pub enum PlanReviewChange {
         revision: u32,
     },
     /// The plan contains something that must not be executed, or not without a person's approval.
-    Flagged {
-        findings: Vec<alloc::string::String>,
-    },
+    Flagged { findings: Vec<alloc::string::String> },
 }
 
 /// What to do about the newest plan.
 enum Verdict {
     /// The judge is asked about a plan.
-    Score { revision: u32, sample: u32 },
+    Score {
+        revision: u32,
+        sample: u32,
+    },
     Decided(refinement::Answer),
 }
 

@@ -14,9 +14,7 @@ use crate::tasks::{self, Happening};
 pub enum UnexpectedEvent {
     /// It cannot happen to the run.
     #[error("this event cannot happen to a run that is {status:?}")]
-    Run {
-        status: RunStatus,
-    },
+    Run { status: RunStatus },
     /// What was decided about it has no place in the phase: a defect of ours.
     #[error("a run cannot come from the phase {from:?} to {to:?}")]
     Phase {
@@ -26,16 +24,10 @@ pub enum UnexpectedEvent {
     },
     /// What was decided about a task has no place in its state: a defect of ours.
     #[error("task `{task}`: {error}")]
-    State {
-        task: TaskId,
-        error: tasks::Impossible,
-    },
+    State { task: TaskId, error: tasks::Impossible },
     /// It cannot happen to the task.
     #[error("task `{task}`: {error}")]
-    Task {
-        task: TaskId,
-        error: crate::task_run::UnexpectedEvent,
-    },
+    Task { task: TaskId, error: crate::task_run::UnexpectedEvent },
 }
 
 impl Run {

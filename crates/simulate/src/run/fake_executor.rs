@@ -27,9 +27,7 @@ pub(crate) enum EndOrder {
     Shuffled,
     /// As they began, several at once: what the engine writes with one flush.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests have commands end together"))]
-    Together {
-        most: usize,
-    },
+    Together { most: usize },
 }
 
 /// What goes wrong with an executor, beside its commands.
