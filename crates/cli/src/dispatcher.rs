@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixpoint_consult::{ModelsByRole, QuestionHandler};
-use fixpoint_execute::{Duty, Performs};
+use fixpoint_execute::{CommandRunner, ExecutionContext};
 use fixpoint_models::{ModelEnvironment, Network, NetworkLimits, ProgramRunner, Resolver, SetupError};
 use fixpoint_ports::{Cancel, Processes};
 use fixpoint_vocabulary::ask::Role;
@@ -19,15 +19,15 @@ use crate::app_context::AppContext;
 use crate::environment;
 
 pub(crate) struct Dispatcher {
-    pub(crate) duty: Duty,
+    pub(crate) context: ExecutionContext,
     /// `None` for runs that ask nobody anything.
     pub(crate) questions: Option<QuestionHandler>,
 }
 
-impl Performs for Dispatcher {
-    fn perform(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd {
+impl CommandRunner for Dispatcher {
+    fn run(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd {
         let answered = self.questions.as_ref().and_then(|questions| questions.perform(id, command, cancel));
-        answered.unwrap_or_else(|| self.duty.perform(id, command, cancel))
+        answered.unwrap_or_else(|| self.context.run(id, command, cancel))
     }
 }
 

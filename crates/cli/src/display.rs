@@ -17,7 +17,7 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::TaskSource;
 use fixpoint_decide::task_run::{Decision, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
-use fixpoint_execute::{Progress, Watcher};
+use fixpoint_execute::{Progress, ProgressListener};
 use fixpoint_runs::{Iteration, RunView, TaskView};
 use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Lang, TaskId};
@@ -81,7 +81,7 @@ impl Display {
         Self { words, title: title.to_string(), drawing, ended, ticker }
     }
 
-    pub(crate) fn watcher(&self) -> Arc<dyn Watcher> {
+    pub(crate) fn progress_listener(&self) -> Arc<dyn ProgressListener> {
         Arc::new(ExecutorProgress { drawing: Arc::clone(&self.drawing), words: self.words, task: None })
     }
 
@@ -186,8 +186,8 @@ struct ExecutorProgress {
     task: Option<TaskId>,
 }
 
-impl Watcher for ExecutorProgress {
-    fn of(&self, task: &TaskId) -> Option<Arc<dyn Watcher>> {
+impl ProgressListener for ExecutorProgress {
+    fn for_task(&self, task: &TaskId) -> Option<Arc<dyn ProgressListener>> {
         Some(Arc::new(Self {
             drawing: Arc::clone(&self.drawing),
             words: self.words,
@@ -195,7 +195,7 @@ impl Watcher for ExecutorProgress {
         }))
     }
 
-    fn see(&self, progress: Progress<'_>) {
+    fn report(&self, progress: Progress<'_>) {
         let mut drawing = lock(&self.drawing);
         let (task, words) = (self.task.as_ref(), self.words);
         match progress {
@@ -207,7 +207,7 @@ impl Watcher for ExecutorProgress {
             }
             Progress::AgentStarts => drawing.doing_for(task, &words.agent_works()),
             Progress::Line(line) => drawing.last_line_of(task, line),
-            Progress::Used(usage) => drawing.used_for(task, usage),
+            Progress::Usage(usage) => drawing.used_for(task, usage),
             Progress::Notice(notice) => drawing.notice(&harmless(notice)),
         }
     }

@@ -12,7 +12,9 @@ use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
 use fixpoint_engine::{
     Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
 };
-use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
+use fixpoint_execute::{
+    ExecutionContext, ExecutionDeps, ExecutionPaths, LocalExecutor, agent_of, agent_words,
+};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
@@ -170,43 +172,43 @@ impl SessionContext<'_> {
         Ok(RunOutcome { folded: FoldedRun { run, history }, ending: ending? })
     }
 
-    /// Everybody who performs the errands of this run.
+    /// What executes the commands of this run.
     fn dispatcher(
         &self,
         storage: &RunStorage<'_>,
         header: &JournalHeader,
         display: &Display,
     ) -> Result<Dispatcher, Failure> {
-        let duty = self.duty(storage, header, display)?;
+        let context = self.execution_context(storage, header, display)?;
         let TaskSource::Planned(order) = &header.order.tasks else {
-            return Ok(Dispatcher { duty, questions: None });
+            return Ok(Dispatcher { context, questions: None });
         };
         let environment = model_environment(
             self.app,
-            &duty.brief.settings.models,
-            Arc::clone(&duty.tools.processes),
+            &context.brief.settings.models,
+            Arc::clone(&context.deps.processes),
             storage.run.map(|run| run.path.as_path()),
         );
-        let models = match (models_by_role(&duty.brief.settings.models, &environment), order.judging) {
+        let models = match (models_by_role(&context.brief.settings.models, &environment), order.judging) {
             (Ok((models, _)), _) => models,
             (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
         };
-        let person = self.person(display.speaker(), duty.tools.redactor.clone());
-        let outputs = duty.places.outputs.clone();
+        let person = self.person(display.speaker(), context.deps.redactor.clone());
+        let outputs = context.paths.outputs.clone();
         let questions = QuestionHandler {
-            brief: duty.brief.clone(),
+            brief: context.brief.clone(),
             models,
-            workspaces: Arc::clone(&duty.tools.workspaces),
+            workspaces: Arc::clone(&context.deps.workspaces),
             person,
             plan_cache: PlanCache::new(self.repository.state.memory().join("plans")),
-            redactor: duty.tools.redactor.clone(),
+            redactor: context.deps.redactor.clone(),
             agent_text_file: Box::new(move |id| agent_words(&outputs, id)),
-            prompts: duty.places.prompts.clone(),
+            prompts: context.paths.prompts.clone(),
             on_progress: display.ask_progress(),
             contexts: Mutex::default(),
         };
-        Ok(Dispatcher { duty, questions: Some(questions) })
+        Ok(Dispatcher { context, questions: Some(questions) })
     }
 
     /// Whoever may be asked.
@@ -221,12 +223,12 @@ impl SessionContext<'_> {
         }
     }
 
-    fn duty(
+    fn execution_context(
         &self,
         storage: &RunStorage<'_>,
         header: &JournalHeader,
         display: &Display,
-    ) -> Result<Duty, Failure> {
+    ) -> Result<ExecutionContext, Failure> {
         let Some(brief) = header.brief.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
@@ -236,19 +238,19 @@ impl SessionContext<'_> {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
         let named = &brief.settings.workspace.env;
-        Ok(Duty {
+        Ok(ExecutionContext {
             run: storage.name(),
             task: crate::selected_checks::TASK.into(),
             goals: None,
             agent_environment: environment::of_agent(environment, named, &agent),
             check_environment: environment::of_checks(environment, named),
-            places: storage.places(self.repository)?,
-            tools: Tools {
+            paths: storage.execution_paths(self.repository)?,
+            deps: ExecutionDeps {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
                 processes: Arc::new(processes),
                 blobs: Arc::clone(&storage.blobs),
                 redactor: environment::redactor(environment, &brief.settings.models),
-                watcher: display.watcher(),
+                progress: display.progress_listener(),
             },
             brief,
         })
@@ -281,7 +283,7 @@ impl RunStorage<'_> {
         self.run.map_or_else(|| format!("check-{}", std::process::id()), |run| run.id.to_string())
     }
 
-    fn places(&self, repository: &Repository) -> Result<Places, Failure> {
+    fn execution_paths(&self, repository: &Repository) -> Result<ExecutionPaths, Failure> {
         let (outputs, prompts) = match self.run {
             Some(run) => (run.outputs(), run.prompts()),
             None => (scratch(repository).join("output"), scratch(repository).join("prompts")),
@@ -290,7 +292,7 @@ impl RunStorage<'_> {
             std::fs::create_dir_all(directory)
                 .map_err(|source| Failure::Unwritable { path: directory.clone(), source })?;
         }
-        Ok(Places {
+        Ok(ExecutionPaths {
             outputs,
             prompts,
             baselines: repository.state.baselines(),

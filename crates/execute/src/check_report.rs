@@ -1,4 +1,4 @@
-//! From what a check printed, wrote and returned to what is reported of it. Pure.
+//! What is reported of a check, from its output, its decision file and its exit. Pure.
 //!
 //! Owns the order of trust: a decision file of this very check, what a test runner said test by test, the exit code,
 //! and a verdict in words only where the check declares it. Whatever cannot be told is a failure, never a pass.
@@ -14,12 +14,12 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Lang, Redacted, Redactor};
 
-/// Failures that are reported, at most; the names of the others are only counted.
+/// Failures that are reported at most; the others are counted.
 const MOST_FAILURES: usize = 500;
 /// Characters of a message that are reported.
 const LONGEST_MESSAGE: usize = 1000;
 const MOST_REASONS: usize = 20;
-/// What a shell answers when a command does not exist or may not be run.
+/// The exit codes of a shell for a command that does not exist or may not be run.
 const NOT_FOUND: [i32; 2] = [126, 127];
 
 /// Which tests a run of a check was asked for.
@@ -94,13 +94,13 @@ pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
 
 /// A check whose directory an attempt has replaced with something else.
 pub(crate) fn without_directory(number: u32, check: &Check) -> CheckReport {
-    let message = "the directory it runs in is no directory any more";
+    let message = "the directory it runs in is no longer a directory";
     prevented(number, whole_check(check, CheckProblem::Directory, message))
 }
 
 /// A check on a commit that set-up fails on.
 pub(crate) fn not_set_up(number: u32, check: &Check) -> CheckReport {
-    let message = "the set-up command fails; are the files that name packages in order?";
+    let message = "the set-up command fails: did the attempt break a package manifest?";
     prevented(number, whole_check(check, CheckProblem::SetUp, message))
 }
 
@@ -115,7 +115,7 @@ fn prevented(number: u32, failure: ReportedFailure) -> CheckReport {
     }
 }
 
-/// What is reported of a run, and the names of the tests that passed where they are wanted later.
+/// The report of a run, and the names of the tests that passed where they are needed later.
 pub(crate) fn report_of(
     call: &CheckCall,
     check: &Check,
@@ -183,7 +183,7 @@ fn conclude(
     let mut reasons: Vec<Redacted> =
         verdict.reasons.iter().map(|reason| redactor.redact(reason.in_lang(Lang::En))).collect();
     let (end, extra) = match &finished.cause {
-        // It failed for the sake of tests that were not asked about.
+        // It failed because of tests that were not asked about.
         ExitCause::Exited(_) if failures.is_empty() && others == OtherTests::Failing => {
             (CheckEnd::Passed, None)
         }
@@ -199,7 +199,7 @@ fn conclude(
         Source::File | Source::Text => {
             failures.extend(verdict.fingerprints.iter().map(|name| declared(name, redactor)));
         }
-        // Without a decision the sentence that there is none would be noise.
+        // Without a decision, the sentence that there is none would be noise.
         Source::None if check.verdict == CheckVerdict::Auto => reasons.clear(),
         Source::None => {}
     }
@@ -249,7 +249,7 @@ fn end_of(
         Decision::Complete => (CheckEnd::Passed, None),
         Decision::Waiting => (CheckEnd::Waiting, None),
         Decision::Incomplete | Decision::Undecidable => {
-            (CheckEnd::Failed, alone(CheckProblem::Incomplete, "it says that something is left to do"))
+            (CheckEnd::Failed, alone(CheckProblem::Incomplete, "it says that it is incomplete, and not why"))
         }
     };
     match (finished.verdict.source, finished.verdict.decision) {
@@ -270,11 +270,15 @@ fn end_of(
         ExitCause::Exited(code) if NOT_FOUND.contains(code) && !finished.report.ran_any => {
             (CheckEnd::NotFound, alone(CheckProblem::NotFound, "its command does not exist"))
         }
-        ExitCause::Exited(_) => (CheckEnd::Failed, alone(CheckProblem::Exit, "it failed without a word")),
+        ExitCause::Exited(_) => {
+            (CheckEnd::Failed, alone(CheckProblem::Exit, "it failed, and its output names no failure"))
+        }
         ExitCause::TimedOut | ExitCause::Silent => {
             (CheckEnd::TimedOut, always(CheckProblem::Timeout, "it did not end in time"))
         }
-        ExitCause::Signalled(_) => (CheckEnd::Crashed, always(CheckProblem::Crash, "a signal ended it")),
+        ExitCause::Signalled(_) => {
+            (CheckEnd::Crashed, always(CheckProblem::Crash, "it was killed by a signal"))
+        }
         ExitCause::Cancelled | ExitCause::NotStarted(_) => (CheckEnd::CouldNotRun, None),
     }
 }
@@ -299,7 +303,7 @@ fn reported(failure: &Failure, check: &Check, redactor: &Redactor) -> ReportedFa
         Some(line) => format!("{file}:{line}"),
         None => file.clone(),
     });
-    // A credential that is cut in two is no longer known as one, so the cut comes last.
+    // A credential that is cut in two is no longer recognised, so the cut comes last.
     let message = redactor.redact(&failure.message);
     let shortened: String = message.as_str().chars().take(LONGEST_MESSAGE).collect();
     let message = redactor.redact(&shortened);
@@ -308,7 +312,7 @@ fn reported(failure: &Failure, check: &Check, redactor: &Redactor) -> ReportedFa
         (Some(test), _) => {
             ReportedFailure::of_test(test_name(&test.to_string(), redactor), fingerprint, message)
         }
-        // A command that merely fails is told apart from another that does so in the same words, or without any.
+        // Two checks that fail with the same output, or without any, fail differently.
         (None, Runner::Generic) => {
             let check = redactor.redact(&check.name).to_string();
             ReportedFailure::new(FailureId::Output { check, fingerprint }, message)

@@ -6,6 +6,7 @@
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
+    GraftPath,
 };
 
 use crate::agent::Agent;
@@ -93,7 +94,11 @@ impl Project {
         AttemptResult {
             revertible: violations.clone(),
             violations,
-            edited_tests: if has_edited_tests { vec![TESTS.to_string()] } else { Vec::new() },
+            edited_tests: if has_edited_tests {
+                vec![GraftPath::File(TESTS.to_string())]
+            } else {
+                Vec::new()
+            },
             exit_code: leaving.exit_code,
             changed_files: 1,
             changed_lines: u64::from(state.edits),
@@ -124,8 +129,9 @@ fn command_key(command: &Command) -> String {
 
 fn graft(order: &GraftOrder) -> CommandResult {
     let mut state = State::of(&order.onto);
-    state.outside.retain(|path| !order.paths.contains(path));
-    if order.paths.iter().any(|path| path == TESTS) {
+    let is_grafted = |path: &str| order.paths.contains(&GraftPath::File(path.to_string()));
+    state.outside.retain(|path| !is_grafted(path));
+    if is_grafted(TESTS) {
         state.softened.clear();
         state.removed.retain(|test| !is_of_goal(test));
     }

@@ -130,8 +130,8 @@ pub struct AttemptResult {
     pub violations: Vec<String>,
     /// Paths of those that can be taken back.
     pub revertible: Vec<String>,
-    /// Whether files that hold tests of a goal were changed, and which.
-    pub edited_tests: Vec<String>,
+    /// What was changed of the tests of goals.
+    pub edited_tests: Vec<GraftPath>,
     /// What its process said at its end, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -182,8 +182,18 @@ pub struct GraftOrder {
     pub onto: CommitId,
     /// What the paths are taken from.
     pub from: CommitId,
-    /// The paths, as the executor named them.
-    pub paths: Vec<String>,
+    /// What is taken from there.
+    pub paths: Vec<GraftPath>,
+}
+
+/// A file as the executor names it, or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GraftPath {
+    /// The whole file.
+    File(String),
+    /// Only the tests in it, which stand beside what they test.
+    InlineTests(String),
 }
 
 /// Two commits to be brought together.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
-    CommandResult, CommitId, Event, FailureId, ReportedFailure, TestName, TreeId,
+    CommandResult, CommitId, Event, FailureId, GraftPath, ReportedFailure, TestName, TreeId,
 };
 
 use super::{Decision, TaskOrder, TaskRun, TaskStatus};
@@ -106,7 +106,7 @@ impl FakeProject {
                 CommandResult::Attempt(AttemptResult {
                     revertible: state.violations.clone(),
                     violations: state.violations,
-                    edited_tests: state.edited_tests,
+                    edited_tests: state.edited_tests.into_iter().map(GraftPath::File).collect(),
                     exit_code: Some(0),
                     changed_files: 1,
                     changed_lines: 1,
@@ -116,8 +116,9 @@ impl FakeProject {
             }
             Command::Graft(order) => {
                 let mut state = self.states.get(&order.onto).cloned().unwrap_or_default();
-                state.violations.retain(|path| !order.paths.contains(path));
-                if order.paths.iter().any(|path| state.edited_tests.contains(path)) {
+                let is_grafted = |path: &String| order.paths.contains(&GraftPath::File(path.clone()));
+                state.violations.retain(|path| !is_grafted(path));
+                if state.edited_tests.iter().any(is_grafted) {
                     state.goal = state.goal_with_base_tests.clone();
                     state.gone.clear();
                 }

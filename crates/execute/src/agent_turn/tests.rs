@@ -1,4 +1,4 @@
-//! Which kind it is, and what is kept of what it said.
+//! Which kind an agent is, and what is stored of its output.
 
 use fixpoint_ports::CapturedOutput;
 use fixpoint_vocabulary::Redacted;
@@ -38,10 +38,10 @@ fn settings_say_which_kind_it_is_and_else_its_name_does() {
     }
 }
 
-fn worked(outcome: Option<TurnOutcome>, words: Option<&str>, errors: &[&str]) -> Worked {
+fn ended_turn(outcome: Option<TurnOutcome>, words: Option<&str>, errors: &[&str]) -> AgentTurn {
     let output = CapturedOutput { path: PathBuf::new(), written: 0, omitted: 0 };
-    Worked {
-        ended: ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
+    AgentTurn {
+        exit: ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
         transcript: Transcript {
             outcome,
             last_message: words.map(ToString::to_string),
@@ -62,7 +62,7 @@ fn last_words_are_the_reason_where_it_did_not_end_as_it_wished() {
         (Some(TurnOutcome::Completed), None, &["error"], "error"),
         (None, None, &[], "a line"),
     ] {
-        assert_eq!(worked(outcome, words, errors).last_words(), Some(expected), "{outcome:?}");
+        assert_eq!(ended_turn(outcome, words, errors).last_words(), Some(expected), "{outcome:?}");
     }
 }
 
@@ -76,7 +76,7 @@ fn only_a_provider_refuses() {
         (TurnOutcome::SessionGone, false),
         (TurnOutcome::Completed, false),
     ] {
-        assert_eq!(worked(Some(outcome), None, &[]).is_refused(), expected, "{outcome:?}");
+        assert_eq!(ended_turn(Some(outcome), None, &[]).is_refused(), expected, "{outcome:?}");
     }
-    assert!(!worked(None, None, &[]).is_refused());
+    assert!(!ended_turn(None, None, &[]).is_refused());
 }

@@ -6,7 +6,7 @@ use std::process::Command as Process;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_execute::{Duty, Performs, Places, Tools};
+use fixpoint_execute::{CommandRunner, ExecutionContext, ExecutionDeps, ExecutionPaths};
 use fixpoint_ports::{
     BlobError, Blobs, Cancel, CapturedOutput, CommitId, ExitCause, Invocation, ProcessError, ProcessExit,
     Processes, Workspaces,
@@ -102,7 +102,7 @@ impl Scene {
     /// One attempt by an agent that is played.
     pub(crate) fn attempt(&self, order: AttemptOrder, playing: Box<Playing>) -> AttemptResult {
         let place = |name: &str| self.root.path().join(name);
-        let duty = Duty {
+        let context = ExecutionContext {
             run: "r".to_string(),
             task: TaskId::from("t".to_string()),
             brief: Brief {
@@ -116,14 +116,14 @@ impl Scene {
                 settings: Settings::default(),
                 delivery: Delivery::Branch,
             },
-            tools: Tools {
+            deps: ExecutionDeps {
                 workspaces: self.workspaces.clone(),
                 processes: Arc::new(Agent(playing)),
                 blobs: Arc::new(NoBlobs),
                 redactor: Redactor::default(),
-                watcher: Arc::new(()),
+                progress: Arc::new(()),
             },
-            places: Places {
+            paths: ExecutionPaths {
                 outputs: place("outputs"),
                 prompts: place("prompts"),
                 baselines: place("baselines"),
@@ -134,7 +134,7 @@ impl Scene {
             goals: None,
         };
         let command = PreparedCommand::new(PreparedAction::RunAttempt(order));
-        let end = duty.perform(CommandId { seq: 1, index: 0 }, &command, &Cancel::default());
+        let end = context.run(CommandId { seq: 1, index: 0 }, &command, &Cancel::default());
         let CommandEnd::Completed(CommandResult::Attempt(result)) = end else { panic!("{end:?}") };
         result
     }

@@ -13,8 +13,8 @@ use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{
     BlobId, BranchUpdate, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult,
-    CommitId, Delivered, DeliveredBranch, FailureId, Fingerprint, GraftOrder, MergeOrder, Merged, Recalled,
-    ReportedFailure, TestName,
+    CommitId, Delivered, DeliveredBranch, FailureId, Fingerprint, GraftOrder, GraftPath, MergeOrder, Merged,
+    Recalled, ReportedFailure, TestName,
 };
 use fixpoint_vocabulary::{Redacted, TaskId};
 
@@ -240,7 +240,7 @@ fn another_kind(document: &Document, cast: &Actors, random: Random) -> Document 
 
 fn graft(order: &GraftOrder) -> CommandResult {
     let mut tree = Tree::of(&order.onto);
-    if order.paths.iter().any(|path| path == OUTSIDE) {
+    if order.paths.contains(&GraftPath::File(OUTSIDE.to_string())) {
         tree.come_back();
     }
     let base = tree.base();

@@ -1,4 +1,4 @@
-//! Where the output of agents and checks is kept, and how credentials are taken out of it.
+//! Where the output of agents and checks is stored, and how credentials are removed from it.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -8,9 +8,9 @@ use fixpoint_agents::Transcript;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::work::CommandId;
 
-use crate::duty::Obstacle;
+use crate::error::ExecuteError;
 
-/// So much is looked at together: whole lines, and of a line that is longer than this its pieces.
+/// Bytes that are searched together: whole lines, and a line that is longer piece by piece.
 const BLOCK: u64 = 256 << 10;
 
 /// The file with an agent's output.
@@ -18,28 +18,27 @@ pub fn agent_log(outputs: &Path, id: CommandId) -> PathBuf {
     outputs.join(format!("{id}-agent.log"))
 }
 
-/// The file with what an agent said, made only where that is something else than what it printed.
+/// The file with what an agent said. It exists only where that differs from what it printed.
 fn words_file(outputs: &Path, id: CommandId) -> PathBuf {
     outputs.join(format!("{id}-agent.words"))
 }
 
-/// The file to read where somebody wants to know what an agent said: its words where it prints events, else all it
-/// printed.
+/// The file to read for what an agent said: its words where it prints events, else all it printed.
 pub fn agent_words(outputs: &Path, id: CommandId) -> PathBuf {
     let words = words_file(outputs, id);
     if words.is_file() { words } else { agent_log(outputs, id) }
 }
 
-/// Keeps what an agent said, without credentials.
-pub(crate) fn keep_words(
+/// Stores what an agent said, without credentials.
+pub(crate) fn store_words(
     outputs: &Path,
     id: CommandId,
     transcript: &Transcript,
     redactor: &Redactor,
-) -> Result<(), Obstacle> {
+) -> Result<(), ExecuteError> {
     let Some(said) = &transcript.agent_text else { return Ok(()) };
     let path = words_file(outputs, id);
-    fs::write(&path, redactor.redact(&said.text()).as_str()).map_err(Obstacle::at(path))
+    fs::write(&path, redactor.redact(&said.text()).as_str()).map_err(ExecuteError::file(path))
 }
 
 /// The file with a check's output; `call` is its place in the command.
@@ -47,7 +46,7 @@ pub fn check_log(outputs: &Path, id: CommandId, call: usize) -> PathBuf {
     outputs.join(format!("{id}-check-{call}.log"))
 }
 
-/// Takes credentials out of a finished log. A log without any is left as it is.
+/// Removes credentials from a finished log. A log without any is left as it is.
 pub(crate) fn redact(path: &Path, redactor: &Redactor) -> io::Result<()> {
     let unfinished = path.with_extension("log.redacting");
     let mut reader = BufReader::new(File::open(path)?);
@@ -85,11 +84,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (outputs, id) = (directory.path(), CommandId { seq: 3, index: 0 });
         let plain = Transcript { last_message: Some("words".into()), ..Transcript::default() };
-        keep_words(outputs, id, &plain, &Redactor::default()).unwrap();
+        store_words(outputs, id, &plain, &Redactor::default()).unwrap();
         assert_eq!(agent_words(outputs, id), agent_log(outputs, id), "what it printed is what it said");
         // One that printed events and said nothing is no reason to show its events.
         let silent = Transcript { agent_text: Some(AgentText::default()), ..Transcript::default() };
-        keep_words(outputs, id, &silent, &Redactor::default()).unwrap();
+        store_words(outputs, id, &silent, &Redactor::default()).unwrap();
         assert_eq!(fs::read_to_string(agent_words(outputs, id)).unwrap(), "");
     }
 
@@ -117,7 +116,7 @@ mod tests {
             stream.push(text.replace(last, &leaking).as_bytes());
             let directory = tempfile::tempdir().unwrap();
             let (outputs, id) = (directory.path(), CommandId { seq: 3, index: 0 });
-            keep_words(outputs, id, &stream.finish().1, &Redactor::default()).unwrap();
+            store_words(outputs, id, &stream.finish().1, &Redactor::default()).unwrap();
             let kept = fs::read_to_string(agent_words(outputs, id)).unwrap();
             assert!(kept.contains("[removed] ") && !kept.contains("ghp_"), "{name}: {kept}");
             assert!(!kept.contains("\"type\""), "{name}: {kept}");

@@ -1,20 +1,20 @@
-//! A slot made ready: ignored files copied, set-up commands run where their last run no longer holds.
+//! Prepares a slot: copies ignored files, and runs the set-up commands where they must run again.
 //!
-//! Owns when set-up is due: in a slot where it never ran, and again when the commands or the files that name packages
-//! are others. Invariant: a slot whose set-up failed is not noted as ready.
+//! Owns when that is: in a slot where they never ran, and when the commands or a package manifest changed. Invariant:
+//! a slot whose set-up failed is not noted as ready.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
+use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
 
-use crate::Duty;
-use crate::duty::Obstacle;
-use crate::log::redact;
-use crate::progress::{Lines, Progress};
+use crate::ExecutionContext;
+use crate::error::ExecuteError;
+use crate::logs::redact;
+use crate::progress::{LineSplitter, Progress};
 
-/// Files that name packages: when one of them is another, set-up runs again.
+/// Package manifests: when one of them changes, set-up runs again.
 const MANIFESTS: [&str; 22] = [
     "package.json",
     "package-lock.json",
@@ -39,22 +39,22 @@ const MANIFESTS: [&str; 22] = [
     ".tool-versions",
     ".gitignore",
 ];
-/// Directories that hold what set-up brings, never what it is told.
-const BROUGHT: [&str; 7] = ["node_modules", "target", ".git", ".venv", "venv", "vendor", "dist"];
-/// So far down manifests are looked for; a monorepo's packages lie within.
+/// Directories that set-up writes to: a manifest in there is not the project's.
+const INSTALLED: [&str; 7] = ["node_modules", "target", ".git", ".venv", "venv", "vendor", "dist"];
+/// How many directories deep manifests are searched: enough for the packages of a monorepo.
 const DEPTH: u32 = 3;
 const NOTE: &str = "set-up";
 const KEPT_OUTPUT: u64 = 4 << 20;
 
-impl Duty {
-    /// Makes a slot ready for an agent or a check.
-    pub(crate) fn prepare(&self, slot: &dyn Slot, log: &Path, cancel: &Cancel) -> Result<(), Obstacle> {
+impl ExecutionContext {
+    pub(crate) fn prepare(&self, slot: &dyn Slot, log: &Path, cancel: &Cancel) -> Result<(), ExecuteError> {
         let settings = &self.brief.settings.workspace;
         if !settings.copy.is_empty() {
-            let copied = self.tools.workspaces.copy_ignored(slot, &settings.copy)?;
+            let copied = self.deps.workspaces.copy_ignored(slot, &settings.copy)?;
             for (path, why) in copied.refused {
-                let notice = format!("{} was not copied: {why:?}", String::from_utf8_lossy(&path));
-                self.tools.watcher.see(Progress::Notice(&notice));
+                let path = String::from_utf8_lossy(&path);
+                let notice = format!("{path} was not copied into the workspace: {}", refusal(why));
+                self.deps.progress.report(Progress::Notice(&notice));
             }
         }
         if settings.setup.is_empty() {
@@ -71,8 +71,14 @@ impl Duty {
         Ok(())
     }
 
-    fn set_up(&self, command: &str, slot: &dyn Slot, log: &Path, cancel: &Cancel) -> Result<(), Obstacle> {
-        self.tools.watcher.see(Progress::SettingUp(command));
+    fn set_up(
+        &self,
+        command: &str,
+        slot: &dyn Slot,
+        log: &Path,
+        cancel: &Cancel,
+    ) -> Result<(), ExecuteError> {
+        self.deps.progress.report(Progress::SettingUp(command));
         let log = log.with_extension("set-up.log");
         let invocation = Invocation {
             program: Program::Shell(command.to_string()),
@@ -87,23 +93,32 @@ impl Duty {
             },
             output: log.clone(),
         };
-        let mut lines = Lines::new(&*self.tools.watcher);
-        let ended = self.tools.processes.run(&invocation, cancel, &mut |bytes| lines.push(bytes))?;
-        redact(&log, &self.tools.redactor).map_err(Obstacle::at(&log))?;
+        let mut lines = LineSplitter::new(&*self.deps.progress);
+        let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| lines.push(bytes))?;
+        redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log))?;
         let failed =
-            |why: String| Err(Obstacle::SetUp { command: command.to_string(), why, log: log.clone() });
-        match ended.cause {
+            |why: String| Err(ExecuteError::SetUp { command: command.to_string(), why, log: log.clone() });
+        match exit.cause {
             ExitCause::Exited(0) => Ok(()),
-            ExitCause::Cancelled => Err(Obstacle::Cancelled),
-            ExitCause::Exited(code) => failed(format!("ended with code {code}")),
-            ExitCause::Signalled(signal) => failed(format!("was ended by signal {signal}")),
+            ExitCause::Cancelled => Err(ExecuteError::Cancelled),
+            ExitCause::Exited(code) => failed(format!("failed with exit code {code}")),
+            ExitCause::Signalled(signal) => failed(format!("was killed by signal {signal}")),
             ExitCause::TimedOut | ExitCause::Silent => failed("took too long".to_string()),
             ExitCause::NotStarted(why) => failed(format!("could not be started: {why}")),
         }
     }
 }
 
-/// What set-up depends on, in a few bytes.
+const fn refusal(why: CopyRefusal) -> &'static str {
+    match why {
+        CopyRefusal::OutsideTree => "the pattern is absolute or contains `..`",
+        CopyRefusal::NotAFile => "it is a link or a repository of its own",
+        CopyRefusal::BehindSymlink => "one of its directories is a link in the workspace",
+        CopyRefusal::NotIgnored => "git does not ignore it",
+    }
+}
+
+/// A hash of what set-up depends on.
 fn set_up_key(commands: &[String], root: &Path) -> Vec<u8> {
     let mut hasher = blake3::Hasher::new();
     for command in commands {
@@ -126,7 +141,7 @@ fn find_manifests(directory: &Path, depth: u32, found: &mut Vec<std::path::PathB
         let is = |known: &str| name == *known;
         match entry.file_type() {
             Ok(kind) if kind.is_file() && MANIFESTS.iter().any(|known| is(known)) => found.push(entry.path()),
-            Ok(kind) if kind.is_dir() && depth > 0 && !BROUGHT.iter().any(|known| is(known)) => {
+            Ok(kind) if kind.is_dir() && depth > 0 && !INSTALLED.iter().any(|known| is(known)) => {
                 find_manifests(&entry.path(), depth - 1, found);
             }
             Ok(_) | Err(_) => {}

@@ -1,7 +1,8 @@
-//! What checks showed at a base, kept beyond one run: the same tree, check and environment need not be asked twice.
+//! The cache of baselines: a check need not run twice on the same tree in the same environment.
 //!
-//! Owns the key and the file. Refuses to keep what says nothing about the tree: a check that could not run, was not
-//! found, crashed, hung or waits is asked again. Invariant: one process at a time fills an entry; the others wait and read it.
+//! Owns the key and the file. Refuses to cache what says nothing about the tree: a check that could not run, was not
+//! found, crashed, timed out or waits runs again. Invariant: one process at a time fills an entry; the others wait and
+//! read it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,72 +15,74 @@ use fixpoint_vocabulary::settings::BaselineReuse;
 use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, FailureId, Reuse};
 use serde::{Deserialize, Serialize};
 
-use crate::Duty;
-use crate::duty::Obstacle;
-use crate::named_lock::{Asked, ask};
+use crate::ExecutionContext;
+use crate::error::ExecuteError;
+use crate::named_lock::{LockOutcome, acquire};
 use crate::progress::Progress;
 
-/// The version of what is kept; others are not looked at.
-const FORMAT: u32 = 2;
-/// The world outside the tree changes too: tools are updated, services move.
+/// The version of an entry; others are ignored.
+const FORMAT: u32 = 3;
+/// Tools are updated and services move without a change of the tree.
 const OLDEST: Duration = Duration::from_secs(24 * 3600);
 
-/// What is kept: the report, and the tests that passed, since blobs belong to a run.
+/// A report, with the list of the tests that passed: its blob belongs to a run.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct CachedReport {
     format: u32,
     report: CheckReport,
-    passed: Option<Vec<u8>>,
+    passed: Option<String>,
 }
 
-impl Duty {
-    /// What is known of a check at this base, or what is found out now and kept.
-    pub(crate) fn at_base(
+impl ExecutionContext {
+    /// The cached report of a check at this base, or that of a run now, which is then cached.
+    pub(crate) fn cached_baseline(
         &self,
         placed: &PlacedCheck,
         call: &CheckCall,
         reuse: &Reuse,
         cancel: &Cancel,
-        find_out: impl FnOnce() -> Result<CheckReport, Obstacle>,
-    ) -> Result<CheckReport, Obstacle> {
+        run: impl FnOnce() -> Result<CheckReport, ExecuteError>,
+    ) -> Result<CheckReport, ExecuteError> {
         if self.brief.settings.baseline.reuse == BaselineReuse::Never {
-            return find_out();
+            return run();
         }
         let key = self.key(placed, &call.only, reuse);
         let patience = Duration::from_secs(u64::from(placed.check.timeout));
-        let _held = match ask(&self.places.baselines, &key, patience, cancel) {
-            Ok(Asked::Held(file)) => Some(file),
-            Ok(Asked::Cancelled) => return Err(Obstacle::Cancelled),
-            // A store that cannot be used costs time, nothing else.
-            Ok(Asked::Busy) | Err(_) => None,
+        let _lock = match acquire(&self.paths.baselines, &key, patience, cancel) {
+            Ok(LockOutcome::Acquired(file)) => Some(file),
+            Ok(LockOutcome::Cancelled) => return Err(ExecuteError::Cancelled),
+            // A cache that cannot be used costs time, nothing else.
+            Ok(LockOutcome::TimedOut) | Err(_) => None,
         };
-        let file = self.places.baselines.join(format!("{key}.json"));
-        if let Some((report, age)) = self.known(&file, call)? {
+        let file = self.paths.baselines.join(format!("{key}.json"));
+        if let Some((report, age)) = self.cached(&file, call)? {
             if reuse.run == 1 {
-                self.tools.watcher.see(Progress::CachedBaseline { check: &placed.check.name, age });
+                self.deps.progress.report(Progress::CachedBaseline { check: &placed.check.name, age });
             }
             return Ok(report);
         }
-        let report = find_out()?;
-        if says_something(&report) {
-            let passed = report.passed_set.as_ref().map(|blob| self.tools.blobs.get(blob)).transpose()?;
-            keep(&file, &Kept { format: FORMAT, report: report.clone(), passed });
+        let report = run()?;
+        if is_conclusive(&report) {
+            let passed = report.passed_set.as_ref().map(|blob| self.deps.blobs.get(blob)).transpose()?;
+            let passed = passed.and_then(|names| String::from_utf8(names).ok());
+            store(&file, &CachedReport { format: FORMAT, report: report.clone(), passed });
         }
         Ok(report)
     }
 
     /// The cached report with its age, if it is not too old.
-    fn known(&self, file: &Path, call: &CheckCall) -> Result<Option<(CheckReport, Duration)>, Obstacle> {
+    fn cached(&self, file: &Path, call: &CheckCall) -> Result<Option<(CheckReport, Duration)>, ExecuteError> {
         let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| modified.elapsed().ok());
         let Some(age) = age.filter(|age| *age < OLDEST) else { return Ok(None) };
-        let kept = fs::read(file).ok().and_then(|content| serde_json::from_slice::<Kept>(&content).ok());
-        let Some(kept) = kept.filter(|kept| kept.format == FORMAT) else { return Ok(None) };
-        let passed_set = kept.passed.map(|names| self.tools.blobs.put(&names)).transpose()?;
-        Ok(Some((CheckReport { check: call.check, passed_set, ..kept.report }, age)))
+        let cached = fs::read(file).ok();
+        let cached = cached.and_then(|content| serde_json::from_slice::<CachedReport>(&content).ok());
+        let Some(cached) = cached.filter(|cached| cached.format == FORMAT) else { return Ok(None) };
+        let passed_set = cached.passed.map(|names| self.deps.blobs.put(names.as_bytes())).transpose()?;
+        Ok(Some((CheckReport { check: call.check, passed_set, ..cached.report }, age)))
     }
 
-    /// Everything the outcome of a check at a base depends on, as far as we can know.
+    /// Everything a report depends on, as far as we can know.
     fn key(&self, placed: &PlacedCheck, only: &BTreeSet<FailureId>, reuse: &Reuse) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut add = |part: &[u8]| {
@@ -88,7 +91,8 @@ impl Duty {
         let check = &placed.check;
         let runner = &check.runner;
         let kind = format!("{FORMAT} {:?} {:?} {} {runner}", check.kind, check.verdict, reuse.run);
-        for part in [reuse.tree.0.as_str(), &check.command, &placed.directory, &kind] {
+        // Failures of the check as a whole are told apart by its name.
+        for part in [reuse.tree.as_str(), &check.name, &check.command, &placed.directory, &kind] {
             add(part.as_bytes());
         }
         // Another version may read the same output in another way.
@@ -117,7 +121,7 @@ impl Duty {
     }
 }
 
-fn says_something(report: &CheckReport) -> bool {
+fn is_conclusive(report: &CheckReport) -> bool {
     match report.end {
         CheckEnd::Passed | CheckEnd::Failed => true,
         CheckEnd::Crashed
@@ -128,9 +132,9 @@ fn says_something(report: &CheckReport) -> bool {
     }
 }
 
-/// Keeps an entry whole or not at all. That it could not be kept is no reason to stop.
-fn keep(file: &Path, kept: &Kept) {
-    let Ok(content) = serde_json::to_vec(kept) else { return };
+/// Writes an entry whole or not at all. That it cannot be written is no reason to stop.
+fn store(file: &Path, report: &CachedReport) {
+    let Ok(content) = serde_json::to_vec(report) else { return };
     let Some(directory) = file.parent() else { return };
     let written = tempfile::NamedTempFile::new_in(directory).and_then(|mut unfinished| {
         std::io::Write::write_all(&mut unfinished, &content)?;

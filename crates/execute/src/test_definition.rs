@@ -1,16 +1,17 @@
 //! Which files decide whether a goal passes: its tests, and what its command runs.
 //!
-//! A goal whose tests were edited must also pass with those files as they were. That works for files that hold tests
-//! and nothing else. Of a file that holds both tests and what is tested only the tests are put back, where they can be
-//! told apart, because the fix is in it too.
+//! A goal whose tests were edited must also pass with the base's version of them. Files that contain nothing but tests
+//! are restored whole. Of a file that contains tests beside what they test, only the tests are restored: the fix is in
+//! it too.
 
 use fixpoint_ports::ChangeKind;
 
 /// What a changed file has to do with a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Definition {
+pub(crate) enum TestDefinition {
+    /// Nothing, as far as is known.
     None,
-    /// Tests may stand beside what they test.
+    /// It may contain tests beside what they test.
     Inline,
     /// Its `scripts` say what the goal runs.
     Scripts,
@@ -18,14 +19,14 @@ pub(crate) enum Definition {
     Whole,
 }
 
-/// Directories that hold tests in one language or another.
+/// Directories of tests in one language or another.
 const TEST_DIRECTORIES: [&str; 7] =
     ["tests", "test", "__tests__", "spec", "specs", "testdata", "__snapshots__"];
 /// Endings of names, without the extension, that say test.
 const TEST_ENDINGS: [&str; 10] =
     ["_test", ".test", ".spec", "_spec", "Test", "Tests", "Spec", "IT", "-test", ".cy"];
-/// Files that steer a test runner: even a new one can make everything pass.
-const STEERING: [&str; 12] = [
+/// Configuration of test runners: even a new one can make everything pass.
+const RUNNER_CONFIGURATION: [&str; 12] = [
     "conftest.py",
     "pytest.ini",
     "tox.ini",
@@ -99,30 +100,30 @@ const RUNS_WHAT_IT_IS_GIVEN: [&str; 40] = [
 const PACKAGE_RUNNERS: [&str; 5] = ["npm", "yarn", "pnpm", "bun", "npx"];
 
 /// What a changed path has to do with a goal that runs `command` in `directory`.
-pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &str) -> Definition {
+pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &str) -> TestDefinition {
     let path = &String::from_utf8_lossy(path);
     let name = path.rsplit('/').next().unwrap_or(path);
-    if is_steering(name) {
-        return Definition::Whole;
+    if is_runner_configuration(name) {
+        return TestDefinition::Whole;
     }
     if name == "package.json" && words(command).any(|word| PACKAGE_RUNNERS.contains(&word)) {
-        return Definition::Scripts;
+        return TestDefinition::Scripts;
     }
     match kind {
         // What did not exist weakens nothing, and it may be just what was asked for.
-        ChangeKind::Added => Definition::None,
+        ChangeKind::Added => TestDefinition::None,
         ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged
             if is_test(path, name) || is_run_by(path, name, command, directory) =>
         {
-            Definition::Whole
+            TestDefinition::Whole
         }
-        ChangeKind::Modified if name.ends_with(".rs") => Definition::Inline,
-        ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged => Definition::None,
+        ChangeKind::Modified if name.ends_with(".rs") => TestDefinition::Inline,
+        ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged => TestDefinition::None,
     }
 }
 
-fn is_steering(name: &str) -> bool {
-    STEERING.iter().any(|known| match name.strip_prefix(known) {
+fn is_runner_configuration(name: &str) -> bool {
+    RUNNER_CONFIGURATION.iter().any(|known| match name.strip_prefix(known) {
         Some(rest) => rest.is_empty() || rest.starts_with('.'),
         None => false,
     })
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn what_decides_whether_a_goal_passes() {
         use ChangeKind::{Added, Deleted, Modified};
-        use Definition::{Inline, None, Scripts, Whole};
+        use TestDefinition::{Inline, None, Scripts, Whole};
         for (path, kind, command, directory, expected) in [
             ("src/lib.rs", Modified, "cargo test", "", Inline),
             ("src/lib.rs", Added, "cargo test", "", None),
