@@ -32,7 +32,7 @@ const CHOICES: [(&str, &str, &str); 16] = [
     ("planning.strategy", "Strategy", "prompts/src/render.rs"),
     ("refinement.on_stagnation", "OnStagnation", "decide/src/refinement.rs"),
     ("sandbox", "SandboxMode", "cli/src/commands/loop_command.rs"),
-    ("scope.on_violation", "OnViolation", "decide/src/task_run/trial.rs"),
+    ("scope.on_violation", "OnViolation", "decide/src/task_run/evaluation.rs"),
     // A list of names; the tests of `project` compare it with the runners whose output can be read.
     ("checks[].runner", "Runner::from_name", "execute/src/checking.rs"),
 ];
