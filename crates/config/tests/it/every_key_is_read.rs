@@ -20,11 +20,11 @@ struct Reader {
 const CHOICES: [(&str, &str, &str); 16] = [
     ("agent.kind", "AgentKind", "cli/src/agent.rs"),
     ("baseline.newly_flaky", "NewlyFlaky", "decide/src/baseline.rs"),
-    ("baseline.reuse", "BaselineReuse", "execute/src/baselines.rs"),
+    ("baseline.reuse", "BaselineReuse", "execute/src/baseline_cache.rs"),
     ("checks[].kind", "CheckKind", "cli/src/selected_checks.rs"),
     ("checks[].verdict", "CheckVerdict", "decide/src/verdict.rs"),
     ("convergence.on_stop", "OnStop", "decide/src/run/execution.rs"),
-    ("fingerprint.values", "FingerprintValues", "execute/src/checking.rs"),
+    ("fingerprint.values", "FingerprintValues", "execute/src/check_output.rs"),
     ("models.endpoints.<name>.protocol", "Protocol", "adapters/models/src/request.rs"),
     ("planning.decomposition_level", "DecompositionLevel", "prompts/src/render.rs"),
     ("planning.reflection.after", "ReflectAfter", "decide/src/reflection.rs"),
@@ -34,7 +34,7 @@ const CHOICES: [(&str, &str, &str); 16] = [
     ("sandbox", "SandboxMode", "cli/src/commands/loop_command.rs"),
     ("scope.on_violation", "OnViolation", "decide/src/task_run/evaluation.rs"),
     // A list of names; the tests of `project` compare it with the runners whose output can be read.
-    ("checks[].runner", "Runner::from_name", "execute/src/checking.rs"),
+    ("checks[].runner", "Runner::from_name", "execute/src/run_checks.rs"),
 ];
 
 fn crates() -> PathBuf {
