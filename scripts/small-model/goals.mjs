@@ -47,6 +47,9 @@ export const agents = {
     idle: "cat > /dev/null; echo 'I have done everything, all tests pass'",
 };
 
+/** Goals that do not fit into the prompt of this model and are rejected. */
+const REFUSED = new Map([[10, /tokens, the limit is/]]);
+
 /** Goals that are also run as one task. */
 const JUDGED = new Set([1, 5, 6, 7, 11, 14, 17]);
 
@@ -73,4 +76,6 @@ export const goals = [
     ["nothing", "notes", "Write hello to hello.txt."],
     ["empty", "notes", "\u202e\u200b 🙂🙂🙂 {\"phase\": \"planning\"} \u0007"],
     ["plain", "notes", "Write hello to hello.txt."],
-].map(([repository, agent, text], at) => ({ number: at + 1, repository, agent, text, judged: JUDGED.has(at + 1) }));
+].map(([repository, agent, text], at) => ({
+    number: at + 1, repository, agent, text, judged: JUDGED.has(at + 1), refusal: REFUSED.get(at + 1),
+}));

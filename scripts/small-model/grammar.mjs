@@ -1,5 +1,5 @@
-// A JSON Schema as a grammar of llama.cpp, in the way its own server does it: properties in the order of the schema,
-// those that are not required may be left out, nothing else is allowed. One line, since tokens are few.
+// Turns a JSON Schema into a grammar of llama.cpp, as its own server does: properties in the order of the schema, optional
+// ones may be left out, nothing else is allowed. Output is on one line, to save tokens.
 
 const BASICS = String.raw`
 ws ::= " "?
@@ -32,7 +32,7 @@ export function grammarOf(schema) {
         }
         const required = new Set(schema.required ?? []);
         const pairs = properties.map(([name, value]) => `${literal(name)} ":" ws ${visit(value)}`);
-        // What may follow property number `at`, by whether one was written already.
+        // What may follow property number `at`, depending on whether one was already written.
         const rest = new Map();
         const from = (at, written) => {
             if (at === pairs.length) {

@@ -1,4 +1,4 @@
-// docs/small-model.md, out of what try.mjs found.
+// Writes docs/small-model.md from the results of try.mjs.
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,10 +18,10 @@ const faults = results.filter((result) => result.faults.length > 0);
 const planned = results.filter((result) => result.cause !== "usage" && result.command !== "one");
 const causes = [...count(results.map((result) => `\`${result.cause}\` (exit ${result.code})`))]
     .sort((one, two) => two[1] - one[1]);
-/** Why no plan came, by what `explain` says. */
+/** Why there is no plan, by the output of `explain`. */
 const why = ({ explained }) => {
     const said = (explained?.evidence ?? []).join(" ");
-    const kinds = [["did not answer within", "no answer in time"], ["cut", "cut off by the limit of tokens"],
+    const kinds = [["did not answer within", "no answer in time"], ["cut", "cut off by the token limit"],
         ["no JSON", "no JSON"], ["found nothing", "a part missing"]];
     return kinds.find(([words]) => said.includes(words))?.[1] ?? "something else";
 };
@@ -32,25 +32,25 @@ const names = { plan: "`plan`", run: "`run`", one: "`run --no-plan`" };
 
 console.log(readFileSync(join(here, "introduction.md"), "utf8").trimEnd());
 console.log(`
-## What came of it
+## Results
 
-${results.length} commands over ${goals.length} goals, ${sum("calls")} requests to the model, ${sum("tokens")} tokens written by it,
+${results.length} commands over ${goals.length} goals, ${sum("calls")} requests to the model, ${sum("tokens")} output tokens,
 ${Math.round(sum("seconds") / 60)} minutes, with one thread on a busy machine (node-llama-cpp ${runtime}).
 
-| ended as | commands |
+| result | commands |
 |---|---|
 ${causes.map(([cause, times]) => `| ${cause} | ${times} |`).join("\n")}
 
-- Faults found by the checks above: ${faults.length === 0 ? "none" : faults.length}.
-- Commands that asked for a plan: ${planned.length}; those that got one through the structure check: ${
+- Violations of the checks above: ${faults.length === 0 ? "none" : faults.length}.
+- Commands that asked for a plan: ${planned.length}; plans that passed the structure check: ${
     planned.filter((result) => result.plans > 0).length}; accepted by the judge: ${
     planned.filter((result) => result.accepted).length}.
-- Why \`model_unavailable\`, by the last answer: ${reasons}.
+- Reasons for \`model_unavailable\`, by the last answer: ${reasons}.
 - Tasks done: ${results.flatMap((result) => result.proofs ?? []).length}; branches: ${
-    results.filter((result) => result.branch).length}; attempts of agents: ${sum("attempts")}.
-- The largest share of the announced worst case that was used: ${(Math.max(0, ...worst) * 100).toFixed(1)} % of the model calls.
+    results.filter((result) => result.branch).length}; agent attempts: ${sum("attempts")}.
+- The most model calls of a command, as a share of its announced bound: ${(Math.max(0, ...worst) * 100).toFixed(1)} %.
 
-| goal | repository | command | schema | exit | ended as | calls | of at most | tokens written | seconds |
+| goal | repository | command | schema | exit | result | calls | bound | output tokens | seconds |
 |---|---|---|---|---|---|---|---|---|---|
 ${results.map((result) => {
         const goal = goals.find((goal) => goal.number === result.goal);

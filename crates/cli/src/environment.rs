@@ -1,13 +1,13 @@
-//! What agents and checks see of the environment, and which of its values are secrets.
+//! Which environment variables agents and checks see, and which of their values are secrets.
 
 use std::ffi::{OsStr, OsString};
 
-use fixpoint_agents::of_program;
-use fixpoint_processes::scrubbed;
+use fixpoint_agents::agent_for_program;
+use fixpoint_processes::filtered_environment;
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::ModelSettings;
 
-/// What toolchains need to find themselves. None of these holds a secret.
+/// Variables of toolchains. None of them contains a secret.
 const TOOLCHAINS: [&str; 47] = [
     "CARGO_HOME",
     "RUSTUP_HOME",
@@ -58,8 +58,8 @@ const TOOLCHAINS: [&str; 47] = [
     "CXX",
 ];
 
-/// What agents that are run as plain commands sign in with, by the name of their program. What the others need, their
-/// kind knows.
+/// Variables that agents need to sign in, by the name of their program. The adapter of `claude` and `codex` names its
+/// own.
 const OWN_NAMES: [(&str, &[&str]); 7] = [
     ("gemini", &["GEMINI_*", "GOOGLE_*", "NODE_EXTRA_CA_CERTS"]),
     ("opencode", &["OPENCODE_*", "NODE_EXTRA_CA_CERTS"]),
@@ -70,7 +70,7 @@ const OWN_NAMES: [(&str, &[&str]); 7] = [
     ("copilot", &["COPILOT_*", "GH_TOKEN"]),
 ];
 
-/// Agents that sign in with the keys of whichever vendor they are told to use.
+/// Agents that can use the API key of any vendor.
 const OF_ANY_VENDOR: [&str; 3] = ["opencode", "aider", "goose"];
 const VENDOR_KEYS: [&str; 18] = [
     "ANTHROPIC_API_KEY",
@@ -95,15 +95,15 @@ const VENDOR_KEYS: [&str; 18] = [
 
 type Variables = Vec<(OsString, OsString)>;
 
-/// What checks and set-up commands see.
+/// For checks and setup commands.
 pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) -> Variables {
-    scrubbed(environment, &with_toolchains(named))
+    filtered_environment(environment, &with_toolchains(named))
 }
 
-/// What an agent sees: its own sign-in beside that. It is known by the name of its kind or of its program.
+/// For an agent: the same, and what it needs to sign in. It is named by its kind or its program.
 pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], agent: &str) -> Variables {
-    let known = of_program(agent).environment();
-    let clouds = known.with.iter().filter(|(switch, _)| is_on(environment, switch));
+    let known = agent_for_program(agent).environment();
+    let clouds = known.when_enabled.iter().filter(|(switch, _)| is_on(environment, switch));
     let of_kind = known.always.iter().chain(clouds.flat_map(|(_, names)| names.iter()));
     let of_name = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
     let keys = VENDOR_KEYS.iter().filter(|_| OF_ANY_VENDOR.contains(&agent));
@@ -120,8 +120,8 @@ fn with_toolchains(named: &[String]) -> Vec<String> {
     TOOLCHAINS.iter().map(ToString::to_string).chain(named.iter().cloned()).collect()
 }
 
-/// Knows the values of variables that are likely to be secrets, and of those that the configuration says are keys,
-/// whatever they are called.
+/// Redacts the values of variables that look like secrets by their name, and of those that the configuration names as
+/// API keys.
 pub(crate) fn redactor(environment: &[(OsString, OsString)], models: &ModelSettings) -> Redactor {
     let keys: Vec<&str> =
         models.endpoints.values().filter_map(|endpoint| endpoint.api_key_env.as_deref()).collect();

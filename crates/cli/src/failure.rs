@@ -1,16 +1,13 @@
-//! Why a command ended without its result, by what the user can do about it. Each message stays on one line unless
-//! it lists several problems.
+//! Why a command failed, by what the user can do about it. A message is one line unless it lists several problems.
 
 use std::io;
 use std::path::PathBuf;
 
 use fixpoint_config::ConfigErrors;
 use fixpoint_engine::EngineError;
-use fixpoint_journal::OpenError;
 use fixpoint_ports::{BlobError, JournalError, WorkspaceError};
 use fixpoint_runs::RunError;
 
-/// Why a command ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The input is wrong: correct it.
@@ -21,20 +18,15 @@ pub(crate) enum Failure {
     Configuration(#[from] ConfigErrors),
     /// A file could not be read: name another, or make it readable.
     #[error("cannot read {}: {source}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     /// Standard input could not be read.
     #[error("cannot read standard input: {0}")]
     NoInput(io::Error),
     /// Standard output could not be written, as on a full disk: make space, or write elsewhere.
     #[error("cannot write the result: {0}")]
     NoOutput(io::Error),
-    /// Whoever read the output has gone.
-    #[error("nobody reads the output any more")]
+    /// The reader of a pipe has ended; that is no error.
+    #[error("the output was closed")]
     ReaderGone,
     /// The repository or its workspaces cannot be used.
     #[error("{0}")]
@@ -42,32 +34,22 @@ pub(crate) enum Failure {
     /// The run cannot be used.
     #[error("{0}")]
     Run(#[from] RunError),
-    /// The run could not go on; it can be resumed once the reason is gone.
-    #[error("{source}\nThe run is kept: once the reason is gone, `fixpoint resume {run}` goes on.")]
-    Interrupted {
-        /// The run.
-        run: String,
-        /// Why.
-        source: EngineError,
-    },
+    /// The run could not continue; it can be resumed when the cause is fixed.
+    #[error("{source}\nThe run is saved. When the cause is fixed, `fixpoint resume {run}` continues it.")]
+    Interrupted { run: String, source: EngineError },
     /// A file could not be written: make space, or make it writable.
     #[error("cannot write {}: {source}", .path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Something needed is not here.
+    Unwritable { path: PathBuf, source: io::Error },
+    /// Something needed is missing.
     #[error("{0}")]
     Unavailable(String),
-    /// Fixpoint itself is at fault.
-    #[error("internal error: {0}; please report it")]
+    /// A defect of Fixpoint.
+    #[error("internal error: {0}; please report this")]
     Internal(String),
 }
 
 impl Failure {
-    /// The exit code: 2 for what the user can correct, 7 for what is needed and not to be had, 1 for what is ours.
+    /// 2 if the user can correct it, 7 if something needed is unavailable, 1 if it is a defect of Fixpoint.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::BadInput(_) | Self::Configuration(_) | Self::Unreadable { .. } => 2,
@@ -82,33 +64,24 @@ impl Failure {
 
 fn of_workspace(error: &WorkspaceError) -> u8 {
     match error {
-        WorkspaceError::NotARepository(_)
-        | WorkspaceError::Empty
+        WorkspaceError::UnusableRepository { .. }
         | WorkspaceError::NoSuchCommit(_)
-        | WorkspaceError::BadName(_)
+        | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. } => 2,
-        WorkspaceError::NoSpace(_)
-        | WorkspaceError::Busy(_)
-        | WorkspaceError::NoGit(_)
+        WorkspaceError::UnusableGit { .. }
+        | WorkspaceError::NoSpace(_)
+        | WorkspaceError::AllInUse(_)
+        | WorkspaceError::Git { .. }
         | WorkspaceError::Io { .. } => 7,
         WorkspaceError::Cancelled => 130,
-        WorkspaceError::Unreadable { .. } | WorkspaceError::Git { .. } => 1,
     }
 }
 
 fn of_run(error: &RunError) -> u8 {
     match error {
-        RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Unclear { .. } => 2,
-        RunError::Locked { .. } | RunError::Io { .. } | RunError::Blobs { .. } => 7,
-        RunError::Journal { source, .. } => match source {
-            OpenError::NoSpace(_) | OpenError::Unavailable(_) => 7,
-            OpenError::Missing(_)
-            | OpenError::Exists(_)
-            | OpenError::Damaged(_)
-            | OpenError::Newer { .. }
-            | OpenError::TooLarge { .. } => 1,
-        },
-        RunError::Damaged { .. } | RunError::Record { .. } => 1,
+        RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Ambiguous { .. } => 2,
+        RunError::Unavailable { .. } => 7,
+        RunError::Damaged { .. } | RunError::Unreadable { .. } => 1,
     }
 }
 
@@ -119,10 +92,7 @@ fn of_engine(error: &EngineError) -> u8 {
         | EngineError::Blob(BlobError::NoSpace(_) | BlobError::Unavailable(_)) => 7,
         EngineError::Journal(JournalError::TooLarge { .. })
         | EngineError::Blob(BlobError::Missing(_) | BlobError::Damaged(_))
-        | EngineError::Record(_)
-        | EngineError::OutOfPlace(_)
-        | EngineError::Silence
-        | EngineError::Encoding(_) => 1,
+        | EngineError::Defect(_) => 1,
     }
 }
 

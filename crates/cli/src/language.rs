@@ -1,17 +1,22 @@
-//! In which language people are spoken to: `--lang`, else `FIXPOINT_LANG`, else the locale.
+//! Which language messages are in: `--lang`, else `FIXPOINT_LANG`, else the locale.
 
 use std::ffi::OsString;
 
 use clap::ValueEnum;
 use fixpoint_vocabulary::Lang;
 
-/// `--lang`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LangArgument {
-    /// English
     En,
-    /// 日本語
     Ja,
+}
+
+/// A message in one of the two languages.
+pub(crate) fn say(lang: Lang, en: impl Into<String>, ja: impl Into<String>) -> String {
+    match lang {
+        Lang::En => en.into(),
+        Lang::Ja => ja.into(),
+    }
 }
 
 /// The language asked for, or that of the locale. `LC_ALL` wins over `LC_MESSAGES`, and that over `LANG`.

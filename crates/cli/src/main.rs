@@ -1,34 +1,36 @@
-//! The `fixpoint` command: the composition root. It reads arguments and surroundings, calls what the other crates
+//! The `fixpoint` command: the composition root. It reads arguments and process globals, calls what the other crates
 //! decide, and renders the result; it decides nothing itself.
 
 mod agent;
 mod allowance;
+mod app_context;
 mod arguments;
 mod commands;
+mod dispatcher;
 mod display;
 mod environment;
-mod evidence;
 mod failure;
-mod judges;
+mod judge_noise;
 mod language;
 mod output;
 mod person;
-mod personal;
+mod prompt_text;
 mod repository;
+mod scripted_person;
+mod selected_checks;
 mod session;
 mod signals;
-mod staff;
-mod staging;
-mod surroundings;
+mod text_layout;
+mod user_config_api;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::app_context::AppContext;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::surroundings::Surroundings;
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -36,9 +38,9 @@ fn main() -> ExitCode {
         return fixpoint_processes::supervisor_main(words);
     }
     let arguments = Arguments::parse();
-    let surroundings = Surroundings::of_this_process(&arguments);
-    let mut output = Output::to_stdout(surroundings.lang);
-    let result = commands::run(&arguments, &surroundings, &mut output);
+    let app = AppContext::of_this_process(&arguments.global);
+    let mut output = Output::to_stdout(app.lang);
+    let result = commands::run(&arguments, &app, &mut output);
     match result.and_then(|code| output.finish().map(|()| code)) {
         Ok(code) => ExitCode::from(code),
         // A reader that has seen enough is no failure of ours.

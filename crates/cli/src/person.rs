@@ -1,4 +1,4 @@
-//! The person at the terminal, or nobody.
+//! Asking the person at the terminal, or nobody.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -14,46 +14,46 @@ use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind, Remark};
 use crate::display::Speaker;
 use crate::output::harmless;
 
-/// Between two looks at whether a stop was asked for.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How often a wait checks for a stop.
+const POLL: Duration = Duration::from_millis(100);
 
-/// Nobody: runs at night, in CI, with `--non-interactive`.
+/// For runs in CI and with `--non-interactive`: nobody answers.
 #[derive(Debug)]
-pub(crate) struct Nobody;
+pub(crate) struct NoPerson;
 
-impl Person for Nobody {
+impl Person for NoPerson {
     fn ask(&self, _: &PersonAsk, _: &Cancel) -> PersonAnswer {
         PersonAnswer::Nobody
     }
 }
 
-/// Whoever sits at the terminal.
+/// The person at the terminal.
 #[derive(Debug)]
-pub(crate) struct AtTerminal {
+pub(crate) struct TerminalPerson {
     speaker: Speaker,
     redactor: Redactor,
     name: String,
 }
 
-impl AtTerminal {
+impl TerminalPerson {
     pub(crate) const fn new(speaker: Speaker, redactor: Redactor, name: String) -> Self {
         Self { speaker, redactor, name }
     }
 }
 
-impl Person for AtTerminal {
+impl Person for TerminalPerson {
     fn ask(&self, ask: &PersonAsk, cancel: &Cancel) -> PersonAnswer {
-        let Some(typed) = typed() else { return PersonAnswer::Nobody };
-        // One question at a time, and its time begins when it is put.
-        let lines = typed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(terminal) = terminal_lines() else { return PersonAnswer::Nobody };
+        // One question at a time; its time starts when it is shown.
+        let lines = terminal.lock().unwrap_or_else(PoisonError::into_inner);
         let until = Instant::now() + Duration::from_secs(u64::from(ask.within));
-        forget(&lines);
+        discard(&lines);
         let by = self.redactor.redact(&self.name);
         self.speaker.say(&harmless(ask.about.as_str()));
         match ask.kind {
             PersonAskKind::Approval => {
-                self.speaker.say("Agree? [y/N]");
-                match next(&lines, until, cancel) {
+                self.speaker.say("Do you agree? [y/N]");
+                match next_line(&lines, until, cancel) {
                     Some(line) if matches!(line.trim().to_lowercase().as_str(), "y" | "yes" | "はい") => {
                         PersonAnswer::Approved { by }
                     }
@@ -62,31 +62,35 @@ impl Person for AtTerminal {
                 }
             }
             PersonAskKind::Clarification => {
-                let mut said = Vec::new();
+                let mut remarks = Vec::new();
                 for question in &ask.questions {
-                    self.speaker
-                        .say(&format!("? {} (an empty line: you decide)", harmless(question.as_str())));
-                    let Some(line) = next(&lines, until, cancel) else { break };
+                    self.speaker.say(&format!(
+                        "? {} (press Enter to let the planner decide)",
+                        harmless(question.as_str())
+                    ));
+                    let Some(line) = next_line(&lines, until, cancel) else { break };
                     if !line.trim().is_empty() {
                         let text = self.redactor.redact(&format!("{question} — {}", line.trim()));
-                        said.push(Remark { by: by.clone(), text });
+                        remarks.push(Remark { by: by.clone(), text });
                     }
                 }
-                if said.is_empty() { PersonAnswer::Nobody } else { PersonAnswer::Said(said) }
+                if remarks.is_empty() { PersonAnswer::Nobody } else { PersonAnswer::Said(remarks) }
             }
         }
     }
 }
 
-/// What is typed, read by one thread for the whole process: a read of a terminal cannot be called off, and a second
-/// reader would lose the line that the first one waits for.
-fn typed() -> Option<&'static Mutex<Receiver<String>>> {
-    static TYPED: OnceLock<Option<Mutex<Receiver<String>>>> = OnceLock::new();
-    TYPED.get_or_init(|| File::open("/dev/tty").ok().map(|terminal| Mutex::new(lines_of(terminal)))).as_ref()
+/// The lines typed at the terminal. One thread reads them for the whole process: reading a terminal cannot be cancelled,
+/// and a second reader would lose the line that the first one waits for.
+fn terminal_lines() -> Option<&'static Mutex<Receiver<String>>> {
+    static LINES: OnceLock<Option<Mutex<Receiver<String>>>> = OnceLock::new();
+    LINES
+        .get_or_init(|| File::open("/dev/tty").ok().map(|terminal| Mutex::new(read_lines(terminal))))
+        .as_ref()
 }
 
-/// What was typed before a question was put answers nothing.
-fn forget(lines: &Receiver<String>) {
+/// Lines typed before a question was shown do not answer it.
+fn discard(lines: &Receiver<String>) {
     loop {
         match lines.try_recv() {
             Ok(_) => {}
@@ -95,8 +99,7 @@ fn forget(lines: &Receiver<String>) {
     }
 }
 
-/// Lines as they are typed.
-fn lines_of(terminal: File) -> Receiver<String> {
+fn read_lines(terminal: File) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(terminal).lines().map_while(Result::ok) {
@@ -108,9 +111,9 @@ fn lines_of(terminal: File) -> Receiver<String> {
     receiver
 }
 
-fn next(lines: &Receiver<String>, until: Instant, cancel: &Cancel) -> Option<String> {
+fn next_line(lines: &Receiver<String>, until: Instant, cancel: &Cancel) -> Option<String> {
     while !cancel.is_asked() && Instant::now() < until {
-        match lines.recv_timeout(PAUSE) {
+        match lines.recv_timeout(POLL) {
             Ok(line) => return Some(line),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return None,

@@ -6,27 +6,31 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fixpoint_agents::{Agent, Command as AnyCommand};
-use fixpoint_consult::{Advisers, Consultant, Person, PlanMemory};
-use fixpoint_decide::run::{Judging, RunOrder, TaskSource};
-use fixpoint_engine::{Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, Recorded, Return};
-use fixpoint_execute::{Duty, LocalExecutor, Places, Tools, agent_of, agent_words};
+use fixpoint_agents::{Agent, GenericAgent};
+use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
+use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
+use fixpoint_engine::{
+    Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
+};
+use fixpoint_execute::{
+    ExecutionContext, ExecutionDeps, ExecutionPaths, LocalExecutor, agent_of, agent_words,
+};
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_runs::{RunDirectory, RunError, RunId, Story, write_artifacts};
+use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::brief::Brief;
 
-use crate::display::{Display, Speaker, Telling};
+use crate::app_context::{AppContext, Screen};
+use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
+use crate::display::{Display, Speaker, Verbosity};
 use crate::environment;
 use crate::failure::Failure;
-use crate::person::{AtTerminal, Nobody};
+use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
-use crate::signals::Listening;
-use crate::staff::{Staff, advisers, model_surroundings};
-use crate::staging::Played;
-use crate::surroundings::{Screen, Surroundings};
+use crate::scripted_person::ScriptedPerson;
+use crate::signals::SignalListener;
 
 /// The argument by which this program is started again to supervise.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -48,205 +52,229 @@ impl Clock for WallClock {
 }
 
 /// Where a run is recorded, beside its journal.
-pub(crate) struct Around<'a> {
-    pub(crate) surroundings: &'a Surroundings,
+pub(crate) struct SessionContext<'a> {
+    pub(crate) app: &'a AppContext,
     pub(crate) repository: &'a Repository,
     pub(crate) screen: Screen,
 }
 
-/// What a run came to.
-pub(crate) struct Driven {
-    pub(crate) recorded: Recorded,
-    pub(crate) ending: Ending,
+/// A run that was driven to its end, or until somebody has to do something.
+pub(crate) struct RunOutcome {
+    pub(crate) folded: FoldedRun,
+    pub(crate) ending: EngineExit,
 }
 
-impl Around<'_> {
+/// What is known of a run before it is driven.
+pub(crate) struct RunStart {
+    pub(crate) header: JournalHeader,
+    /// What earlier processes recorded.
+    pub(crate) history: Option<RunHistory>,
+    /// Writes the files about it, where it has any.
+    pub(crate) artifacts: Option<ArtifactWriter>,
+}
+
+impl SessionContext<'_> {
     /// Begins a run with a name of its own and drives it to its end.
-    pub(crate) fn begin(&self, order: RunOrder, brief: Brief) -> Result<(RunDirectory, Driven), Failure> {
+    pub(crate) fn begin(&self, order: RunOrder, brief: Brief) -> Result<(RunDirectory, RunOutcome), Failure> {
         let now = WallClock.now_ms();
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
-        let run = self.repository.home.run(&RunId::new(now, entropy.as_bytes()));
+        let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
-        let journal = FileJournal::create(&run.path).map_err(|source| RunError::unopened(&run.id, source))?;
-        let opening = Opening { format: FORMAT, at: now, order, brief: Some(brief) };
-        let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
+        let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
+        let header = JournalHeader { format: FORMAT, at: now, order, brief: Some(brief) };
+        let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
+        let start = RunStart { header: header.clone(), history: None, artifacts };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
-        let seat = Seat { run: Some(&run), blobs: Arc::clone(&blobs) };
-        let driven = self.drive(&seat, recorded, |executor| {
-            let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-            Engine::begin(desk, executor, opening)
+        let storage = RunStorage { run: Some(&run), blobs: Arc::clone(&blobs) };
+        let outcome = self.drive(&storage, start, |executor| {
+            let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+            Engine::begin(deps, executor, header)
         })?;
-        Ok((run.clone(), driven))
+        Ok((run.clone(), outcome))
     }
 
     /// Takes a run up and drives it to its end.
-    pub(crate) fn resume(&self, run: &RunDirectory, mode: OpenMode, back: Return) -> Result<Driven, Failure> {
+    pub(crate) fn resume(
+        &self,
+        run: &RunDirectory,
+        mode: OpenMode,
+        request: ResumeRequest,
+    ) -> Result<RunOutcome, Failure> {
         let _lock = run.lock()?;
         let opened =
-            FileJournal::open(&run.path, mode).map_err(|source| RunError::unopened(&run.id, source))?;
+            FileJournal::open(&run.path, mode).map_err(|error| RunError::journal(&run.id, &error))?;
         if let Some(cut) = &opened.cut {
-            self.surroundings.notices.say(&cut_words(cut));
+            self.app.notices.say(&cut_words(cut));
         }
         let payloads = opened.records.iter().map(|record| record.payload.as_slice());
         let recorded = run.recorded(payloads)?;
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
-        let seat = Seat { run: Some(run), blobs: Arc::clone(&blobs) };
-        // The process may have died between a record and what is written about it.
-        if recorded.records.iter().any(is_told)
-            && let Err(error) = write_artifacts(run, &recorded, self.surroundings.lang)
-        {
-            self.surroundings.notices.say(&format!("the artifacts could not be written: {error}"));
+        let storage = RunStorage { run: Some(run), blobs: Arc::clone(&blobs) };
+        let mut artifacts = ArtifactWriter::new(run, self.app.lang);
+        let FoldedRun { run, history } =
+            FoldedRun::watched(&recorded, |record, view| artifacts.note(record, view));
+        if let Err(error) = artifacts.catch_up(RunView { run: &run, history: &history }) {
+            self.app.notices.say(&format!("the artifacts could not be written: {error}"));
         }
-        self.drive(&seat, recorded.clone(), |executor| {
-            let desk = Desk { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
-            Ok(Engine::resume(desk, executor, &recorded, back))
+        let next = recorded.next();
+        let RecordedRun { header, records } = recorded;
+        // Nobody needs the records any more, and there may be many.
+        drop((records, opened.records));
+        let start = RunStart { header, history: Some(history), artifacts: Some(artifacts) };
+        self.drive(&storage, start, |executor| {
+            let deps = EngineDeps { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
+            Ok(Engine::resume(deps, executor, run, next, request))
         })
     }
 
-    /// Drives an engine to its end. `recorded` is what is on record so far.
+    /// Drives an engine to its end.
     pub(crate) fn drive<J: Journal>(
         &self,
-        seat: &Seat<'_>,
-        mut recorded: Recorded,
+        storage: &RunStorage<'_>,
+        start: RunStart,
         make: impl FnOnce(LocalExecutor) -> Result<Engine<J, LocalExecutor>, EngineError>,
-    ) -> Result<Driven, Failure> {
-        let name = seat.name();
+    ) -> Result<RunOutcome, Failure> {
+        let RunStart { header, history, mut artifacts } = start;
+        let name = storage.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
-        let brief = recorded.opening.brief.as_ref();
+        let brief = header.brief.as_ref();
         let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
-        let telling = if seat.run.is_some() { Telling::Everything } else { Telling::Notices };
-        let look = (self.screen, self.surroundings.lang);
-        let display = Display::new(look, telling, &name, max_iterations);
+        let verbosity = if storage.run.is_some() { Verbosity::Everything } else { Verbosity::Notices };
+        let look = (self.screen, self.app.lang);
+        let display = Display::new(look, verbosity, &name, max_iterations);
         let (outbox, inbox) = mailbox();
-        let listening = Listening::begin(outbox.clone())
+        let signals = SignalListener::begin(outbox.clone())
             .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
-        let staff = self.staff(seat, &recorded, &display)?;
-        let mut engine = make(LocalExecutor::new(Arc::new(staff), outbox)).map_err(interrupted)?;
-        let mut story = Story::of(&recorded);
-        let mut watch = |record: &Record, _: &fixpoint_decide::run::Run| {
-            story.add(record);
-            recorded.records.push(record.clone());
-            display.record(record, &story);
-            let comments = self.surroundings.staging().map(|staging| staging.comment(record, &story));
-            comments.iter().flatten().for_each(|line| display.comment(line));
-            self.keep_artifacts(seat, record, &recorded, &display);
+        let dispatcher = self.dispatcher(storage, &header, &display)?;
+        let mut engine = make(LocalExecutor::new(Arc::new(dispatcher), outbox)).map_err(interrupted)?;
+        let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), header.at));
+        let mut watch = |records: &[Record], run: &Run| {
+            for record in records {
+                let changed = history.add(record, run);
+                let view = RunView { run, history: &history };
+                display.record(record, view);
+                let comments = self.app.demo_script().map(|script| script.comment(record, view));
+                comments.iter().flatten().for_each(|line| display.comment(line));
+                // Artifacts can be made again from the journal: a failure to write them does not stop the run.
+                let written = artifacts.as_mut().map(|artifacts| artifacts.record(record, view, &changed));
+                if let Some(Err(error)) = written {
+                    display.line(&format!("the artifacts could not be written: {error}"));
+                }
+            }
+            history.forget_ended(run);
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
-        if listening.is_asked() {
+        if signals.is_asked() {
             display.line("waiting for what was started to end");
         }
         // An engine that could not go on has called nothing off; this does, and waits.
-        drop(engine);
-        Ok(Driven { ending: ending?, recorded })
+        let run = engine.into_state();
+        Ok(RunOutcome { folded: FoldedRun { run, history }, ending: ending? })
     }
 
-    /// Everybody who performs the errands of this run.
-    fn staff(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Staff, Failure> {
-        let duty = self.duty(seat, recorded, display)?;
-        let TaskSource::Planned(order) = &recorded.opening.order.tasks else {
-            return Ok(Staff { duty, consultant: None });
+    /// What executes the commands of this run.
+    fn dispatcher(
+        &self,
+        storage: &RunStorage<'_>,
+        header: &JournalHeader,
+        display: &Display,
+    ) -> Result<Dispatcher, Failure> {
+        let context = self.execution_context(storage, header, display)?;
+        let TaskSource::Planned(order) = &header.order.tasks else {
+            return Ok(Dispatcher { context, questions: None });
         };
-        let around = model_surroundings(
-            self.surroundings,
-            &duty.brief.settings.models,
-            Arc::clone(&duty.tools.processes),
-            seat.run.map(|run| run.path.as_path()),
+        let environment = model_environment(
+            self.app,
+            &context.brief.settings.models,
+            Arc::clone(&context.deps.processes),
+            storage.run.map(|run| run.path.as_path()),
         );
-        let advisers = match (advisers(&duty.brief.settings.models, &around), order.judging) {
-            (Ok((advisers, _)), _) => advisers,
-            (Err(_), Judging::ByChecksAlone) => Advisers::new(),
+        let models = match (models_by_role(&context.brief.settings.models, &environment), order.judging) {
+            (Ok((models, _)), _) => models,
+            (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
         };
-        let person = self.person(display.speaker(), duty.tools.redactor.clone());
-        let outputs = duty.places.outputs.clone();
-        let consultant = Consultant {
-            brief: duty.brief.clone(),
-            advisers,
-            workspaces: Arc::clone(&duty.tools.workspaces),
+        let person = self.person(display.speaker(), context.deps.redactor.clone());
+        let outputs = context.paths.outputs.clone();
+        let questions = QuestionHandler {
+            brief: context.brief.clone(),
+            models,
+            workspaces: Arc::clone(&context.deps.workspaces),
             person,
-            memory: PlanMemory::new(self.repository.home.memory().join("plans")),
-            redactor: duty.tools.redactor.clone(),
-            words_of: Box::new(move |id| agent_words(&outputs, id)),
-            prompts: duty.places.prompts.clone(),
-            hearing: display.hearing(),
-            seen: Mutex::default(),
+            plan_cache: PlanCache::new(self.repository.state.memory().join("plans")),
+            redactor: context.deps.redactor.clone(),
+            agent_text_file: Box::new(move |id| agent_words(&outputs, id)),
+            prompts: context.paths.prompts.clone(),
+            on_progress: display.ask_progress(),
+            contexts: Mutex::default(),
         };
-        Ok(Staff { duty, consultant: Some(consultant) })
+        Ok(Dispatcher { context, questions: Some(questions) })
     }
 
     /// Whoever may be asked.
     fn person(&self, speaker: Speaker, redactor: Redactor) -> Arc<dyn Person> {
-        match self.surroundings.staging() {
-            Some(staging) => Arc::new(Played { speaker, redactor, staging: Arc::clone(staging) }),
-            None if self.surroundings.can_ask() => {
-                let name = self.surroundings.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(AtTerminal::new(speaker, redactor, name.unwrap_or_default()))
+        match self.app.demo_script() {
+            Some(script) => Arc::new(ScriptedPerson { speaker, redactor, script: Arc::clone(script) }),
+            None if self.app.can_ask() => {
+                let name = self.app.variable("USER").map(|name| name.to_string_lossy().into_owned());
+                Arc::new(TerminalPerson::new(speaker, redactor, name.unwrap_or_default()))
             }
-            None => Arc::new(Nobody),
+            None => Arc::new(NoPerson),
         }
     }
 
-    fn duty(&self, seat: &Seat<'_>, recorded: &Recorded, display: &Display) -> Result<Duty, Failure> {
-        let Some(brief) = recorded.opening.brief.clone() else {
+    fn execution_context(
+        &self,
+        storage: &RunStorage<'_>,
+        header: &JournalHeader,
+        display: &Display,
+    ) -> Result<ExecutionContext, Failure> {
+        let Some(brief) = header.brief.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
-        let environment = self.surroundings.environment();
+        let environment = self.app.environment();
         let agent = agent_name(&brief);
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
         let named = &brief.settings.workspace.env;
-        Ok(Duty {
-            run: seat.name(),
-            task: crate::evidence::TASK.into(),
+        Ok(ExecutionContext {
+            run: storage.name(),
+            task: crate::selected_checks::TASK.into(),
             goals: None,
             agent_environment: environment::of_agent(environment, named, &agent),
             check_environment: environment::of_checks(environment, named),
-            places: seat.places(self.repository)?,
-            tools: Tools {
+            paths: storage.execution_paths(self.repository)?,
+            deps: ExecutionDeps {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
                 processes: Arc::new(processes),
-                blobs: Arc::clone(&seat.blobs),
+                blobs: Arc::clone(&storage.blobs),
                 redactor: environment::redactor(environment, &brief.settings.models),
-                watcher: display.watcher(),
+                progress: display.progress_listener(),
             },
             brief,
         })
     }
-
-    /// Artifacts can be made again from the journal, so that they cannot be written ends nothing.
-    fn keep_artifacts(&self, seat: &Seat<'_>, record: &Record, recorded: &Recorded, display: &Display) {
-        let Some(run) = seat.run.filter(|_| is_told(record)) else { return };
-        if let Err(error) = write_artifacts(run, recorded, self.surroundings.lang) {
-            display.line(&format!("the artifacts could not be written: {error}"));
-        }
-    }
-}
-
-/// Whether artifacts tell of a record.
-fn is_told(record: &Record) -> bool {
-    let is_judged = record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some());
-    is_judged || record.decision.commands().next().is_none()
 }
 
 /// Where a run keeps its things.
-pub(crate) struct Seat<'a> {
+pub(crate) struct RunStorage<'a> {
     /// Its directory; a comparison that nobody will look at again has none.
     pub(crate) run: Option<&'a RunDirectory>,
     /// Its large payloads.
     pub(crate) blobs: Arc<dyn Blobs>,
 }
 
-impl Seat<'_> {
+impl RunStorage<'_> {
     /// Removes what a run without a directory left: its files, and the commits it compared.
     pub(crate) fn forget(&self, repository: &Repository) -> Result<(), Failure> {
         if self.run.is_none() {
             // It is found by nobody, and the next process of this number overwrites it.
             drop(std::fs::remove_dir_all(scratch(repository)));
             let prefix = format!("{}/", self.name());
-            let mut kept = repository.workspaces.kept()?;
+            let mut kept = repository.workspaces.stored_refs()?;
             kept.retain(|kept| kept.reference.starts_with(&prefix));
-            repository.workspaces.forget(&kept)?;
+            repository.workspaces.delete_refs(&kept)?;
         }
         Ok(())
     }
@@ -255,7 +283,7 @@ impl Seat<'_> {
         self.run.map_or_else(|| format!("check-{}", std::process::id()), |run| run.id.to_string())
     }
 
-    fn places(&self, repository: &Repository) -> Result<Places, Failure> {
+    fn execution_paths(&self, repository: &Repository) -> Result<ExecutionPaths, Failure> {
         let (outputs, prompts) = match self.run {
             Some(run) => (run.outputs(), run.prompts()),
             None => (scratch(repository).join("output"), scratch(repository).join("prompts")),
@@ -264,18 +292,18 @@ impl Seat<'_> {
             std::fs::create_dir_all(directory)
                 .map_err(|source| Failure::Unwritable { path: directory.clone(), source })?;
         }
-        Ok(Places {
+        Ok(ExecutionPaths {
             outputs,
             prompts,
-            baselines: repository.home.baselines(),
-            locks: repository.home.locks(),
+            baselines: repository.state.baselines(),
+            locks: repository.state.locks(),
         })
     }
 }
 
 /// Where a run without a directory keeps its output.
 fn scratch(repository: &Repository) -> std::path::PathBuf {
-    repository.home.runs().join(".check").join(std::process::id().to_string())
+    repository.state.runs().join(".check").join(std::process::id().to_string())
 }
 
 fn cut_words(cut: &Cut) -> String {
@@ -292,7 +320,7 @@ fn cut_words(cut: &Cut) -> String {
 /// What an agent is known by: its kind, or the name of its program without the directory.
 fn agent_name(brief: &Brief) -> String {
     let kind = agent_of(brief).name();
-    if kind != AnyCommand.name() {
+    if kind != GenericAgent.name() {
         return kind.to_string();
     }
     let program = brief.agent.first().map(Path::new).and_then(Path::file_name);

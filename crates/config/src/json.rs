@@ -1,10 +1,9 @@
-//! JSON text to a tree, and trees from any deserialiser.
+//! JSON text to a tree with positions.
 //!
-//! Owns the places of keys and values in a JSON text. Refuses a key that is given twice in one object, which
-//! readers elsewhere settle silently and differently.
+//! A key that occurs twice in one object is an error; other JSON readers silently take one of the two.
 //!
-//! Invariant: places are only looked for in a text that was read without an error, so the second walk follows
-//! a structure that is known to be there.
+//! `serde_json` does not report positions of values, so a second pass over the text finds them. It runs only after the
+//! first pass has read the text without an error, and follows the structure that the first pass found.
 
 use core::fmt;
 use core::iter::Peekable;
@@ -14,27 +13,29 @@ use std::collections::HashSet;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use crate::text::{TextError, TextErrorKind};
-use crate::tree::{Content, Entry, Mark, Node};
+use crate::parse::{ParseError, duplicate_key};
+use crate::tree::{Content, Entry, Node, Position};
 
-/// Reads a JSON text. One of only white space is null.
-pub(crate) fn read(text: &str) -> Result<Node, TextError> {
+/// Text of nothing but white space is null.
+pub(crate) fn parse(text: &str) -> Result<Node, ParseError> {
     if text.trim().is_empty() {
         return Ok(Node::new(Content::Null));
     }
-    let mut node: Node = serde_json::from_str(text).map_err(|error| syntax(&error))?;
-    Places { rest: text.chars().peekable(), mark: Mark { line: 1, column: 1 } }.give(&mut node);
+    let mut node: Node = serde_json::from_str(text).map_err(|error| syntax_error(&error))?;
+    PositionPass::new(text).visit(&mut node);
     Ok(node)
 }
 
-fn syntax(error: &serde_json::Error) -> TextError {
+fn syntax_error(error: &serde_json::Error) -> ParseError {
     let (line, column) = (error.line(), error.column());
     let mut message = error.to_string();
-    // The place is told apart from the message, so it must not be in there as well.
+    // The position is reported separately.
     if let Some(end) = message.rfind(&format!(" at line {line} column {column}")) {
         message.truncate(end);
     }
-    TextErrorKind::Syntax { message }.at(Mark { line, column })
+    // A key that occurs twice is an error of ours: the text is JSON all the same.
+    let message = if error.is_data() { message } else { format!("not valid JSON: {message}") };
+    ParseError::at(Position { line, column }, message)
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -105,32 +106,36 @@ impl<'de> Visitor<'de> for NodeVisitor {
         let mut seen = HashSet::new();
         while let Some(key) = access.next_key::<String>()? {
             if !seen.insert(key.clone()) {
-                return Err(A::Error::custom(TextErrorKind::DuplicateKey { key }));
+                return Err(A::Error::custom(duplicate_key(&key)));
             }
-            entries.push(Entry { key, mark: None, node: access.next_value()? });
+            entries.push(Entry { key, position: None, node: access.next_value()? });
         }
         Ok(Node::new(Content::Map(entries)))
     }
 }
 
-/// A second walk through a text that is known to be JSON.
-struct Places<'text> {
+/// The second pass over the text, which sets the positions.
+struct PositionPass<'text> {
     rest: Peekable<Chars<'text>>,
-    mark: Mark,
+    position: Position,
 }
 
-impl Places<'_> {
-    /// Gives a value and all in it the places they begin at.
-    fn give(&mut self, node: &mut Node) {
+impl<'text> PositionPass<'text> {
+    fn new(text: &'text str) -> Self {
+        Self { rest: text.chars().peekable(), position: Position { line: 1, column: 1 } }
+    }
+
+    /// Sets the positions of a value and everything in it.
+    fn visit(&mut self, node: &mut Node) {
         self.skip_space();
-        node.mark = Some(self.mark);
+        node.position = Some(self.position);
         match &mut node.content {
             Content::Null | Content::Bool(_) | Content::Number(_) => self.skip_word(),
             Content::Text(_) => self.skip_text(),
             Content::List(items) => {
                 self.step();
                 for item in items {
-                    self.give(item);
+                    self.visit(item);
                     self.skip_if(',');
                 }
                 self.skip_if(']');
@@ -139,10 +144,10 @@ impl Places<'_> {
                 self.step();
                 for entry in entries {
                     self.skip_space();
-                    entry.mark = Some(self.mark);
+                    entry.position = Some(self.position);
                     self.skip_text();
                     self.skip_if(':');
-                    self.give(&mut entry.node);
+                    self.visit(&mut entry.node);
                     self.skip_if(',');
                 }
                 self.skip_if('}');
@@ -152,9 +157,9 @@ impl Places<'_> {
 
     fn step(&mut self) -> Option<char> {
         let next = self.rest.next()?;
-        self.mark = match next {
-            '\n' => Mark { line: self.mark.line + 1, column: 1 },
-            _ => Mark { column: self.mark.column + 1, ..self.mark },
+        self.position = match next {
+            '\n' => Position { line: self.position.line + 1, column: 1 },
+            _ => Position { column: self.position.column + 1, ..self.position },
         };
         Some(next)
     }
@@ -198,36 +203,39 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    fn mark(line: usize, column: usize) -> Mark {
-        Mark { line, column }
+    fn at(line: usize, column: usize) -> Position {
+        Position { line, column }
     }
 
     #[test]
-    fn every_key_and_value_knows_its_place() {
+    fn every_key_and_value_has_its_position() {
         let text = "{\n\t\"a\": [1, {\"b\\\"]\": null}, []],\n\t\"c\": {} , \"d\":\n true\n}";
-        let node = read(text).unwrap();
+        let node = parse(text).unwrap();
         assert_eq!(Value::from(&node), json!({"a": [1, {"b\"]": null}, []], "c": {}, "d": true}));
-        let list = node.get("a").and_then(Node::as_list).unwrap();
+        let Some(Content::List(list)) = node.get("a").map(|list| &list.content) else { panic!("{node:?}") };
         let Content::Map(inner) = &list[1].content else { panic!("{list:?}") };
         let Content::Map(outer) = &node.content else { panic!("{node:?}") };
-        assert_eq!(node.get("a").unwrap().mark, Some(mark(2, 7)));
-        assert_eq!(list[0].mark, Some(mark(2, 8)));
-        assert_eq!((inner[0].mark, inner[0].node.mark), (Some(mark(2, 12)), Some(mark(2, 20))));
-        assert_eq!(list[2].mark, Some(mark(2, 27)));
-        assert_eq!((outer[1].mark, outer[1].node.mark), (Some(mark(3, 2)), Some(mark(3, 7))));
-        assert_eq!((outer[2].mark, outer[2].node.mark), (Some(mark(3, 12)), Some(mark(4, 2))));
+        assert_eq!(node.get("a").unwrap().position, Some(at(2, 7)));
+        assert_eq!(list[0].position, Some(at(2, 8)));
+        assert_eq!((inner[0].position, inner[0].node.position), (Some(at(2, 12)), Some(at(2, 20))));
+        assert_eq!(list[2].position, Some(at(2, 27)));
+        assert_eq!((outer[1].position, outer[1].node.position), (Some(at(3, 2)), Some(at(3, 7))));
+        assert_eq!((outer[2].position, outer[2].node.position), (Some(at(3, 12)), Some(at(4, 2))));
     }
 
     #[test]
-    fn errors_name_place_and_key() {
-        let twice = read("{\"a\": 1,\n \"a\": 2}").unwrap_err();
-        assert_eq!(twice.mark.map(|mark| mark.line), Some(2));
-        assert_eq!(twice.kind, TextErrorKind::Syntax { message: "the key \"a\" is given twice".into() });
-        let broken = read("{\n  \"a\": }").unwrap_err();
-        assert_eq!(broken.to_string(), "expected value (line 2, column 8)");
-        assert!(read(&"[".repeat(100_000)).is_err());
-        assert!(read("[1e999]").is_err());
-        assert_eq!(read(" \n").map(|node| node.content), Ok(Content::Null));
+    fn errors_have_a_position_and_name_the_key() {
+        let twice = parse("{\"a\": 1,\n \"a\": 2}").unwrap_err();
+        assert_eq!(twice.position.map(|position| position.line), Some(2));
+        assert_eq!(twice.message, "the key \"a\" occurs twice; keep one of them");
+        let broken = parse("{\n  \"a\": }").unwrap_err();
+        assert_eq!(
+            (broken.message.as_str(), broken.position),
+            ("not valid JSON: expected value", Some(at(2, 8)))
+        );
+        assert!(parse(&"[".repeat(100_000)).is_err());
+        assert!(parse("[1e999]").is_err());
+        assert_eq!(parse(" \n").map(|node| node.content), Ok(Content::Null));
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -247,15 +255,15 @@ mod tests {
     }
 
     proptest! {
-        /// Catches: the walk over places taking a bracket inside a text for one of the structure.
+        /// Catches: the second pass taking a bracket inside a string for one of the structure.
         #[test]
-        fn the_walk_over_places_ends_where_the_text_ends(value in any_json(), wide in any::<bool>()) {
+        fn the_second_pass_ends_where_the_text_ends(value in any_json(), wide in any::<bool>()) {
             let write = if wide { serde_json::to_string_pretty } else { serde_json::to_string };
             let text = write(&value).unwrap();
             let mut node: Node = serde_json::from_str(&text).unwrap();
-            let mut places = Places { rest: text.chars().peekable(), mark: mark(1, 1) };
-            places.give(&mut node);
-            prop_assert_eq!(places.rest.next(), None);
+            let mut pass = PositionPass::new(&text);
+            pass.visit(&mut node);
+            prop_assert_eq!(pass.rest.next(), None);
             prop_assert_eq!(Value::from(&node), value);
         }
     }

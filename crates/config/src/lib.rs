@@ -1,30 +1,30 @@
-//! Layers of settings merged into one validated configuration that knows where each value came from.
+//! Reads settings from files, environment and command line, and merges them into one validated configuration that knows
+//! where each value comes from.
 //!
-//! Text becomes a [`Node`] tree with line numbers ([`read_text`]), a [`Shape`] made from a type's own JSON
-//! Schema checks that tree and brings it into its canonical form, and [`load`] merges the layers. The same
-//! shapes read any other input ([`Section`]), so that one set of rules decides what an acceptable value is.
+//! Text is parsed into a tree of [`Node`]s with line numbers; a [`Schema`], made from a type's own JSON Schema, checks the
+//! tree and converts it to canonical form; [`load`] merges the layers. [`TypedReader`] reads any other JSON input by the
+//! same rules.
 //!
-//! Refuses process globals: environment, directories and flags are handed in as [`Sources`]. Reading the
-//! named configuration files is the only effect.
+//! Nothing here reads process globals: environment, directories and flags are passed in as [`Sources`]. Reading the
+//! configuration files is the only effect.
 //!
-//! Invariant: what [`Shape::published`] shows is exactly what is enforced.
+//! Invariant: what [`Schema::as_json`] publishes is exactly what is enforced.
 
 mod json;
 mod layers;
+mod parse;
 mod reference;
-mod scalar;
-mod section;
-mod shape;
-mod text;
+mod schema;
 mod tree;
+mod typed_reader;
 mod yaml;
+mod yaml_scalar;
 
 pub use layers::{
-    ConfigError, ConfigErrors, Layer, Loaded, Origin, RESERVED_VARIABLES, Setting, Sources, Warning, load,
+    ConfigError, ConfigErrors, Layer, Loaded, Origin, RESERVED_VARIABLES, Setting, Sources, load,
     project_root, user_directory, with_sets,
 };
-pub use reference::reference_markdown;
-pub use section::{Section, read_section};
-pub use shape::{Completeness, Problem, ProblemKind, Shape};
-pub use text::{Format, MAX_TEXT_BYTES, TextError, TextErrorKind, read_text};
-pub use tree::{Content, Entry, Mark, Node};
+pub use reference::{ReferenceKey, UnavailableKey, reference_keys, reference_markdown, unavailable_keys};
+pub use schema::{Completeness, Problem, ProblemKind, Schema};
+pub use tree::{Content, Entry, Node, Position};
+pub use typed_reader::TypedReader;

@@ -1,133 +1,205 @@
-//! The reference of all settings, as Markdown, made from the schema that is enforced.
+//! The reference of all settings as Markdown, made from the schema that is enforced.
 //!
-//! Owns the layout. Refuses to describe anything itself: every word about a setting is the setting's own.
+//! Owns the layout; every description is the setting's own.
 //!
-//! Invariant: every key that is accepted is listed, once.
+//! Invariant: every key that is accepted is listed exactly once, and every key or value that is refused as not available
+//! yet is listed as such.
 
 use core::fmt::Write as _;
 
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::Value;
 
-use crate::shape::Shape;
-use crate::shape::rule::{Choice, Kind, Nullability, Presence, Rule};
+use crate::schema::Schema;
+use crate::schema::rule::{Choice, Nullability, Presence, Rule, ValueType};
+use crate::tree::Node;
 
 const INTRODUCTION: &str = "\
-Every key in its canonical spelling. Files also accept the camelCase spelling. An environment variable is
-`FIXPOINT_` and the key in capitals with `__` between levels (`FIXPOINT_PLANNING__CACHE__TTL`), and the
-command line takes any key as `--set planning.cache.ttl=60`. `[]` stands for each item of a list, `<name>` for
-a key of your own.
+Every key in its canonical spelling; files may also use the camelCase spelling. The environment variable of a key is
+`FIXPOINT_` and the key in capitals with `__` between levels, such as `FIXPOINT_PLANNING__CACHE__TTL`; on the command
+line, write `--set planning.cache.ttl=60`. `[]` stands for each item of a list, `<name>` for a name that you choose.
 ";
 
-/// The reference of all settings.
+const UNAVAILABLE: &str = "\
+These keys and values are planned and do nothing yet. Fixpoint refuses them, so that no configuration relies on them.
+";
+
+/// One key of the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceKey {
+    /// Such as `checks[].name` or `models.prices.<name>.per_attempt`.
+    pub path: String,
+    /// All values, if the key takes only certain ones.
+    pub choices: Vec<String>,
+}
+
+/// A key, or a value of a key, that is planned and refused until it is implemented.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnavailableKey {
+    pub path: String,
+    /// The value; nothing if the whole key is not available.
+    pub value: Option<String>,
+    /// What to do instead.
+    pub instead: String,
+}
+
+/// All keys that are accepted.
+pub fn reference_keys() -> Vec<ReferenceKey> {
+    let mut keys = Vec::new();
+    walk(Schema::of::<Settings>().rule(), "", &mut |path, rule, _| {
+        let choices = if let ValueType::Choice(choices) = &rule.kind { choices.as_slice() } else { &[] };
+        let choices = choices.iter().map(|choice| choice.spelling.clone()).collect();
+        keys.push(ReferenceKey { path: path.to_owned(), choices });
+    });
+    keys
+}
+
+/// All keys and values that are refused as not available yet.
+pub fn unavailable_keys() -> Vec<UnavailableKey> {
+    let mut found = Vec::new();
+    collect_unavailable(Schema::of::<Settings>().rule(), "", &mut found);
+    found.sort_by(|one, other| (&one.path, &one.value).cmp(&(&other.path, &other.value)));
+    found
+}
+
 pub fn reference_markdown() -> String {
-    let shape = Shape::of::<Settings>();
+    let schema = Schema::of::<Settings>();
     let mut page = format!("# Settings\n\n{INTRODUCTION}");
-    let Kind::Record(record) = &shape.rule().kind else { return page };
-    let (sections, single): (Vec<_>, Vec<_>) =
-        record.fields.iter().partition(|(_, field)| !rows(&field.rule, "").is_empty());
-    table(
-        &mut page,
-        "General",
-        "",
-        single.into_iter().map(|(name, field)| row(&field.rule, name, field.presence)),
-    );
-    for (name, field) in sections {
-        let own = matches!(field.rule.kind, Kind::List(..) | Kind::Map(_))
-            .then(|| row(&field.rule, name, field.presence));
-        let rows = own.into_iter().chain(rows(&field.rule, name));
-        table(&mut page, &format!("`{name}`"), &field.rule.description, rows);
+    let ValueType::Record(record) = &schema.rule().kind else { return page };
+    let is_section =
+        |rule: &Rule| matches!(rule.kind, ValueType::Record(_) | ValueType::List(..) | ValueType::Map(_));
+    let mut general = Vec::new();
+    let mut sections = Vec::new();
+    for (name, field) in &record.fields {
+        let mut rows = Vec::new();
+        visit(&field.rule, name, field.presence, &mut |path, rule, presence| {
+            rows.push(row(rule, path, presence));
+        });
+        if is_section(&field.rule) {
+            sections.push((name, &field.rule.description, rows));
+        } else {
+            general.extend(rows);
+        }
     }
+    write_table(&mut page, "General", "", &general);
+    for (name, description, rows) in sections {
+        write_table(&mut page, &format!("`{name}`"), description, &rows);
+    }
+    write_unavailable(&mut page);
     page
 }
 
-fn table(page: &mut String, title: &str, description: &str, rows: impl Iterator<Item = String>) {
+fn write_table(page: &mut String, title: &str, description: &str, rows: &[String]) {
     let _ = write!(page, "\n## {title}\n\n");
     if !description.is_empty() {
-        let _ = write!(page, "{description}\n\n");
+        let _ = write!(page, "{}\n\n", one_line(description));
     }
     page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
-    rows.for_each(|row| page.push_str(&row));
+    rows.iter().for_each(|row| page.push_str(row));
 }
 
-/// The rows of everything below a rule.
-fn rows(rule: &Rule, path: &str) -> Vec<String> {
+fn write_unavailable(page: &mut String) {
+    let _ = write!(page, "\n## Not available yet\n\n{UNAVAILABLE}\n| key | what to do |\n|---|---|\n");
+    for UnavailableKey { path, value, instead } in unavailable_keys() {
+        let key = value.map_or_else(|| path.clone(), |value| format!("{path}: {value}"));
+        let _ = writeln!(page, "| `{key}` | {instead} |");
+    }
+}
+
+/// Calls `each` with every key below a rule.
+fn walk(rule: &Rule, path: &str, each: &mut dyn FnMut(&str, &Rule, Presence)) {
     match &rule.kind {
-        Kind::Record(record) => {
-            let mut all = Vec::new();
+        ValueType::Record(record) => {
             for (name, field) in &record.fields {
                 let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                let below = rows(&field.rule, &key);
-                if below.is_empty() || !matches!(field.rule.kind, Kind::Record(_)) {
-                    all.push(row(&field.rule, &key, field.presence));
-                }
-                all.extend(below);
+                visit(&field.rule, &key, field.presence, each);
             }
-            all
         }
-        Kind::List(items, _) => rows(items, &format!("{path}[]")),
-        Kind::Map(values) => rows(values, &format!("{path}.<name>")),
-        Kind::Either(rules) => rules.iter().flat_map(|rule| rows(rule, path)).collect(),
-        Kind::Anything
-        | Kind::Bool
-        | Kind::Integer(_)
-        | Kind::Number(_)
-        | Kind::Text(_)
-        | Kind::Choice(_)
-        | Kind::Exactly(_) => Vec::new(),
+        ValueType::List(items, _) => walk(items, &format!("{path}[]"), each),
+        ValueType::Map(values) => walk(values, &format!("{path}.<name>"), each),
+        ValueType::Either(rules) => rules.iter().for_each(|rule| walk(rule, path, each)),
+        ValueType::Anything
+        | ValueType::Bool
+        | ValueType::Integer(_)
+        | ValueType::Number(_)
+        | ValueType::Text(_)
+        | ValueType::Choice(_)
+        | ValueType::Exactly(_) => {}
+    }
+}
+
+/// Calls `each` with a key and every key below it. A section is not a key of its own.
+fn visit(rule: &Rule, key: &str, presence: Presence, each: &mut dyn FnMut(&str, &Rule, Presence)) {
+    if !matches!(rule.kind, ValueType::Record(_)) {
+        each(key, rule, presence);
+    }
+    walk(rule, key, each);
+}
+
+fn collect_unavailable(rule: &Rule, path: &str, found: &mut Vec<UnavailableKey>) {
+    for (name, instead) in &rule.unavailable_keys {
+        let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        found.push(UnavailableKey { path: key, value: None, instead: instead.clone() });
+    }
+    for (value, instead) in &rule.unavailable_values {
+        let (path, value) = (path.to_owned(), Some(value.clone()));
+        found.push(UnavailableKey { path, value, instead: instead.clone() });
+    }
+    let ValueType::Record(record) = &rule.kind else { return };
+    for (name, field) in &record.fields {
+        let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        collect_unavailable(&field.rule, &key, found);
     }
 }
 
 fn row(rule: &Rule, path: &str, presence: Presence) -> String {
     let default = match (&rule.default, presence) {
         (_, Presence::Required) => "required".to_owned(),
-        (Some(Value::Null), _) => "none".to_owned(),
-        (Some(value), _) => format!("`{}`", Value::from(&crate::tree::Node::from(value.clone()))),
-        (None, Presence::Optional) => "none".to_owned(),
+        (Some(Value::Null), _) => "null".to_owned(),
+        (Some(value), _) => format!("`{}`", Value::from(&Node::from(value.clone()))),
+        (None, Presence::Optional) => "null".to_owned(),
     };
     let cells = [format!("`{path}`"), values(rule), default, meaning(rule)];
-    let cells = cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
-    format!("| {} |\n", cells.join(" | "))
+    format!("| {} |\n", cells.map(|cell| one_line(&cell).replace('|', "\\|")).join(" | "))
 }
 
-/// What values a key takes.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The values a key takes, in words.
 fn values(rule: &Rule) -> String {
     let plain = match &rule.kind {
-        Kind::Integer(range) => range.describe("an integer"),
-        Kind::Number(range) => range.describe("a number"),
-        Kind::Text(length) if *length != Default::default() => {
+        ValueType::Integer(range) => range.describe("an integer"),
+        ValueType::Number(range) => range.describe("a number"),
+        ValueType::Text(length) if *length != Default::default() => {
             format!("text of {}", length.describe("characters"))
         }
-        Kind::List(items, length) if *length != Default::default() => {
+        ValueType::List(items, length) if *length != Default::default() => {
             format!("a list of {}, each {}", length.describe("items"), values(items))
         }
-        Kind::List(items, _) => format!("a list, each item {}", values(items)),
-        Kind::Map(items) => format!("a map, each value {}", values(items)),
-        Kind::Anything
-        | Kind::Bool
-        | Kind::Text(_)
-        | Kind::Choice(_)
-        | Kind::Exactly(_)
-        | Kind::Record(_)
-        | Kind::Either(_) => rule.type_name(),
+        ValueType::List(items, _) => format!("a list, each item {}", values(items)),
+        ValueType::Map(items) => format!("a map, each value {}", values(items)),
+        ValueType::Anything
+        | ValueType::Bool
+        | ValueType::Text(_)
+        | ValueType::Choice(_)
+        | ValueType::Exactly(_)
+        | ValueType::Record(_)
+        | ValueType::Either(_) => rule.type_name(),
     };
     match rule.nullability {
-        Nullability::Nullable if rule.kind != Kind::Anything => format!("{plain}, or null"),
+        Nullability::Nullable if rule.kind != ValueType::Anything => format!("{plain}, or null"),
         Nullability::Nullable | Nullability::NotNull => plain,
     }
 }
 
-/// The description of a key, and of each choice it has.
+/// The description of a key, and of each of its choices.
 fn meaning(rule: &Rule) -> String {
-    let Kind::Choice(choices) = &rule.kind else { return rule.description.clone() };
-    let described = |choice: &Choice| format!(" `{}`: {}", choice.spelling, choice.description);
-    choices.iter().filter(|choice| !choice.description.is_empty()).map(described).fold(
-        rule.description.clone(),
-        |mut text, choice| {
-            text.push_str(&choice);
-            text
-        },
-    )
+    let ValueType::Choice(choices) = &rule.kind else { return rule.description.clone() };
+    let described = choices.iter().filter(|choice| !choice.description.is_empty());
+    let choices = described.map(|Choice { spelling, description }| format!(" `{spelling}`: {description}"));
+    core::iter::once(rule.description.clone()).chain(choices).collect()
 }
 
 #[cfg(test)]
@@ -135,65 +207,82 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_say_what_is_accepted() {
+    fn rows_describe_what_is_accepted() {
         let page = reference_markdown();
         for (key, values, default, meaning) in [
             (
-                "refinement.noise_threshold",
-                "a number from 1 to 10",
-                "`3`",
-                "A score difference below this is noise: the plans count as equal.",
+                "refinement.delta_threshold",
+                "a number from 0 to 50",
+                "`5`",
+                "An improvement of fewer points than this is too small to count.",
             ),
             (
                 "max_workers",
                 "an integer from 1 to 64",
                 "`3`",
-                "How many agents work at the same time, at most.",
+                "Tasks that run at the same time, at most. Each has an agent and a workspace of its own.",
             ),
             (
                 "checks[].name",
                 "text of at least 1 character",
                 "required",
-                "How the check is called in reports.",
+                "The name shown in reports. No two checks may have the same name.",
             ),
             (
                 "budget.tokens",
                 "an integer from 0 to 1000000000000, or null",
-                "none",
-                "Tokens of models, in and out together.",
+                "null",
+                "Tokens that models read and write, together. What agents use is not counted.",
             ),
-            ("mcp_servers.<name>.args", "a list, each item text", "`[]`", "Its arguments."),
+            ("workspace.setup", "a list, each item text", "`[]`", ""),
             (
-                "sandbox",
-                "one of `auto`, `required`, `off`",
-                "`\"auto\"`",
-                "Whether agents are confined by the kernel. `auto`: Where the kernel offers it. \
-                 `required`: Refuse to run without. `off`: Never.",
+                "planning.reflection.after",
+                "one of `all`, `important`",
+                "`\"all\"`",
+                "Which tasks the regular review is for. Failed tasks are reviewed anyway, by `trigger_on_error`. \
+                 `all`: Every task. `important`: Tasks that changed files.",
             ),
             (
-                "planning.security.require_approval[].when.branch",
-                "one of `default`",
-                "required",
-                "The kind of branch the tool would change. `default`: The repository's default branch.",
+                "models.prices.<name>.output_per_million",
+                "a number from 0 to 100000",
+                "`0`",
+                "US dollars for a million output tokens.",
             ),
         ] {
-            let row = format!("| `{key}` | {values} | {default} | {meaning} |");
-            assert!(page.lines().any(|line| line == row), "{row}\nis not in\n{page}");
+            let row = format!("| `{key}` | {values} | {default} | {meaning}");
+            assert!(page.lines().any(|line| line.starts_with(&row)), "{row}\nis not in\n{page}");
         }
     }
 
     #[test]
     fn every_key_is_listed_once() {
         let page = reference_markdown();
-        let keys: Vec<&str> =
-            page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-        let mut unique = keys.clone();
-        unique.sort_unstable();
-        unique.dedup();
-        assert_eq!(unique.len(), keys.len());
+        let available = page.split("\n## Not available yet").next().unwrap();
+        let rows: Vec<&str> =
+            available.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        let mut listed = rows.clone();
+        listed.sort_unstable();
+        listed.dedup();
+        assert_eq!(listed.len(), rows.len(), "a key is listed twice");
+        let mut keys: Vec<String> = reference_keys().into_iter().map(|key| key.path).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, listed);
         let loaded = crate::load(&crate::Sources::default()).unwrap();
         for path in loaded.origins.keys() {
-            assert!(keys.contains(&path.as_str()), "{path}");
+            assert!(keys.contains(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_available_is_listed_with_what_to_do() {
+        let page = reference_markdown();
+        let (_, section) = page.split_once("\n## Not available yet").unwrap();
+        for row in [
+            "| `agent.kind: acp` | use `command` with `agent.command` instead |",
+            "| `mcp_servers` | configure MCP servers in your coding agent instead |",
+            "| `models.worker` | set the model of the coding agent with `agent.model` instead |",
+        ] {
+            assert!(section.lines().any(|line| line == row), "{row}\nis not in\n{section}");
         }
     }
 }

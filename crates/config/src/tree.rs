@@ -1,7 +1,6 @@
-//! The tree every input is read into, whatever its format: values with the place they were written at.
+//! The tree that every input is parsed into, whatever its format: values with the position they were written at.
 //!
-//! Owns what a value is before anything is known about its meaning. Refuses to know keys, types that are
-//! expected, or formats.
+//! Knows nothing about keys, expected types or formats.
 //!
 //! Invariant: every number is finite, and one with an integral value up to 2^53 is an integer, so that `1.0`
 //! is as good as `1` wherever an integer is wanted, and `-0.0` is `0`.
@@ -13,16 +12,14 @@ use serde_json::{Map, Number, Value};
 /// The largest magnitude up to which every integer has its own floating-point number.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A place in a text, both counted from 1.
+/// A position in a text. Line and column count from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
-    /// The line.
+pub struct Position {
     pub line: usize,
-    /// The column, in characters.
     pub column: usize,
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -31,29 +28,24 @@ impl fmt::Display for Mark {
 /// A value and where it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The value.
     pub content: Content,
-    /// Where it begins, if it came from a text that is still known.
-    pub mark: Option<Mark>,
-    /// How an unquoted null, boolean or number was written. Where a value has no quotes of its own, as on a
-    /// command line, this is what text is made of: `1.10` must not become `1.1`.
+    /// Where the value begins; nothing if it does not come from a file.
+    pub position: Option<Position>,
+    /// How an unquoted null, boolean or number was written. On a command line, where nobody quotes, text is made from this:
+    /// `1.10` must not become `1.1`.
     pub(crate) spelling: Option<String>,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// No value.
     Null,
-    /// True or false.
     Bool(bool),
     /// A finite number.
     Number(Number),
-    /// Text.
     Text(String),
-    /// Values in order.
     List(Vec<Node>),
-    /// Values by key, in the order written, no key twice.
+    /// In the order written, no key twice.
     Map(Vec<Entry>),
 }
 
@@ -63,33 +55,31 @@ pub struct Entry {
     /// The key as written.
     pub key: String,
     /// Where the key begins.
-    pub mark: Option<Mark>,
-    /// The value.
+    pub position: Option<Position>,
     pub node: Node,
 }
 
 impl Node {
-    /// A value that comes from nowhere in particular.
+    /// A value without a position.
     pub fn new(content: Content) -> Self {
-        Self { content, mark: None, spelling: None }
+        Self { content, position: None, spelling: None }
     }
 
-    /// A value that was written at `mark`.
-    pub fn marked(content: Content, mark: Mark) -> Self {
-        Self { content, mark: Some(mark), spelling: None }
+    pub(crate) fn at(content: Content, position: Position) -> Self {
+        Self { content, position: Some(position), spelling: None }
     }
 
     /// A map with this one key.
     pub(crate) fn nested(key: impl Into<String>, node: Node) -> Self {
-        let mark = node.mark;
+        let position = node.position;
         Self {
-            content: Content::Map(Vec::from([Entry { key: key.into(), mark, node }])),
-            mark,
+            content: Content::Map(Vec::from([Entry { key: key.into(), position, node }])),
+            position,
             spelling: None,
         }
     }
 
-    /// The value under a key exactly as written, if this is a map that has it.
+    /// The value of a key, spelled exactly like this; nothing if this is not a map that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.content {
             Content::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node),
@@ -98,20 +88,10 @@ impl Node {
             }
         }
     }
-
-    /// The values of a list.
-    pub fn as_list(&self) -> Option<&[Node]> {
-        match &self.content {
-            Content::List(items) => Some(items),
-            Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) | Content::Map(_) => {
-                None
-            }
-        }
-    }
 }
 
 impl From<f64> for Content {
-    /// A number, or null for what is not finite: a caller that can be given such a number refuses it first.
+    /// A value that is not finite becomes null; callers refuse such values first.
     fn from(value: f64) -> Self {
         if value.fract() == 0.0 && value.abs() <= LARGEST_EXACT {
             return Content::Number(Number::from(value as i64));
@@ -151,7 +131,7 @@ impl From<Value> for Node {
             Value::Array(items) => Content::List(items.into_iter().map(Node::from).collect()),
             Value::Object(map) => Content::Map(
                 map.into_iter()
-                    .map(|(key, value)| Entry { key, mark: None, node: Node::from(value) })
+                    .map(|(key, value)| Entry { key, position: None, node: Node::from(value) })
                     .collect(),
             ),
         };
@@ -180,19 +160,18 @@ mod tests {
     }
 
     #[test]
-    fn a_value_keeps_its_meaning_on_the_way_through() {
+    fn json_survives_the_conversion_to_a_tree_and_back() {
         let value = json!({"a": [1, 2.5, null, true], "b": {"c": "text"}});
         assert_eq!(Value::from(&Node::from(value.clone())), value);
         assert_eq!(Node::from(value.clone()).get("b"), Some(&Node::from(value["b"].clone())));
         assert_eq!(Node::from(value.clone()).get("z"), None);
-        assert_eq!(Node::from(json!([1])).as_list().map(<[_]>::len), Some(1));
     }
 
     proptest! {
         /// Catches: casting without the bound of 2^53, which would turn a large number into another one.
         #[test]
         fn no_number_changes_its_value(value in prop::num::f64::NORMAL | prop::num::f64::ZERO) {
-            let Content::Number(number) = Content::from(value) else { panic!("{value} is lost") };
+            let Content::Number(number) = Content::from(value) else { panic!("{value} became null") };
             prop_assert_eq!(number.as_f64(), Some(value));
         }
     }

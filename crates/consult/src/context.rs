@@ -1,19 +1,21 @@
-//! The repository as a planner is shown it: its tree, its key files, the rules for agents, the recent commits.
+//! The repository as a planner sees it: rules for agents, key files, recent commits and the file tree.
 //!
-//! Bounded by a number of tokens: rules first, then what kind of project it is, then names. What is left out is said.
+//! Owns what is shown within a number of tokens: rules first, then the kind of project, then file names. A section that is
+//! shortened says how much was left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread::ScopedJoinHandle;
 
 use fixpoint_ports::{CommitId, WorkspaceError, Workspaces};
-use fixpoint_prompts::{TokenMeter, estimate_tokens};
+use fixpoint_prompts::{TokenMeter, Unit, estimate_tokens, left_out};
+use fixpoint_vocabulary::counted;
 
-/// No file of a repository is shown beyond this.
-const LARGEST_FILE: u64 = 256 << 10;
-/// Commits that are shown.
+/// A larger file is not read, in bytes.
+const MAX_FILE: u64 = 256 << 10;
+/// How many recent commits are listed.
 const COMMITS: u32 = 10;
 
-/// Files that tell agents how to work here, with the share of the budget each may take, in hundredths.
+/// Files that tell agents how to work in this repository.
 const RULES: [&str; 6] = [
     "AGENTS.md",
     "CLAUDE.md",
@@ -22,7 +24,7 @@ const RULES: [&str; 6] = [
     ".cursorrules",
     "CONTRIBUTING.md",
 ];
-/// Files that tell what kind of project this is.
+/// Files that show what kind of project this is.
 const KEY_FILES: [&str; 12] = [
     "README.md",
     "Cargo.toml",
@@ -38,85 +40,101 @@ const KEY_FILES: [&str; 12] = [
     "docker-compose.yml",
 ];
 
-/// What was seen of the repository, or why it was not.
-struct Looks {
-    /// Those of the known files that are there, in the order of `RULES` and `KEY_FILES`.
+/// What was read from the repository, or why it could not be read.
+struct Facts {
+    /// In the order of `RULES` and `KEY_FILES`; `None` where a file does not exist or is too large.
     contents: Result<Vec<Option<Vec<u8>>>, String>,
     recent: Result<Vec<String>, String>,
     files: Result<Vec<Vec<u8>>, String>,
 }
 
-/// The repository at a commit, in about so many tokens. What cannot be read is said: a planner that sees no rules must
-/// not take it that there are none.
+/// The repository at a commit, in about so many tokens. It says what could not be read: a planner that sees no rules must
+/// not conclude that there are none.
 pub fn repository_context(workspaces: &dyn Workspaces, at: &CommitId, tokens: u64) -> String {
     let known: Vec<&[u8]> = RULES.iter().chain(&KEY_FILES).map(|name| name.as_bytes()).collect();
-    // Three looks at the repository, none of which needs another, and a planner waits for all of them.
-    let looks = std::thread::scope(|scope| {
-        let files = scope.spawn(|| said(workspaces.files(at)));
-        let recent = scope.spawn(|| said(workspaces.recent(at, COMMITS)));
-        let contents = said(workspaces.read_files(at, &known, LARGEST_FILE));
-        Looks { contents, recent: ended(recent), files: ended(files) }
+    // The three reads are independent, and the planner waits for all of them.
+    let facts = std::thread::scope(|scope| {
+        let files = scope.spawn(|| with_message(workspaces.files(at)));
+        let recent = scope.spawn(|| with_message(workspaces.recent_subjects(at, COMMITS)));
+        let contents = with_message(workspaces.read_files(at, &known, MAX_FILE));
+        Facts { contents, recent: joined(recent), files: joined(files) }
     });
-    described(looks, tokens)
+    describe(&facts, tokens)
 }
 
-fn said<T>(seen: Result<T, WorkspaceError>) -> Result<T, String> {
-    seen.map_err(|error| error.to_string())
+fn with_message<T>(result: Result<T, WorkspaceError>) -> Result<T, String> {
+    result.map_err(|error| error.to_string())
 }
 
-fn ended<T>(look: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
-    look.join().unwrap_or_else(|_| Err("looking at it was cut short".to_string()))
+fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, String>>) -> Result<T, String> {
+    thread.join().unwrap_or_else(|_| Err("reading it failed".to_string()))
 }
 
-fn described(looks: Looks, tokens: u64) -> String {
+fn describe(facts: &Facts, tokens: u64) -> String {
     let mut page = Page { text: String::new(), left: tokens };
     let unreadable = |error: &String| format!("(cannot be read: {error})");
+    let names: Vec<String> =
+        facts.files.iter().flatten().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+    let existing: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let shares = RULES.iter().map(|_| tokens / 5).chain(KEY_FILES.iter().map(|_| tokens / 8));
-    match looks.contents {
+    match &facts.contents {
         Ok(contents) => {
-            for ((name, content), most) in RULES.iter().chain(&KEY_FILES).zip(contents).zip(shares) {
-                if let Some(content) = content {
-                    page.section(name, &String::from_utf8_lossy(&content), most);
+            for ((name, content), max) in RULES.iter().chain(&KEY_FILES).zip(contents).zip(shares) {
+                match content {
+                    Some(content) => page.section(name, &String::from_utf8_lossy(content), max),
+                    None if existing.contains(name) => {
+                        page.section(
+                            name,
+                            &format!("[… left out: larger than {} KiB …]", MAX_FILE >> 10),
+                            max,
+                        );
+                    }
+                    None => {}
                 }
             }
         }
-        Err(error) => page.section("Rules and key files", &unreadable(&error), tokens / 5),
+        Err(error) => page.section("Rules and key files", &unreadable(error), tokens / 5),
     }
-    let recent = looks.recent.map_or_else(|error| unreadable(&error), |recent| recent.join("\n"));
+    let recent = facts.recent.as_ref().map_or_else(unreadable, |recent| recent.join("\n"));
     page.section("Recent commits", &recent, tokens / 20);
     let left = page.left;
-    match looks.files {
-        Ok(files) => {
-            let names: Vec<String> =
-                files.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
-            page.section(&format!("Files ({})", names.len()), &tree(&names, left), left);
-        }
-        Err(error) => page.section("Files", &unreadable(&error), left),
+    match &facts.files {
+        Ok(_) => page.section(&format!("Files ({})", names.len()), &tree(&names, left), left),
+        Err(error) => page.section("Files", &unreadable(error), left),
     }
     page.text
 }
 
+/// A text of sections within a number of tokens.
 struct Page {
     text: String,
     left: u64,
 }
 
 impl Page {
-    fn section(&mut self, title: &str, content: &str, most: u64) {
-        let most = most.min(self.left);
+    /// Adds as many lines as fit; an empty section is skipped.
+    fn section(&mut self, title: &str, content: &str, max: u64) {
+        if content.trim().is_empty() {
+            return;
+        }
+        let max = max.min(self.left);
         let mut kept = String::new();
         let mut meter = TokenMeter::default();
-        for line in content.lines() {
+        let mut lines = content.lines();
+        let mut omitted = 0;
+        for line in lines.by_ref() {
             line.chars().chain(['\n']).for_each(|letter| meter.add(letter));
-            if meter.tokens() > most {
-                kept.push_str("[cut]\n");
+            if meter.tokens() > max {
+                omitted = 1;
                 break;
             }
             kept.push_str(line);
             kept.push('\n');
         }
-        if kept.trim().is_empty() || kept == "[cut]\n" {
-            return;
+        omitted += lines.count() as u64;
+        if omitted > 0 {
+            kept.push_str(&left_out(omitted, Unit::Lines));
+            kept.push('\n');
         }
         let section = format!("## {title}\n\n{kept}\n");
         self.left = self.left.saturating_sub(estimate_tokens(&section));
@@ -124,7 +142,7 @@ impl Page {
     }
 }
 
-/// The tree, a line a file while that fits; else directories with the number of their files.
+/// One line per file if that fits, otherwise directories with the number of their files.
 fn tree(names: &[String], tokens: u64) -> String {
     let all = names.join("\n");
     if estimate_tokens(&all) <= tokens {
@@ -146,7 +164,7 @@ fn directories(names: &[String], depth: usize) -> String {
     }
     let line = |(directory, count): (&String, &u64)| {
         let name = if directory.is_empty() { "." } else { directory.as_str() };
-        format!("{name}/ ({count} files)")
+        format!("{name}/ ({})", counted(count, "file"))
     };
     counts.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -155,22 +173,42 @@ fn directories(names: &[String], depth: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Catches a repository that looks empty, or without rules, because git could not be asked.
+    fn facts(readme: Option<&[u8]>, files: &[&str]) -> Facts {
+        let mut contents = vec![None; RULES.len() + KEY_FILES.len()];
+        contents[RULES.len()] = readme.map(<[u8]>::to_vec);
+        let files = files.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Facts { contents: Ok(contents), recent: Ok(Vec::new()), files: Ok(files) }
+    }
+
+    /// Catches a repository that looks empty, or without rules, because git failed.
     #[test]
-    fn what_cannot_be_read_is_said() {
+    fn what_cannot_be_read_is_reported() {
         let broken = || "git: bad object".to_string();
-        let looks = Looks { contents: Err(broken()), recent: Err(broken()), files: Err(broken()) };
-        let text = described(looks, 4000);
+        let facts = Facts { contents: Err(broken()), recent: Err(broken()), files: Err(broken()) };
+        let text = describe(&facts, 4000);
         for title in ["## Rules and key files", "## Recent commits", "## Files"] {
             assert!(text.contains(&format!("{title}\n\n(cannot be read: git: bad object)")), "{text}");
         }
     }
 
     #[test]
-    fn what_is_there_is_shown_and_what_is_not_is_left_out() {
-        let mut contents = vec![None; RULES.len() + KEY_FILES.len()];
-        contents[0] = Some(b"be kind\n".to_vec());
-        let looks = Looks { contents: Ok(contents), recent: Ok(Vec::new()), files: Ok(vec![b"a".to_vec()]) };
-        assert_eq!(described(looks, 4000), format!("## {}\n\nbe kind\n\n## Files (1)\n\na\n\n", RULES[0]));
+    fn existing_files_are_shown_and_missing_ones_are_not_mentioned() {
+        let text = describe(&facts(Some(b"be kind\n"), &["README.md"]), 4000);
+        assert_eq!(text, "## README.md\n\nbe kind\n\n## Files (1)\n\nREADME.md\n\n");
+    }
+
+    /// Catches a file that is cut, or skipped for its size, without a word.
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let long: String = (0..2000).map(|n| format!("rule {n}\n")).collect();
+        let text = describe(&facts(Some(long.as_bytes()), &["README.md"]), 800);
+        let shown = text.lines().filter(|line| line.starts_with("rule ")).count();
+        assert!(shown > 10, "{text}");
+        assert!(text.contains(&left_out(2000 - shown as u64, Unit::Lines)), "{text}");
+        let text = describe(&facts(None, &["README.md"]), 800);
+        assert!(text.starts_with("## README.md\n\n[… left out: larger than 256 KiB …]\n"), "{text}");
+        let one_line = "x".repeat(100_000);
+        let text = describe(&facts(Some(one_line.as_bytes()), &["README.md"]), 800);
+        assert!(text.starts_with("## README.md\n\n[… 1 line left out …]\n"), "{text}");
     }
 }

@@ -1,14 +1,13 @@
-//! Questions to models and people, put and answered, and plans kept for goals to come.
+//! Asking models and people the questions of a run, and caching plans.
 //!
-//! Owns the way from a question on record to an answer that can be recorded: what the repository looks like to a
-//! planner, what was changed and printed, the prompt, the model, the reading. Refuses to decide what an answer means,
-//! and to know any concrete model. Invariants: nothing of a question or an answer leaves without credentials taken
-//! out; every call has exactly one end.
+//! Owns the way from a recorded question to an answer that can be recorded: the repository as a planner sees it, diffs and
+//! agent output, the prompt, the call, reading the answer. Refuses to decide what an answer means, and to know any concrete
+//! model. Invariants: credentials are removed from every prompt and every answer; every question gets exactly one answer.
 
-mod consultant;
 mod context;
-mod memory;
+mod plan_cache;
+mod questions;
 
-pub use consultant::{Advisers, Asked, Consultant, Hearing, Person};
 pub use context::repository_context;
-pub use memory::{Kept, MemoryError, PlanKey, PlanMemory, Statistics};
+pub use plan_cache::{CacheStats, CachedPlan, PlanCache, PlanCacheError, PlanKey};
+pub use questions::{AskProgress, AskStarted, ModelsByRole, Person, QuestionHandler};

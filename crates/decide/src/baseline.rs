@@ -1,7 +1,8 @@
-//! What an attempt broke, held against what was broken before.
+//! What an attempt broke, compared with what was broken before.
 //!
-//! Failures are compared by test, or by fingerprint where there is no test. Every failure now is exactly one of
-//! new, known, flaky or newly flaky; what does not fail now is fixed, vanished, or of no interest.
+//! Failures are compared by what fails: by test, or by fingerprint where there is no test. `fixpoint decide` knows
+//! them as text, the engine as `&FailureId`; the rules are the same, so they are generic. Every failure now is exactly
+//! one of new, known, flaky or newly flaky; what does not fail now is fixed, vanished, or of no interest.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -12,30 +13,28 @@ use fixpoint_vocabulary::{Lang, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A set of tests, or of fingerprints where there is no test.
-pub type Identities = BTreeSet<String>;
-
 /// What failed before, and what fails now.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct Question {
+#[schemars(rename = "Question")]
+pub struct Question<Id: Ord = String> {
     /// What failed in each run at the base.
     #[schemars(with = "Vec<Vec<String>>")]
-    pub baseline_runs: Vec<Identities>,
+    pub baseline_runs: Vec<BTreeSet<Id>>,
     /// What fails now.
     #[schemars(with = "Vec<String>")]
-    pub current: Identities,
+    pub current: BTreeSet<Id>,
     /// What failed in each further run of what looked new.
     #[serde(default)]
     #[schemars(with = "Vec<Vec<String>>")]
-    pub confirm_runs: Vec<Identities>,
+    pub confirm_runs: Vec<BTreeSet<Id>>,
     /// What passed at the base.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
-    pub passing_before: Identities,
+    pub passing_before: BTreeSet<Id>,
     /// What was observed now, passing or failing; absent: not known.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>")]
-    pub present_now: Option<Identities>,
+    pub present_now: Option<BTreeSet<Id>>,
     /// Whether a newly flaky failure blocks.
     #[serde(default)]
     pub newly_flaky: NewlyFlaky,
@@ -43,36 +42,37 @@ pub struct Question {
 
 /// Where each failure belongs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Answer {
+#[schemars(rename = "Answer")]
+pub struct Answer<Id: Ord = String> {
     /// Fails now, every time, and did not at the base (or only sometimes).
-    pub new: Identities,
+    pub new: BTreeSet<Id>,
     /// Fails now as it did in every run at the base.
-    pub known: Identities,
+    pub known: BTreeSet<Id>,
     /// Failed in every run at the base and is observed passing now.
-    pub fixed: Identities,
+    pub fixed: BTreeSet<Id>,
     /// Fails now as it sometimes did at the base.
-    pub flaky: Identities,
+    pub flaky: BTreeSet<Id>,
     /// Fails sometimes now and never did at the base.
-    pub newly_flaky: Identities,
+    pub newly_flaky: BTreeSet<Id>,
     /// Passed at the base and is no longer run.
-    pub vanished: Identities,
+    pub vanished: BTreeSet<Id>,
     /// Whether nothing stands in the way.
     pub complete: bool,
 }
 
-impl Speak for Answer {
+impl<Id: Ord> Speak for Answer<Id> {
     fn speak(&mut self, _: Lang) {}
 }
 
 /// Sorts the failures of now by what was before.
-pub fn decide(question: &Question) -> Answer {
+pub fn decide<Id: Ord + Clone>(question: &Question<Id>) -> Answer<Id> {
     let before = Before::of(&question.baseline_runs);
     let mut answer = Answer {
-        new: Identities::new(),
-        known: Identities::new(),
+        new: BTreeSet::new(),
+        known: BTreeSet::new(),
         fixed: before.always.iter().filter(|id| is_observed_passing(question, id)).cloned().collect(),
-        flaky: Identities::new(),
-        newly_flaky: Identities::new(),
+        flaky: BTreeSet::new(),
+        newly_flaky: BTreeSet::new(),
         vanished: question.passing_before.iter().filter(|id| is_gone(question, id)).cloned().collect(),
         complete: false,
     };
@@ -100,20 +100,20 @@ enum FailedBefore {
     Never,
 }
 
-struct Before {
-    always: Identities,
-    ever: Identities,
+struct Before<Id> {
+    always: BTreeSet<Id>,
+    ever: BTreeSet<Id>,
 }
 
-impl Before {
-    fn of(runs: &[Identities]) -> Self {
-        let ever: Identities = runs.iter().flatten().cloned().collect();
+impl<Id: Ord + Clone> Before<Id> {
+    fn of(runs: &[BTreeSet<Id>]) -> Self {
+        let ever: BTreeSet<Id> = runs.iter().flatten().cloned().collect();
         // No run at all is no knowledge: nothing is known to fail always.
         let always = ever.iter().filter(|id| runs.iter().all(|run| run.contains(*id))).cloned().collect();
         Self { always, ever }
     }
 
-    fn of_failure(&self, failure: &str) -> FailedBefore {
+    fn of_failure(&self, failure: &Id) -> FailedBefore {
         if self.always.contains(failure) {
             FailedBefore::Always
         } else if self.ever.contains(failure) {
@@ -131,7 +131,7 @@ enum Now {
     Sometimes,
 }
 
-fn now(question: &Question, failure: &str) -> Now {
+fn now<Id: Ord>(question: &Question<Id>, failure: &Id) -> Now {
     if question.confirm_runs.is_empty() {
         Now::Unconfirmed
     } else if question.confirm_runs.iter().all(|run| run.contains(failure)) {
@@ -141,11 +141,11 @@ fn now(question: &Question, failure: &str) -> Now {
     }
 }
 
-fn is_observed_passing(question: &Question, id: &str) -> bool {
+fn is_observed_passing<Id: Ord>(question: &Question<Id>, id: &Id) -> bool {
     !question.current.contains(id) && question.present_now.as_ref().is_none_or(|now| now.contains(id))
 }
 
-fn is_gone(question: &Question, id: &str) -> bool {
+fn is_gone<Id: Ord>(question: &Question<Id>, id: &Id) -> bool {
     !question.current.contains(id) && question.present_now.as_ref().is_some_and(|now| !now.contains(id))
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use alloc::vec;
     use proptest::prelude::*;
 
-    fn set(names: &str) -> Identities {
+    fn set(names: &str) -> BTreeSet<String> {
         names.chars().map(|name| name.to_string()).collect()
     }
 
@@ -182,20 +182,20 @@ mod tests {
 
     #[test]
     fn every_group() {
-        let table = vec![
-            (question(&["k", "k"], "k", &[]), "/k////", true),
-            (question(&["k", "k"], "kn", &["n", "n"]), "n/k////", false),
-            (question(&["k", "k"], "n", &[]), "n//k///", false),
-            (question(&["kf", "k"], "kf", &[]), "/k//f//", true),
-            (question(&["f", ""], "f", &["f", "f"]), "f/////", false),
-            (question(&["f", ""], "f", &["f", ""]), "///f//", true),
-            (question(&["", ""], "x", &["x", ""]), "////x/", false),
-            (question(&["", ""], "x", &["", ""]), "////x/", false),
-            (question(&[], "x", &[]), "x/////", false),
-            (Question { newly_flaky: NewlyFlaky::Allow, ..question(&[""], "x", &["x", ""]) }, "////x/", true),
-        ];
-        for (question, expected, complete) in table {
-            assert_eq!(groups(&question), (expected.to_string(), complete), "{question:?}");
+        let allowed = Question { newly_flaky: NewlyFlaky::Allow, ..question(&[""], "x", &["x", ""]) };
+        for (row, question, expected, complete) in vec![
+            ("fails as always", question(&["k", "k"], "k", &[]), "/k////", true),
+            ("one more than before", question(&["k", "k"], "kn", &["n", "n"]), "n/k////", false),
+            ("another than before", question(&["k", "k"], "n", &[]), "n//k///", false),
+            ("flaky at the base", question(&["kf", "k"], "kf", &[]), "/k//f//", true),
+            ("flaky before, always now", question(&["f", ""], "f", &["f", "f"]), "f/////", false),
+            ("flaky before and now", question(&["f", ""], "f", &["f", ""]), "///f//", true),
+            ("flaky only now", question(&["", ""], "x", &["x", ""]), "////x/", false),
+            ("failed once and never again", question(&["", ""], "x", &["", ""]), "////x/", false),
+            ("no baseline", question(&[], "x", &[]), "x/////", false),
+            ("flaky only now, allowed", allowed, "////x/", true),
+        ] {
+            assert_eq!(groups(&question), (expected.to_string(), complete), "{row}");
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
             let Answer { new, known, fixed, flaky, newly_flaky, vanished, complete } = decide(&question);
             let failing = [&new, &known, &flaky, &newly_flaky];
             prop_assert_eq!(failing.iter().map(|group| group.len()).sum::<usize>(), question.current.len());
-            let all: Identities = failing.into_iter().flatten().cloned().collect();
+            let all: BTreeSet<String> = failing.into_iter().flatten().cloned().collect();
             prop_assert_eq!(&all, &question.current);
             prop_assert!(fixed.is_disjoint(&all) && vanished.is_disjoint(&all));
             prop_assert!(fixed.is_disjoint(&vanished));

@@ -134,7 +134,7 @@ fn terms(question: &Question) -> Vec<Term> {
         calls(
             "planning",
             plans * (UNDERSTANDINGS + DECOMPOSITIONS + ORDERINGS),
-            "understanding (twice with a clarification), decomposing (once more, coarser), ordering",
+            "understand the goal (twice with a clarification), split it (once more, coarser), order the tasks",
             "目標理解・タスク分解・行動計画",
         ),
         calls(
@@ -146,13 +146,13 @@ fn terms(question: &Question) -> Vec<Term> {
         calls(
             "refinement",
             refinements * CALLS_PER_REPLAN,
-            "refinement.max_refinement_attempts replans",
+            "refinement.max_refinement_attempts improved plans",
             "計画の改善",
         ),
         calls(
             "replanning",
             replans,
-            "replanning.max_iterations − 1 replans for each task's lineage",
+            "replanning.max_iterations − 1 replans for each planned task and what replaces it",
             "タスクの再計画",
         ),
         Term {
@@ -160,16 +160,16 @@ fn terms(question: &Question) -> Vec<Term> {
             ..calls(
                 "attempts",
                 attempts * JUDGEMENTS_PER_ATTEMPT,
-                "convergence.max_iterations attempts for each of planning.max_subtasks tasks at most, repairs of merges on top, judged up to three times",
+                "convergence.max_iterations attempts for each of at most planning.max_subtasks tasks, plus repairs of merges; each judged up to three times",
                 "試行と判定",
             )
         },
-        calls("reflection", reflections, "one look back for each attempt", "リフレクション"),
+        calls("reflection", reflections, "one reflection for each attempt", "リフレクション"),
         calls("revision", revisions, "planning.revision.max_revisions", "計画修正"),
         calls(
             "final_judgement",
             finals,
-            "the whole judged once, and again after each repair of a merge",
+            "one final review, and one more after each repair of a merge",
             "全体の最終判定",
         ),
     ])

@@ -11,13 +11,9 @@ use serde::{Deserialize, Serialize};
 /// What something costs, or may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Amount {
-    /// Calls of models.
     pub model_calls: u64,
-    /// Tokens of models.
     pub tokens: u64,
-    /// Money.
     pub money: MicroUsd,
-    /// Attempts of agents.
     pub attempts: u64,
 }
 
@@ -41,17 +37,13 @@ impl Amount {
     }
 }
 
-/// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// Calls of models.
     ModelCalls,
-    /// Tokens of models.
     Tokens,
     /// Money, in millionths of a US dollar.
     Money,
-    /// Attempts of agents.
     Attempts,
 }
 
@@ -70,9 +62,7 @@ pub enum Refusal {
     /// It could overshoot a limit.
     #[error("{resource:?}: {asked} more could exceed the limit of {limit} ({committed} spent or reserved)")]
     OverLimit {
-        /// What is limited.
         resource: Resource,
-        /// The limit.
         limit: u64,
         /// What is spent or set aside already.
         committed: u64,
@@ -89,7 +79,6 @@ pub enum Refusal {
 #[error("there is no reservation {0:?}")]
 pub struct NoReservation(pub ReservationId);
 
-/// A run's budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     limits: Allowance,
@@ -104,7 +93,6 @@ impl Budget {
         Self { limits, spent, reserved: BTreeMap::new() }
     }
 
-    /// What has been spent.
     pub const fn spent(&self) -> Amount {
         self.spent
     }

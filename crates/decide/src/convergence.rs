@@ -1,6 +1,7 @@
-//! The convergence controller: after every attempt, whether to go on, how hard to lean, when to stop.
+//! The convergence controller: after every attempt, whether to go on, at which stage, and when to stop.
 //!
-//! It counts stalls; enough of them raise the stage, progress lowers it again, the last stage stops the task.
+//! It counts stalls; enough of them raise the stage, progress lowers it again, the last stage stops the task. From
+//! stage 2 an attempt gets a new session, the best tree so far and the instructions of its stage.
 //! Invariants: every sequence ends within `max_iterations` attempts; `not_converging` is said only after
 //! [`ConvergenceSettings::stalls_to_stop`] stalls that no progress undid.
 
@@ -13,6 +14,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::limits::MAX_INFRA_FAILURES;
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
+use fixpoint_vocabulary::work::Fingerprint;
 use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +44,7 @@ impl Default for Limits {
 /// What the checks said about an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// Nothing is left to do.
     Complete,
     /// Something fails.
@@ -57,18 +59,18 @@ pub enum Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// What the checks said.
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
     /// What fails. May be left out of an attempt that is not `incomplete`.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>")]
-    pub fingerprints: Option<BTreeSet<String>>,
+    pub fingerprints: Option<BTreeSet<Fingerprint>>,
     /// Whether the checks were cut short.
     #[serde(default)]
     pub masked: bool,
     /// Failures now known to be flaky.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
-    pub flaky: BTreeSet<String>,
+    pub flaky: BTreeSet<Fingerprint>,
     /// The tree the attempt left.
     #[serde(default)]
     pub tree: Option<String>,
@@ -90,7 +92,7 @@ pub struct Question {
     /// What the goals failed at before the first attempt; absent where there are no goals.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>")]
-    pub goal_failures_before: Option<BTreeSet<String>>,
+    pub goal_failures_before: Option<BTreeSet<Fingerprint>>,
     /// Whether the checks were cut short then.
     #[serde(default)]
     pub masked_before: bool,
@@ -131,13 +133,13 @@ pub enum Code {
     FirstAttempt,
     /// Fewer failures.
     Progressing,
-    /// Enough progress to lean less hard.
+    /// Enough progress to go back a stage.
     StageLowered,
     /// Other failures, not yet a stall.
     StillChanging,
     /// The attempt got nowhere.
     Stalled,
-    /// Too many got nowhere: lean harder.
+    /// Too many got nowhere: on to the next stage.
     StageRaised,
     /// It got nowhere at the last stage, which does not stop the task.
     LastStage,
@@ -149,14 +151,14 @@ pub enum Code {
     IterationsUsedUp,
 }
 
-/// The controller's word on one attempt. The counts are those after it.
+/// The verdict on one attempt. The counts are those after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// What the attempt came to.
+    /// Whether the attempt got anywhere.
     pub progress: ProgressKind,
     /// Stalls at this stage.
     pub stall_count: u32,
-    /// How hard the controller leans.
+    /// The stage of the next attempt, from 1.
     pub stage: u32,
     /// What happens next.
     pub action: Action,
@@ -167,7 +169,7 @@ pub struct Verdict {
     pub reason: Reason<Code>,
 }
 
-/// The controller's word on each attempt, up to the first that ends the task.
+/// The verdict on each attempt, up to the first that ends the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     /// One verdict per attempt.
@@ -180,25 +182,28 @@ impl Speak for Answer {
     }
 }
 
-/// An attempt that is incomplete without saying in what.
+/// An incomplete attempt that does not say what fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "iterations[{0}].fingerprints: an incomplete attempt must say what fails (`[]` for nothing readable)"
 )]
-pub struct NothingSaid(pub usize);
+pub struct MissingFingerprints(pub usize);
 
 /// Decides about a whole history.
-pub fn decide(question: &Question) -> Result<Answer, NothingSaid> {
+pub fn decide(question: &Question) -> Result<Answer, MissingFingerprints> {
     let is_silent = |attempt: &Attempt| {
-        attempt.outcome == Outcome::Incomplete
+        attempt.outcome == AttemptOutcome::Incomplete
             && attempt.fingerprints.is_none()
             && attempt.scope_violations.is_empty()
     };
     if let Some(silent) = question.iterations.iter().position(is_silent) {
-        return Err(NothingSaid(silent));
+        return Err(MissingFingerprints(silent));
     }
-    let before = question.goal_failures_before.clone();
-    let before = before.map(|fingerprints| FailureSet { fingerprints, masked: question.masked_before });
+    let before = question.goal_failures_before.clone().map(|fingerprints| FailureSet {
+        fingerprints,
+        out_of_scope: BTreeSet::new(),
+        masked: question.masked_before,
+    });
     let mut controller = Controller::new(question.config.clone(), before, question.tree_before.clone());
     let mut iterations = Vec::new();
     for attempt in &question.iterations {

@@ -18,7 +18,6 @@ const SAME_PROMISE: f64 = 0.7;
 
 /// What the merge must know of a task.
 pub trait Mergeable: Clone {
-    /// Its name.
     fn id(&self) -> &TaskId;
     /// The tasks it waits for.
     fn dependencies(&self) -> &[TaskId];

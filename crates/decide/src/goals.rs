@@ -4,24 +4,26 @@
 //! Deleting, skipping or weakening a test, or making the command do nothing, is told apart and named.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixpoint_vocabulary::work::{FailureId, TestName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What one run of a goal's command showed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct GoalRun {
+/// What one run of a goal's check showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoalRun<'a> {
     /// Whether the command itself reported success.
     pub succeeded: bool,
-    /// The tests seen passing; empty where the output names none.
-    pub passed: BTreeSet<String>,
-    /// What failed, by fingerprint.
-    pub failed: BTreeSet<String>,
+    /// Whether tests were seen passing by name.
+    pub has_passing_tests: bool,
+    /// Which of the tests that failed at the base were seen passing.
+    pub seen_passing: &'a BTreeSet<TestName>,
+    /// What failed.
+    pub failed: BTreeSet<&'a FailureId>,
 }
 
-impl GoalRun {
+impl GoalRun<'_> {
     fn is_clean(&self) -> bool {
         self.succeeded && self.failed.is_empty()
     }
@@ -29,33 +31,33 @@ impl GoalRun {
 
 /// Everything known about one goal after an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GoalEvidence {
+pub struct GoalEvidence<'a> {
     /// The tests that failed at the base, where the output named tests.
-    pub failing_before: BTreeSet<String>,
+    pub failing_before: BTreeSet<&'a TestName>,
     /// Whether the output named tests at the base.
     pub named_tests_before: NamedTests,
     /// The runs on the attempt's tree; all of them must pass.
-    pub runs: Vec<GoalRun>,
+    pub runs: Vec<GoalRun<'a>>,
     /// How many runs there must be.
     pub required_runs: u32,
     /// A run with the base's version of the test files, where the attempt edited those without leave.
-    pub with_base_tests: Option<GoalRun>,
+    pub with_base_tests: Option<GoalRun<'a>>,
 }
 
-impl GoalEvidence {
-    fn ran_nothing(&self, run: &GoalRun) -> bool {
-        self.named_tests_before == NamedTests::Yes && run.passed.is_empty()
+impl<'a> GoalEvidence<'a> {
+    fn ran_nothing(&self, run: &GoalRun<'a>) -> bool {
+        self.named_tests_before == NamedTests::Yes && !run.has_passing_tests
     }
 
     /// Tests that failed before and were not seen passing in a run.
-    fn unseen(&self, run: &GoalRun) -> BTreeSet<String> {
-        self.failing_before.difference(&run.passed).cloned().collect()
+    fn unseen(&self, run: &GoalRun<'a>) -> impl Iterator<Item = TestName> {
+        let unseen = self.failing_before.iter().filter(|test| !run.seen_passing.contains(**test));
+        unseen.map(|test| (*test).clone())
     }
 }
 
 /// Whether a command's output names the tests it ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamedTests {
     /// It does.
     Yes,
@@ -64,44 +66,43 @@ pub enum NamedTests {
     No,
 }
 
-/// What a goal came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "goal")]
+/// Whether a goal passes, and if not, why.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GoalVerdict {
     /// It passes, every time.
     Passing,
-    /// It fails.
+    /// It fails every time.
     Failing {
         /// What fails.
-        failures: BTreeSet<String>,
+        failures: BTreeSet<FailureId>,
     },
     /// It passed in some runs only. Flakiness is tolerated in guards, never in goals.
     Flaky {
         /// What failed in some of them.
-        failures: BTreeSet<String>,
+        failures: BTreeSet<FailureId>,
     },
     /// The command succeeded without running a test where it ran some before.
     NoTestsRan,
     /// Tests that must pass were not seen: deleted, skipped or no longer run.
     NotObserved {
         /// Those tests.
-        tests: BTreeSet<String>,
+        tests: BTreeSet<TestName>,
     },
     /// It passes only because the tests were changed.
     TestsWeakened {
         /// What fails with the tests as they were.
-        failures: BTreeSet<String>,
+        failures: BTreeSet<FailureId>,
     },
     /// It was not run, or not often enough.
     NotRun,
 }
 
 /// Decides about one goal.
-pub fn decide(evidence: &GoalEvidence) -> GoalVerdict {
-    let failures: BTreeSet<String> =
-        evidence.runs.iter().flat_map(|run| run.failed.iter().cloned()).collect();
+pub fn decide(evidence: &GoalEvidence<'_>) -> GoalVerdict {
     let clean_runs = evidence.runs.iter().filter(|run| run.is_clean()).count();
     if clean_runs < evidence.runs.len() {
+        let failed = evidence.runs.iter().flat_map(|run| run.failed.iter());
+        let failures = failed.map(|failure| (*failure).clone()).collect();
         return if clean_runs == 0 {
             GoalVerdict::Failing { failures }
         } else {
@@ -114,14 +115,17 @@ pub fn decide(evidence: &GoalEvidence) -> GoalVerdict {
     if evidence.runs.iter().any(|run| evidence.ran_nothing(run)) {
         return GoalVerdict::NoTestsRan;
     }
-    let tests: BTreeSet<String> = evidence.runs.iter().flat_map(|run| evidence.unseen(run)).collect();
+    let tests: BTreeSet<TestName> = evidence.runs.iter().flat_map(|run| evidence.unseen(run)).collect();
     if !tests.is_empty() {
         return GoalVerdict::NotObserved { tests };
     }
     match &evidence.with_base_tests {
         // With the tests as they were the same must be seen, or the change of the tests hid it.
-        Some(run) if !run.is_clean() || evidence.ran_nothing(run) || !evidence.unseen(run).is_empty() => {
-            let failures = run.failed.iter().cloned().chain(evidence.unseen(run)).collect();
+        Some(run)
+            if !run.is_clean() || evidence.ran_nothing(run) || evidence.unseen(run).next().is_some() =>
+        {
+            let failed = run.failed.iter().map(|failure| (*failure).clone());
+            let failures = failed.chain(evidence.unseen(run).map(FailureId::Test)).collect();
             GoalVerdict::TestsWeakened { failures }
         }
         Some(_) | None => GoalVerdict::Passing,
@@ -142,18 +146,18 @@ pub enum Proof {
     ExitCodeOnly,
 }
 
-/// What a task had to show for itself.
+/// The checks a task had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grounds {
+pub struct Evidence {
     /// Its goals, if any, and whether one of them names tests.
     pub goals: Option<NamedTests>,
     /// Its guards, if any, and whether one of them names tests.
     pub guards: Option<NamedTests>,
 }
 
-/// The proof a task finished on these grounds has: the strongest that is there.
-pub const fn proof(grounds: Grounds) -> Proof {
-    match (grounds.goals, grounds.guards) {
+/// The proof of a task that finished with these checks: the strongest that is there.
+pub const fn proof(evidence: Evidence) -> Proof {
+    match (evidence.goals, evidence.guards) {
         (Some(NamedTests::Yes), _) => Proof::Goals,
         (Some(NamedTests::No), _) | (None, Some(NamedTests::No)) => Proof::ExitCodeOnly,
         (None, Some(NamedTests::Yes)) => Proof::GuardsOnly,
@@ -164,81 +168,117 @@ pub const fn proof(grounds: Grounds) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use alloc::vec;
 
-    fn names(list: &[&str]) -> BTreeSet<String> {
-        list.iter().map(ToString::to_string).collect()
+    /// What a run showed, owned.
+    #[derive(Clone)]
+    struct Shown {
+        succeeded: bool,
+        has_passing_tests: bool,
+        seen_passing: BTreeSet<TestName>,
+        failed: BTreeSet<FailureId>,
     }
 
-    fn run(passed: &[&str], failed: &[&str]) -> GoalRun {
-        GoalRun { succeeded: failed.is_empty(), passed: names(passed), failed: names(failed) }
+    impl Shown {
+        fn as_run(&self) -> GoalRun<'_> {
+            GoalRun {
+                succeeded: self.succeeded,
+                has_passing_tests: self.has_passing_tests,
+                seen_passing: &self.seen_passing,
+                failed: self.failed.iter().collect(),
+            }
+        }
     }
 
-    fn evidence(runs: Vec<GoalRun>) -> GoalEvidence {
-        GoalEvidence {
-            failing_before: names(&["t1"]),
+    fn tests(list: &[&str]) -> BTreeSet<TestName> {
+        list.iter().map(|name| TestName::from(*name)).collect()
+    }
+
+    fn failing(list: &[&str]) -> BTreeSet<FailureId> {
+        tests(list).into_iter().map(FailureId::Test).collect()
+    }
+
+    fn shown(passed: &[&str], failed: &[&str]) -> Shown {
+        Shown {
+            succeeded: failed.is_empty(),
+            has_passing_tests: !passed.is_empty(),
+            seen_passing: tests(passed),
+            failed: failing(failed),
+        }
+    }
+
+    /// The verdict on a goal in which `t1` failed at the base and which must pass twice.
+    fn verdict(runs: &[Shown], with_base_tests: Option<&Shown>) -> GoalVerdict {
+        let failing = tests(&["t1"]);
+        decide(&GoalEvidence {
+            failing_before: failing.iter().collect(),
             named_tests_before: NamedTests::Yes,
             required_runs: 2,
-            runs,
-            with_base_tests: None,
-        }
+            runs: runs.iter().map(Shown::as_run).collect(),
+            with_base_tests: with_base_tests.map(Shown::as_run),
+        })
     }
 
     #[test]
     fn a_goal_must_be_seen_to_pass_every_time() {
-        use GoalVerdict::*;
-        let good = || run(&["t1", "t2"], &[]);
-        let exits_0 = GoalRun { succeeded: true, ..GoalRun::default() };
-        let crashed = GoalRun { succeeded: false, ..run(&["t1"], &[]) };
-        let table = vec![
-            (evidence(vec![good(), good()]), Passing),
-            (evidence(vec![]), NotRun),
-            (evidence(vec![run(&["t2"], &["t1"]); 2]), Failing { failures: names(&["t1"]) }),
-            (evidence(vec![good(), run(&["t2"], &["t1"])]), Flaky { failures: names(&["t1"]) }),
-            (evidence(vec![crashed.clone(), crashed]), Failing { failures: names(&[]) }),
-            (evidence(vec![exits_0.clone(), exits_0.clone()]), NoTestsRan),
-            (evidence(vec![good(), exits_0.clone()]), NoTestsRan),
-            (evidence(vec![good(), run(&["t2"], &[])]), NotObserved { tests: names(&["t1"]) }),
-            (evidence(vec![run(&["t2"], &[]); 2]), NotObserved { tests: names(&["t1"]) }),
-            (
-                GoalEvidence { with_base_tests: Some(run(&[], &["t1"])), ..evidence(vec![good(), good()]) },
-                TestsWeakened { failures: names(&["t1"]) },
-            ),
-            (
-                GoalEvidence { with_base_tests: Some(exits_0.clone()), ..evidence(vec![good(), good()]) },
-                TestsWeakened { failures: names(&["t1"]) },
-            ),
-            (
-                GoalEvidence { with_base_tests: Some(run(&["t2"], &[])), ..evidence(vec![good(), good()]) },
-                TestsWeakened { failures: names(&["t1"]) },
-            ),
-            (GoalEvidence { with_base_tests: Some(good()), ..evidence(vec![good(), good()]) }, Passing),
-            (evidence(vec![good()]), NotRun),
-            (evidence(vec![good(), exits_0.clone()]), NoTestsRan),
-            (
-                evidence(vec![GoalRun { succeeded: true, ..run(&["t1"], &["t9"]) }; 2]),
-                Failing { failures: names(&["t9"]) },
-            ),
-            (GoalEvidence { runs: vec![exits_0], ..GoalEvidence::default() }, Passing),
-        ];
-        for (evidence, expected) in table {
-            assert_eq!(decide(&evidence), expected, "{evidence:?}");
+        use GoalVerdict::{Failing, Flaky, NoTestsRan, NotObserved, NotRun, Passing};
+        let good = shown(&["t1", "t2"], &[]);
+        let bad = shown(&["t2"], &["t1"]);
+        let without_t1 = shown(&["t2"], &[]);
+        let exits_0 = shown(&[], &[]);
+        let crashed = Shown { succeeded: false, ..shown(&["t1"], &[]) };
+        let exits_0_failing = Shown { succeeded: true, ..shown(&["t1"], &["t9"]) };
+        for (row, runs, expected) in [
+            ("passes twice", vec![&good, &good], Passing),
+            ("was not run", vec![], NotRun),
+            ("passes once", vec![&good], NotRun),
+            ("fails twice", vec![&bad, &bad], Failing { failures: failing(&["t1"]) }),
+            ("fails once", vec![&good, &bad], Flaky { failures: failing(&["t1"]) }),
+            ("crashes without a failure", vec![&crashed, &crashed], Failing { failures: failing(&[]) }),
+            ("exits 0 with a failure", vec![&exits_0_failing; 2], Failing { failures: failing(&["t9"]) }),
+            ("runs nothing", vec![&exits_0, &exits_0], NoTestsRan),
+            ("runs nothing once", vec![&good, &exits_0], NoTestsRan),
+            ("skips the test once", vec![&good, &without_t1], NotObserved { tests: tests(&["t1"]) }),
+            ("skips the test", vec![&without_t1, &without_t1], NotObserved { tests: tests(&["t1"]) }),
+        ] {
+            let runs: Vec<Shown> = runs.into_iter().cloned().collect();
+            assert_eq!(verdict(&runs, None), expected, "{row}");
         }
+    }
+
+    #[test]
+    fn a_goal_must_pass_with_the_tests_of_the_base_too() {
+        let good = shown(&["t1", "t2"], &[]);
+        let weakened = GoalVerdict::TestsWeakened { failures: failing(&["t1"]) };
+        for (row, with_base_tests, expected) in [
+            ("passes", good.clone(), GoalVerdict::Passing),
+            ("fails", shown(&[], &["t1"]), weakened.clone()),
+            ("runs nothing", shown(&[], &[]), weakened.clone()),
+            ("skips the test", shown(&["t2"], &[]), weakened),
+        ] {
+            let runs = [good.clone(), good.clone()];
+            assert_eq!(verdict(&runs, Some(&with_base_tests)), expected, "{row}");
+        }
+    }
+
+    #[test]
+    fn without_names_at_the_base_the_exit_code_is_enough() {
+        let exits_0 = shown(&[], &[]);
+        let evidence = GoalEvidence { runs: vec![exits_0.as_run()], ..GoalEvidence::default() };
+        assert_eq!(decide(&evidence), GoalVerdict::Passing);
     }
 
     #[test]
     fn the_proof_is_the_strongest_that_is_there() {
         use NamedTests::{No, Yes};
-        let table = [
-            (Some(Yes), None, Proof::Goals),
-            (Some(No), Some(Yes), Proof::ExitCodeOnly),
-            (None, Some(Yes), Proof::GuardsOnly),
-            (None, Some(No), Proof::ExitCodeOnly),
-            (None, None, Proof::JudgeOnly),
-        ];
-        for (goals, guards, expected) in table {
-            assert_eq!(proof(Grounds { goals, guards }), expected);
+        for (row, goals, guards, expected) in [
+            ("goals with names", Some(Yes), None, Proof::Goals),
+            ("goals without names", Some(No), Some(Yes), Proof::ExitCodeOnly),
+            ("guards with names", None, Some(Yes), Proof::GuardsOnly),
+            ("guards without names", None, Some(No), Proof::ExitCodeOnly),
+            ("no checks", None, None, Proof::JudgeOnly),
+        ] {
+            assert_eq!(proof(Evidence { goals, guards }), expected, "{row}");
         }
     }
 }

@@ -19,9 +19,7 @@ pub struct Explicit {
 /// How a goal is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Levels {
-    /// In how many questions.
     pub calls: PlanningCalls,
-    /// How.
     pub manner: Manner,
     /// Tasks between two looks back; 0 for none but after errors.
     pub reflection_interval: u32,

@@ -16,46 +16,15 @@ mod versions;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use fixpoint_vocabulary::work::Side;
 use serde::{Deserialize, Serialize};
-
-/// Whose change it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The one side.
-    Ours,
-    /// The other.
-    Theirs,
-}
-
-impl Side {
-    /// Both, in their order.
-    pub const BOTH: [Self; 2] = [Self::Ours, Self::Theirs];
-
-    /// Its name, part of the names of failures.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Theirs => "theirs",
-        }
-    }
-
-    const fn other(self) -> Self {
-        match self {
-            Self::Ours => Self::Theirs,
-            Self::Theirs => Self::Ours,
-        }
-    }
-}
 
 /// One file in its four versions; `None` where a version does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FourVersions<'a> {
     /// What both sides began with.
     pub base: Option<&'a [u8]>,
-    /// The one side.
     pub ours: Option<&'a [u8]>,
-    /// The other.
     pub theirs: Option<&'a [u8]>,
     /// What was made of them.
     pub result: Option<&'a [u8]>,
@@ -99,12 +68,10 @@ pub enum Finding {
     },
     /// A change of one side is not in the result.
     Lost {
-        /// Whose.
         side: Side,
         /// Which change of that side in this file, from 1; 0 for the file as a whole. It depends on the base and the
         /// side alone, so it stays the same from result to result.
         hunk: u32,
-        /// What became of it.
         loss: Loss,
         /// The lines it is about, shortened.
         text: String,

@@ -147,12 +147,12 @@ impl Phase {
     pub fn title(self) -> Text {
         match self {
             Self::GoalUnderstanding => Text::new("understanding the goal", "目標の理解"),
-            Self::TaskDecomposition => Text::new("decomposing into tasks", "タスクの分解"),
-            Self::ActionPlanning => Text::new("ordering the actions", "行動系列の生成"),
-            Self::PlanReview => Text::new("judging the plan", "計画の評価"),
-            Self::Execution => Text::new("carrying out", "実行"),
-            Self::Reflection => Text::new("looking back", "リフレクション"),
-            Self::PlanRevision => Text::new("revising the plan", "計画修正"),
+            Self::TaskDecomposition => Text::new("splitting into tasks", "タスクへの分割"),
+            Self::ActionPlanning => Text::new("ordering the tasks", "作業順序の決定"),
+            Self::PlanReview => Text::new("reviewing the plan", "計画のレビュー"),
+            Self::Execution => Text::new("executing", "実行"),
+            Self::Reflection => Text::new("reflecting", "振り返り"),
+            Self::PlanRevision => Text::new("revising the plan", "計画の修正"),
             Self::Completion => Text::new("completed", "完了"),
         }
     }

@@ -7,10 +7,11 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
+use fixpoint_vocabulary::work::Fingerprint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an attempt came to.
+/// How an attempt compares with those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgressKind {
@@ -58,40 +59,51 @@ impl ProgressKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct FailureSet {
     /// The failures, by fingerprint.
-    pub fingerprints: BTreeSet<String>,
+    pub fingerprints: BTreeSet<Fingerprint>,
+    /// The files changed outside the scope: each is a failure too.
+    pub out_of_scope: BTreeSet<String>,
     /// Whether the checks were cut short (a compile error, a stop at the first failure).
     pub masked: bool,
 }
 
 impl FailureSet {
-    fn without(&self, flaky: &BTreeSet<String>) -> Self {
+    fn without(&self, flaky: &BTreeSet<Fingerprint>) -> Self {
         let fingerprints = self.fingerprints.difference(flaky).cloned().collect();
-        Self { fingerprints, masked: self.masked }
+        Self { fingerprints, out_of_scope: self.out_of_scope.clone(), masked: self.masked }
+    }
+
+    fn len(&self) -> usize {
+        self.fingerprints.len() + self.out_of_scope.len()
+    }
+
+    fn is_superset(&self, other: &Self) -> bool {
+        self.fingerprints.is_superset(&other.fingerprints)
+            && self.out_of_scope.is_superset(&other.out_of_scope)
     }
 }
 
 /// What earlier attempts left failing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Memory {
+pub struct FailureHistory {
     previous: Option<FailureSet>,
     earlier: BTreeSet<FailureSet>,
     fewest: Option<usize>,
     fewest_masked: Option<usize>,
-    flaky: BTreeSet<String>,
+    flaky: BTreeSet<Fingerprint>,
 }
 
-impl Memory {
-    /// A memory that begins with what the goals failed at before the first attempt, where there are goals.
+impl FailureHistory {
+    /// A history that begins with what the goals failed at before the first attempt, where there are goals.
     pub fn beginning_with(before: Option<FailureSet>) -> Self {
-        let mut memory = Self::default();
+        let mut history = Self::default();
         if let Some(before) = before {
-            memory.remember(before);
+            history.remember(before);
         }
-        memory
+        history
     }
 
     /// Takes failures known to be flaky out of everything remembered.
-    pub fn forget_flaky<'a>(&mut self, flaky: impl IntoIterator<Item = &'a String>) {
+    pub fn forget_flaky<'a>(&mut self, flaky: impl IntoIterator<Item = &'a Fingerprint>) {
         let known = self.flaky.len();
         self.flaky.extend(flaky.into_iter().cloned());
         if self.flaky.len() == known {
@@ -105,9 +117,9 @@ impl Memory {
         }
     }
 
-    /// What an attempt with this set comes to, given failures that are known to be flaky only now. The kinds that
-    /// need no set (`infra`, `waiting`, `complete`, `no_change`) are told apart by the controller.
-    pub fn compare(&self, current: &FailureSet, newly_flaky: &BTreeSet<String>) -> ProgressKind {
+    /// How a set compares with the sets before it, given failures that are known to be flaky only now. The kinds that
+    /// need no set (`infra`, `waiting`, `complete`, `no_change`) are the controller's.
+    pub fn compare(&self, current: &FailureSet, newly_flaky: &BTreeSet<Fingerprint>) -> ProgressKind {
         if newly_flaky.is_subset(&self.flaky) {
             return self.kind_of(&current.without(&self.flaky));
         }
@@ -129,7 +141,7 @@ impl Memory {
     }
 
     fn insert(&mut self, set: FailureSet) {
-        let size = set.fingerprints.len();
+        let size = set.len();
         let fewest = if set.masked { &mut self.fewest_masked } else { &mut self.fewest };
         *fewest = Some(fewest.map_or(size, |fewest| fewest.min(size)));
         self.earlier.insert(set);
@@ -139,7 +151,7 @@ impl Memory {
         let Some(previous) = &self.previous else { return ProgressKind::First };
         let fewest_comparable = if current.masked { self.fewest_masked } else { self.fewest };
         if previous.masked && !current.masked
-            || fewest_comparable.is_some_and(|fewest| current.fingerprints.len() < fewest)
+            || fewest_comparable.is_some_and(|fewest| current.len() < fewest)
         {
             ProgressKind::Progress
         } else if current == previous {
@@ -147,7 +159,7 @@ impl Memory {
         } else if self.earlier.contains(current) {
             ProgressKind::Oscillating
         } else if current.masked && !previous.masked
-            || current.masked == previous.masked && current.fingerprints.is_superset(&previous.fingerprints)
+            || current.masked == previous.masked && current.is_superset(previous)
         {
             ProgressKind::Regressed
         } else {
@@ -162,21 +174,28 @@ mod tests {
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
+    /// Failures by letter, files outside the scope in capitals; `!` for a set that was cut short.
     fn set(names: &str) -> FailureSet {
         let masked = names.starts_with('!');
-        let fingerprints = names.trim_start_matches('!').chars().map(|name| name.to_string()).collect();
-        FailureSet { fingerprints, masked }
+        let is_path = |name: &char| name.is_uppercase();
+        let names = names.trim_start_matches('!').chars();
+        let (outside, fingerprints): (String, String) = names.partition(is_path);
+        FailureSet {
+            fingerprints: fingerprints.chars().map(|name| Fingerprint(name.to_string())).collect(),
+            out_of_scope: outside.chars().map(|path| path.to_string()).collect(),
+            masked,
+        }
     }
 
-    fn next(memory: &mut Memory, names: &str) -> ProgressKind {
-        let kind = memory.compare(&set(names), &BTreeSet::new());
-        memory.remember(set(names));
+    fn next(history: &mut FailureHistory, names: &str) -> ProgressKind {
+        let kind = history.compare(&set(names), &BTreeSet::new());
+        history.remember(set(names));
         kind
     }
 
     fn kinds(before: Option<&str>, sets: &[&str]) -> Vec<ProgressKind> {
-        let mut memory = Memory::beginning_with(before.map(set));
-        sets.iter().map(|names| next(&mut memory, names)).collect()
+        let mut history = FailureHistory::beginning_with(before.map(set));
+        sets.iter().map(|names| next(&mut history, names)).collect()
     }
 
     #[test]
@@ -194,8 +213,11 @@ mod tests {
 
     #[test]
     fn a_memory_is_empty_until_there_is_something_to_compare_with() {
-        assert!(Memory::beginning_with(None).is_empty());
-        assert!(!Memory::beginning_with(Some(set(""))).is_empty(), "goals that all pass are something");
+        assert!(FailureHistory::beginning_with(None).is_empty());
+        assert!(
+            !FailureHistory::beginning_with(Some(set(""))).is_empty(),
+            "goals that all pass are something"
+        );
     }
 
     #[test]
@@ -209,14 +231,21 @@ mod tests {
     }
 
     #[test]
+    fn files_outside_the_scope_count_like_failures() {
+        use ProgressKind::*;
+        assert_eq!(kinds(Some("ab"), &["aX", "a", "aX"]), [Changed, Progress, Oscillating]);
+        assert_eq!(kinds(Some("a"), &["aX", "aXY"]), [Regressed, Regressed]);
+    }
+
+    #[test]
     fn flaky_failures_are_taken_out_of_old_sets_too() {
-        let mut memory = Memory::beginning_with(Some(set("abf")));
-        let flaky = BTreeSet::from(["f".to_string()]);
-        assert_eq!(memory.compare(&set("ab"), &flaky), ProgressKind::Repeated);
-        assert_eq!(memory.compare(&set("ab"), &BTreeSet::new()), ProgressKind::Progress, "f still counts");
-        memory.forget_flaky(&flaky);
-        assert_eq!(next(&mut memory, "ab"), ProgressKind::Repeated);
-        assert_eq!(next(&mut memory, "abf"), ProgressKind::Repeated);
-        assert_eq!(next(&mut memory, "af"), ProgressKind::Progress);
+        let mut history = FailureHistory::beginning_with(Some(set("abf")));
+        let flaky = BTreeSet::from([Fingerprint::from("f")]);
+        assert_eq!(history.compare(&set("ab"), &flaky), ProgressKind::Repeated);
+        assert_eq!(history.compare(&set("ab"), &BTreeSet::new()), ProgressKind::Progress, "f still counts");
+        history.forget_flaky(&flaky);
+        assert_eq!(next(&mut history, "ab"), ProgressKind::Repeated);
+        assert_eq!(next(&mut history, "abf"), ProgressKind::Repeated);
+        assert_eq!(next(&mut history, "af"), ProgressKind::Progress);
     }
 }

@@ -45,7 +45,7 @@ pub struct Question {
     pub config: ReflectionSettings,
 }
 
-/// What calls for a look back.
+/// Why a reflection is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -57,10 +57,10 @@ pub enum Code {
     IntervalReached,
 }
 
-/// Whether to look back, and why.
+/// Whether a reflection is due, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Whether to look back.
+    /// Whether a reflection is due.
     pub reflect: bool,
     /// What calls for it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,14 +73,14 @@ impl Speak for Answer {
     }
 }
 
-/// Decides whether to look back now. Failures and surprises are looked at whatever the action was; `after:
-/// important` thins out the regular look back only.
+/// Decides whether a reflection is due. Failures and unexpected results always call for one; `after: important` limits
+/// only the regular ones.
 pub fn decide(question: &Question) -> Answer {
     let reason = trigger(question).map(|code| {
         let (en, ja) = match code {
             Code::ActionFailed => ("the action failed", "アクションが失敗した"),
             Code::UnexpectedResult => ("the result is not the expected one", "期待と異なる結果"),
-            Code::IntervalReached => ("regular look back", "定期リフレクション"),
+            Code::IntervalReached => ("regular reflection", "定期的な振り返り"),
         };
         Reason::new(code, en, ja)
     });

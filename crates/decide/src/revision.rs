@@ -21,7 +21,6 @@ pub struct Revisions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The limit is reached.
     RevisionsUsedUp,
     /// An error came back after the revision meant to cure it.
     SameErrorAgain,
@@ -41,7 +40,6 @@ pub enum Verdict {
     AskPerson {
         /// The cause the run pauses with.
         cause: Cause,
-        /// Why.
         reason: Reason<Code>,
     },
 }
@@ -49,17 +47,14 @@ pub enum Verdict {
 /// Whether a person must agree to a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approval {
-    /// No.
     NotNeeded,
     /// Yes, within so many seconds; silence is a no.
     Within {
-        /// How long to wait.
         seconds: u32,
     },
 }
 
 impl Revisions {
-    /// Revisions made so far.
     pub const fn made(&self) -> u32 {
         self.made
     }

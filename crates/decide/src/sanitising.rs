@@ -16,16 +16,13 @@ use fixpoint_vocabulary::documents::Subtask;
 pub enum Severity {
     /// The plan is not carried out.
     Refuse,
-    /// A person must agree.
     Ask,
 }
 
-/// Something a plan holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The task that holds it.
     pub task: TaskId,
-    /// What it leads to.
     pub severity: Severity,
     /// What kind of thing it is.
     pub rule: &'static str,
@@ -34,7 +31,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// In words.
     pub fn text(&self) -> String {
         format!("task `{}`: {}: {}", self.task, self.rule, self.item)
     }

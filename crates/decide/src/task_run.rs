@@ -1,20 +1,35 @@
 //! The life of one task: base, baseline, attempts with their checks, and an end with its cause.
 //!
-//! A state machine in two halves. [`TaskRun::decide`] looks at what happened and says what follows; it changes
-//! nothing. [`TaskRun::apply`] records what happened and what was decided; it decides nothing, so a recorded run is
-//! taken up by an other version without being judged anew. Invariants: at most one command is under way; every
-//! command has exactly one end; every sequence of events ends the task or waits for somebody.
+//! A state machine in three parts. [`TaskRun::record`] folds what happened, [`TaskRun::decide`] looks at the state
+//! after that and says what follows, [`TaskRun::apply`] folds what was decided. Only `decide` decides, and it changes
+//! nothing: a live run calls all three, a resumed one `record` and `apply`, so a recorded run is never judged anew.
+//! Each event is folded once. Between `decide` and `apply` a caller may put another decision in the place of the one
+//! it got, as when a command cannot be afforded. Invariants: at most one command is under way; every command has
+//! exactly one end; every sequence of events ends the task or leaves it waiting for somebody.
+//!
+//! Each file below owns one question: what is asked, how the answer is folded, and what it leads to.
+//!
+//! ```text
+//! first_attempt.rs     is there anything to do? base and baseline
+//! evaluation.rs        what did an attempt leave? scope first, then goals, guards and judge
+//! goal_evaluation.rs   are the goals seen to pass, with the tests as they were?
+//! guard_evaluation.rs  does anything fail that did not fail before?
+//! judge.rs             is the acceptance met? is it worth going on?
+//! next_attempt.rs      another attempt, or the end?
+//! ```
 
-mod beginning;
-mod goal_trial;
-mod ground;
-mod guard_trial;
-mod judgement;
+mod baseline_state;
+mod decision;
+mod evaluation;
+mod first_attempt;
+mod goal_evaluation;
+mod guard_evaluation;
+mod judge;
 mod next_attempt;
 mod order;
 mod proof;
-mod telling;
-mod trial;
+mod queries;
+mod status;
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -22,479 +37,320 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, ReportedFailure, TreeId,
+    Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, FailureId, Fingerprint,
+    ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
-pub use self::goal_trial::NO_TESTS_RAN;
-pub use self::ground::{CheckBaseline, Ground};
-pub use self::judgement::Judgement;
-pub use self::order::{ImpliedGoals, JudgeOrder, Start, TaskOrder, TestEdits};
-pub use self::trial::Trial;
-use crate::convergence::{Attempt, Controller, Counts, Outcome, Verdict};
+pub use self::baseline_state::{BaselineState, CheckBaseline};
+pub use self::decision::{BaselineComparison, Decision, JudgedAttempt};
+use self::evaluation::Evaluation;
+pub use self::judge::Judgement;
+use self::judge::UnreadableAnswer;
+pub use self::order::{ImpliedGoals, JudgeOrder, TaskOrder, TaskStart, TestEdits};
+pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
+use crate::convergence::{AttemptOutcome, Controller};
 
-/// What is being performed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Work {
-    /// The base is being taken.
-    TakingBase,
-    /// The checks run at the base.
-    Baseline,
-    /// The agent works.
-    Attempting,
-    /// What lies outside the scope is being taken back.
-    Reverting,
-    /// The goals run.
-    Goals,
-    /// The tests of the base are being put into the attempt.
-    RestoringTests,
-    /// The goals run with the tests of the base.
-    GoalsWithBaseTests,
-    /// The guards run.
-    Guards,
-    /// Tests that were not seen at the base run there.
-    SuspectsAtBase,
-    /// Tests that look new run again.
-    Confirming,
-    /// Tests that fail sometimes run at the base, where nobody may have seen them fail.
-    FlakyAtBase,
-    /// The judge is asked.
-    Judging,
-}
-
-/// Where the task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "step")]
-pub enum Step {
-    /// Nothing has happened.
-    New,
-    /// A command is under way.
-    Working {
-        /// For what.
-        work: Work,
-    },
-    /// A person, or an outside thing, is awaited. Going on repeats the last command.
-    Paused {
-        /// Why.
-        cause: Cause,
-        /// What goes on then.
-        work: Work,
-    },
-    /// Over.
-    Ended {
-        /// Why.
-        cause: Cause,
-    },
-}
-
-/// What the guards showed beside what blocks, by test or fingerprint.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Seen {
-    /// Failed before and fails now: tolerated.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub known: BTreeSet<String>,
-    /// Known to fail sometimes: tolerated.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub flaky: BTreeSet<String>,
-    /// Fails sometimes, and never did before.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub newly_flaky: BTreeSet<String>,
-    /// Passed before, and is no longer run.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub vanished: BTreeSet<String>,
-}
-
-/// An attempt that was judged.
+/// The commit and tree an attempt left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judged {
-    /// The stage it was made at.
-    pub stage: u32,
-    /// What the controller was told.
-    pub attempt: Attempt,
-    /// What it said.
-    pub verdict: Verdict,
-    /// What it counted then.
-    pub counts: Counts,
-    /// The commit the attempt came to.
-    pub commit: CommitId,
-    /// What still fails, for the next prompt.
-    pub failures: Vec<ReportedFailure>,
-    /// What was outside the scope, for the next prompt.
-    pub outside: Vec<String>,
-    /// What the guards showed beside that.
-    #[serde(default)]
-    pub seen: Seen,
-}
-
-impl Judged {
-    /// Whether something stands in the way that may be gone by itself: it fails only sometimes, or took too long once.
-    fn is_shaky(&self) -> bool {
-        let is_timeout = |failure: &ReportedFailure| failure.fingerprint.starts_with("timeout:");
-        !self.seen.newly_flaky.is_empty() || self.failures.iter().any(is_timeout)
-    }
-}
-
-/// What follows from an event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
-    /// Where the task stands then.
-    pub step: Step,
-    /// What is to be performed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<Command>,
-    /// What would be performed if it could be afforded; going on performs it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Command>,
-    /// The attempt that was judged by it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judged: Option<Judged>,
-    /// What the judge's words came to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judgement: Option<Judgement>,
-}
-
-impl Decision {
-    const fn at(step: Step) -> Self {
-        Self { step, command: None, held: None, judged: None, judgement: None }
-    }
-
-    fn perform(work: Work, command: Command) -> Self {
-        Self { command: Some(command), ..Self::at(Step::Working { work }) }
-    }
-
-    const fn pause(work: Work, cause: Cause) -> Self {
-        Self::at(Step::Paused { cause, work })
-    }
-
-    /// The task is over.
-    pub const fn end(cause: Cause) -> Self {
-        Self::at(Step::Ended { cause })
-    }
-
-    /// The same with its command held back, because it cannot be afforded now. Going on performs it.
-    #[must_use]
-    pub fn held_back(self) -> Self {
-        match (self.step, self.command) {
-            (Step::Working { work }, Some(command)) => {
-                let step = Step::Paused { cause: Cause::Budget, work };
-                Self { step, held: Some(command), command: None, ..self }
-            }
-            (step, command) => Self { step, command, ..self },
-        }
-    }
-}
-
-/// An event that has no place where the task stands: a defect of whoever sent it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this event cannot happen at the step {step:?}")]
-pub struct OutOfPlace {
-    /// Where the task stands.
-    pub step: Step,
-}
-
-/// An attempt that was made, as far as later ones need it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Made {
+struct AttemptSnapshot {
     commit: CommitId,
     tree: String,
 }
 
-impl Made {
+impl AttemptSnapshot {
     fn as_base(&self) -> Base {
         Base { commit: self.commit.clone(), tree: TreeId(self.tree.clone()) }
     }
 }
 
-/// What an attempt left to do.
+/// What remains to be done at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Left {
+struct Remaining {
     commit: CommitId,
     masked: bool,
-    /// Whether the same tree may show something else next time.
+    /// Whether another run of the same tree may show something else.
     #[serde(default)]
-    is_shaky: bool,
+    may_pass_unchanged: bool,
     failures: Vec<ReportedFailure>,
     outside: Vec<String>,
 }
 
-impl Left {
-    /// What is left of two sides that could not be brought together.
-    fn unmerged(commit: &CommitId, conflict: &Conflict) -> Self {
-        let failure =
-            |path: &String| trial::found("conflict", path, "holds both sides of a conflict, marked");
+impl Remaining {
+    fn of_conflict(commit: &CommitId, conflict: &Conflict) -> Self {
+        let failure = |path: &String| {
+            let message = Redacted::ours("holds both sides of a conflict, marked");
+            ReportedFailure::new(FailureId::Conflict(path.clone()), message)
+        };
         let failures = conflict.paths.iter().map(failure).collect();
-        Self { commit: commit.clone(), masked: false, is_shaky: false, failures, outside: Vec::new() }
+        Self {
+            commit: commit.clone(),
+            masked: false,
+            may_pass_unchanged: false,
+            failures,
+            outside: Vec::new(),
+        }
     }
 
-    /// How far from done: to be cut short is worse than any number of failures.
+    /// How far from done: checks that were cut short are worse than any number of failures.
     fn distance(&self) -> (bool, usize) {
         (self.masked, self.failures.len() + self.outside.len())
     }
 }
 
-/// One task, between two events.
+/// The state of one task between two events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
     order: TaskOrder,
-    step: Step,
-    under_way: Option<Command>,
+    status: TaskStatus,
+    /// The command that was decided last: resuming repeats it.
+    last_command: Option<Command>,
+    /// Crashes in a row that cut a command short.
     interruptions: u32,
-    ground: Ground,
+    baseline: BaselineState,
     controller: Option<Controller>,
-    trial: Option<Trial>,
-    made: Vec<Made>,
-    /// What the last attempt left.
-    last: Option<Left>,
-    /// What the best one left; the later of two that are as good.
-    best: Option<Left>,
-    /// The checks that ever named tests that pass.
-    naming: BTreeSet<u32>,
-    /// What the judge said last.
+    /// The attempt that is being evaluated.
+    evaluation: Option<Evaluation>,
+    /// What each judged attempt left, in order.
+    snapshots: Vec<AttemptSnapshot>,
+    /// What the last attempt left to do.
+    last: Option<Remaining>,
+    /// What the best attempt left to do, where a later one was worse.
+    earlier_best: Option<Remaining>,
+    /// The checks whose output ever named tests that pass.
+    checks_with_names: BTreeSet<u32>,
     judgement: Option<Judgement>,
-    /// How many attempts had been judged then.
-    #[serde(default)]
-    judged_then: u32,
+    /// How many attempts had been judged when the judge said that.
+    attempts_at_judgement: u32,
     /// Answers of the judge that could not be read, since the last that could.
-    unreadable: Vec<Unreadable>,
-    /// What the checks showed of the last attempt that was judged.
-    shown: Vec<CheckReport>,
-    /// How many attempts in a row each failure has been there.
-    lasting: BTreeMap<String, u32>,
+    unreadable_answers: Vec<UnreadableAnswer>,
+    /// What the checks showed of the last judged attempt.
+    last_reports: Vec<CheckReport>,
+    /// How many attempts in a row have had each failure.
+    attempts_with: BTreeMap<Fingerprint, u32>,
     /// How many attempts in a row changed nothing.
-    #[serde(default)]
-    idle: u32,
-}
-
-/// An answer that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Unreadable {
-    problem: Redacted,
-    text: Redacted,
+    idle_attempts: u32,
 }
 
 impl TaskRun {
     /// A task that has not begun.
     pub fn new(order: TaskOrder) -> Self {
-        let (ground, trial, last) = match &order.start {
-            Start::TakeBase => (Ground::default(), None, None),
-            Start::At(base) => (Ground { base: Some(base.clone()), ..Ground::default() }, None, None),
-            Start::On(ground) => {
-                let unfinished = ground.base.as_ref().filter(|_| ground.is_unproven);
-                let trial = unfinished.map(|base| Trial::given(&base.commit, &base.tree));
-                (ground.clone(), trial, None)
+        let (baseline, evaluation, last) = match &order.start {
+            TaskStart::TakeBase => (BaselineState::default(), None, None),
+            TaskStart::FromCommit(base) => {
+                (BaselineState { base: Some(base.clone()), ..BaselineState::default() }, None, None)
             }
-            Start::Trial { ground, commit, tree, conflict } => {
-                let left = conflict.as_ref().map(|conflict| Left::unmerged(commit, conflict));
-                (ground.clone(), Some(Trial::given(commit, tree)), left)
+            TaskStart::FromBaseline(baseline) => {
+                let unfinished = baseline.base.as_ref().filter(|_| baseline.is_unproven);
+                (baseline.clone(), unfinished.map(Evaluation::of_existing), None)
+            }
+            TaskStart::Evaluate { baseline, work, conflict } => {
+                let remaining =
+                    conflict.as_ref().map(|conflict| Remaining::of_conflict(&work.commit, conflict));
+                (baseline.clone(), Some(Evaluation::of_existing(work)), remaining)
             }
         };
         Self {
             order,
-            step: Step::New,
-            under_way: None,
+            status: TaskStatus::New,
+            last_command: None,
             interruptions: 0,
-            ground,
+            baseline,
             controller: None,
-            trial,
-            made: Vec::new(),
-            best: last.clone(),
+            evaluation,
+            snapshots: Vec::new(),
             last,
-            naming: BTreeSet::new(),
+            earlier_best: None,
+            checks_with_names: BTreeSet::new(),
             judgement: None,
-            judged_then: 0,
-            unreadable: Vec::new(),
-            shown: Vec::new(),
-            lasting: BTreeMap::new(),
-            idle: 0,
+            attempts_at_judgement: 0,
+            unreadable_answers: Vec::new(),
+            last_reports: Vec::new(),
+            attempts_with: BTreeMap::new(),
+            idle_attempts: 0,
         }
     }
 
-    /// Where the task stands.
-    pub const fn step(&self) -> Step {
-        self.step
-    }
-
-    /// The commits the judged attempts came to, in order.
-    pub fn results(&self) -> impl Iterator<Item = &CommitId> {
-        self.made.iter().map(|made| &made.commit)
-    }
-
-    /// What is fixed about it.
-    pub const fn order(&self) -> &TaskOrder {
-        &self.order
-    }
-
-    /// What was there before the first attempt.
-    pub const fn ground(&self) -> &Ground {
-        &self.ground
-    }
-
-    /// Says what follows from an event.
-    pub fn decide(&self, event: &Event) -> Result<Decision, OutOfPlace> {
-        match (event, self.step) {
-            (Event::Begun, Step::New) => Ok(self.begin()),
-            (Event::Ended { end, .. }, Step::Working { work }) => match end {
-                CommandEnd::Completed(result) => self.after_completed(work, result),
-                CommandEnd::Lost => self.after_lost(work),
-                CommandEnd::Failed { .. } => Ok(Decision::pause(work, Cause::Infrastructure)),
-                CommandEnd::Cancelled => Ok(Decision::pause(work, Cause::Stopped)),
-            },
-            (Event::StopAsked, Step::Working { work }) => Ok(Decision::pause(work, Cause::Stopped)),
-            (Event::StopAsked, Step::New) => Ok(Decision::end(Cause::Stopped)),
-            // What was under way when the stop came may still end, and asking twice changes nothing.
-            (Event::StopAsked | Event::Ended { .. }, Step::Paused { .. } | Step::Ended { .. }) => {
-                Ok(Decision::at(self.step))
-            }
-            (Event::Resumed { .. }, Step::Paused { work, .. }) => self.repeat(work),
-            (Event::Begun | Event::Ended { .. } | Event::Resumed { .. }, _) => Err(self.out_of_place()),
-        }
-    }
-
-    /// Records what happened and what was decided then.
-    pub fn apply(&mut self, event: &Event, decision: &Decision) {
-        if let (Event::Ended { end, .. }, Step::Working { work }) = (event, self.step) {
-            match end {
+    /// Folds what happened: what a command returned, or that it was interrupted. Decides nothing.
+    pub fn record(&mut self, event: &Event) {
+        match (event, self.status) {
+            (Event::Ended { end, .. }, TaskStatus::Working { activity }) => match end {
                 CommandEnd::Completed(result) => {
-                    self.trial = self.trial_with(work, result);
-                    self.ground.take_in(work, result);
                     self.interruptions = 0;
-                    self.remember(result);
+                    self.record_result(activity, result);
                 }
-                CommandEnd::Lost => self.interruptions += 1,
+                CommandEnd::Lost => self.interruptions = self.interruptions.saturating_add(1),
                 CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
-            }
-        }
-        if matches!(event, Event::Resumed { .. }) {
+            },
             // Somebody looked at it and asked to go on.
-            self.interruptions = 0;
+            (Event::Resumed { .. }, _) => self.interruptions = 0,
+            (Event::Ended { .. } | Event::Begun | Event::StopAsked, _) => {}
         }
-        if let Some(judgement) = &decision.judgement {
-            self.judgement = Some(judgement.clone());
-        }
-        if let Some(judged) = &decision.judged {
-            self.conclude(judged);
-        }
-        if decision.judgement.is_some() {
-            self.judged_then = self.attempts();
-        }
-        if let Some(command) = decision.command.as_ref().or(decision.held.as_ref()) {
-            self.under_way = Some(command.clone());
-        }
-        self.step = decision.step;
     }
 
-    fn remember(&mut self, result: &CommandResult) {
+    fn record_result(&mut self, activity: TaskActivity, result: &CommandResult) {
         match result {
-            CommandResult::Checks { reports } => {
-                let naming = reports.iter().filter(|report| report.passed.is_some());
-                self.naming.extend(naming.map(|report| report.check));
+            CommandResult::Base(base) if activity == TaskActivity::TakingBase => {
+                self.baseline.base = Some(base.clone());
             }
-            CommandResult::Answer(answer) => self.remember_answer(answer),
+            CommandResult::Attempt(result) if activity == TaskActivity::Attempting => {
+                self.record_attempt(result);
+            }
+            CommandResult::Grafted { commit, tree } if activity == TaskActivity::Reverting => {
+                self.record_reverted(commit, tree);
+            }
+            CommandResult::Checks { reports } => self.record_checks(activity, reports),
+            CommandResult::Answer(answer) if activity == TaskActivity::Judging => self.record_answer(answer),
+            // There is nothing in it to keep, or `decide` refuses it.
             CommandResult::Base(_)
             | CommandResult::Attempt(_)
             | CommandResult::Grafted { .. }
+            | CommandResult::Answer(_)
             | CommandResult::Merged(_)
             | CommandResult::Person(_)
             | CommandResult::Recalled(_)
-            | CommandResult::Kept => {}
+            | CommandResult::Kept
+            | CommandResult::Delivered(_) => {}
         }
     }
 
-    fn after_completed(&self, work: Work, result: &CommandResult) -> Result<Decision, OutOfPlace> {
-        match (work, result) {
-            (Work::TakingBase, CommandResult::Base(base)) => Ok(self.with_base(base)),
-            (Work::Baseline, CommandResult::Checks { reports }) => {
-                let mut ground = self.ground.clone();
-                ground.take_in(work, result);
-                Ok(self.with_baseline(&ground, reports))
+    /// Says what follows from an event that was recorded.
+    pub fn decide(&self, event: &Event) -> Result<Decision, UnexpectedEvent> {
+        match (event, self.status) {
+            (Event::Begun, TaskStatus::New) => Ok(self.begin()),
+            (Event::Ended { end, .. }, TaskStatus::Working { activity }) => match end {
+                CommandEnd::Completed(result) => self.after_result(activity, result),
+                CommandEnd::Lost => self.after_crash(activity),
+                CommandEnd::Failed { .. } => Ok(Decision::pause(activity, Cause::Infrastructure)),
+                CommandEnd::Cancelled => Ok(Decision::pause(activity, Cause::Stopped)),
+            },
+            (Event::StopAsked, TaskStatus::Working { activity }) => {
+                Ok(Decision::pause(activity, Cause::Stopped))
             }
-            (Work::Attempting, CommandResult::Attempt(_))
-            | (Work::Reverting | Work::RestoringTests, CommandResult::Grafted { .. })
-            | (
-                Work::Goals
-                | Work::GoalsWithBaseTests
-                | Work::Guards
-                | Work::SuspectsAtBase
-                | Work::Confirming
-                | Work::FlakyAtBase,
-                CommandResult::Checks { .. },
-            ) => {
-                let trial = self.trial_with(work, result).ok_or_else(|| self.out_of_place())?;
-                Ok(self.with_trial(work, &trial, result))
-            }
-            (Work::Judging, CommandResult::Answer(answer)) => Ok(self.with_answer(answer)),
-            (_, _) => Err(self.out_of_place()),
+            (Event::StopAsked, TaskStatus::New) => Ok(Decision::end(Cause::Stopped)),
+            // A command may still end after the stop, and to stop twice changes nothing.
+            (
+                Event::StopAsked | Event::Ended { .. },
+                TaskStatus::Paused { .. } | TaskStatus::Ended { .. },
+            ) => Ok(Decision::at(self.status)),
+            (Event::Resumed { .. }, TaskStatus::Paused { activity, .. }) => self.repeat(activity),
+            (Event::Begun | Event::Ended { .. } | Event::Resumed { .. }, _) => Err(self.unexpected()),
         }
     }
 
-    /// A crash cut a command short: it costs nothing but time and is repeated, within a bound.
-    fn after_lost(&self, work: Work) -> Result<Decision, OutOfPlace> {
-        if self.interruptions >= self.order.max_interruptions {
-            Ok(Decision::pause(work, Cause::Infrastructure))
+    /// Folds a decision about the event that was recorded last. Decides nothing.
+    pub fn apply(&mut self, decision: &Decision) {
+        if let Some(judged) = &decision.judged {
+            self.apply_judged(judged);
+        }
+        if let Some(judgement) = &decision.judgement {
+            self.judgement = Some(judgement.clone());
+            self.attempts_at_judgement = self.attempts();
+        }
+        if let Some(command) = decision.command.as_ref().or(decision.deferred.as_ref()) {
+            self.last_command = Some(command.clone());
+        }
+        self.status = decision.status;
+    }
+
+    fn after_result(
+        &self,
+        activity: TaskActivity,
+        result: &CommandResult,
+    ) -> Result<Decision, UnexpectedEvent> {
+        let evaluation = || self.evaluation.as_ref().ok_or_else(|| self.unexpected());
+        match (activity, result) {
+            (TaskActivity::TakingBase, CommandResult::Base(base)) => Ok(self.after_base(base)),
+            (TaskActivity::Baseline, CommandResult::Checks { reports }) => {
+                Ok(self.after_baseline_run(reports))
+            }
+            (TaskActivity::Attempting, CommandResult::Attempt(result)) => {
+                Ok(self.after_attempt(evaluation()?, result))
+            }
+            (TaskActivity::Reverting, CommandResult::Grafted { .. }) => Ok(self.evaluate(evaluation()?)),
+            (TaskActivity::RestoringTests, CommandResult::Grafted { commit, .. }) => {
+                Ok(self.run_goals(TaskActivity::GoalsWithBaseTests, commit))
+            }
+            (
+                TaskActivity::Goals
+                | TaskActivity::GoalsWithBaseTests
+                | TaskActivity::Guards
+                | TaskActivity::SuspectsAtBase
+                | TaskActivity::Confirming
+                | TaskActivity::FlakyAtBase,
+                CommandResult::Checks { reports },
+            ) => Ok(self.after_checks(activity, evaluation()?, reports)),
+            (TaskActivity::Judging, CommandResult::Answer(answer)) => Ok(self.after_answer(answer)),
+            (_, _) => Err(self.unexpected()),
+        }
+    }
+
+    /// A crash cut a command short: that costs nothing but time, so it is repeated, within a bound.
+    fn after_crash(&self, activity: TaskActivity) -> Result<Decision, UnexpectedEvent> {
+        if self.interruptions > self.order.max_interruptions {
+            Ok(Decision::pause(activity, Cause::Infrastructure))
         } else {
-            self.repeat(work)
+            self.repeat(activity)
         }
     }
 
-    fn repeat(&self, work: Work) -> Result<Decision, OutOfPlace> {
-        let command = self.under_way.clone().ok_or_else(|| self.out_of_place())?;
-        Ok(Decision::perform(work, command))
+    fn repeat(&self, activity: TaskActivity) -> Result<Decision, UnexpectedEvent> {
+        let command = self.last_command.clone().ok_or_else(|| self.unexpected())?;
+        Ok(Decision::execute(activity, command))
     }
 
-    fn out_of_place(&self) -> OutOfPlace {
-        OutOfPlace { step: self.step }
+    fn unexpected(&self) -> UnexpectedEvent {
+        UnexpectedEvent { status: self.status }
     }
 
-    fn conclude(&mut self, judged: &Judged) {
-        self.shown = self.trial.as_ref().map(Trial::reports).unwrap_or_default();
+    fn apply_judged(&mut self, judged: &JudgedAttempt) {
         let mut controller = self.controller.take().unwrap_or_else(|| self.new_controller());
         controller.record(&judged.attempt, judged.counts);
         self.controller = Some(controller);
-        if judged.attempt.outcome == Outcome::Infra {
+        if judged.attempt.outcome == AttemptOutcome::Infra {
             // The attempt stands; only its checks are run again.
             return;
         }
-        self.made.push(Made {
-            commit: judged.commit.clone(),
-            tree: judged.attempt.tree.clone().unwrap_or_default(),
-        });
+        self.last_reports = self.evaluation.take().map(Evaluation::into_reports).unwrap_or_default();
+        let tree = judged.attempt.tree.clone().unwrap_or_default();
+        self.snapshots.push(AttemptSnapshot { commit: judged.commit.clone(), tree });
         // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.
         let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
-        self.idle = if is_idle { self.idle.saturating_add(1) } else { 0 };
-        let left = Left {
+        self.idle_attempts = if is_idle { self.idle_attempts.saturating_add(1) } else { 0 };
+        let counted = |failure: &ReportedFailure| {
+            let before = self.attempts_with.get(failure.fingerprint()).copied().unwrap_or(0);
+            (failure.fingerprint().clone(), before.saturating_add(1))
+        };
+        self.attempts_with = judged.failures.iter().map(counted).collect();
+        let before = self.last.replace(Remaining {
             commit: judged.commit.clone(),
             masked: judged.attempt.masked,
-            is_shaky: judged.is_shaky(),
+            may_pass_unchanged: judged.may_pass_unchanged(),
             failures: judged.failures.clone(),
             outside: judged.outside.clone(),
-        };
-        if self.best.as_ref().is_none_or(|best| left.distance() <= best.distance()) {
-            self.best = Some(left.clone());
-        }
-        let lasted = |failure: &ReportedFailure| {
-            let before = self.lasting.get(&failure.fingerprint).copied().unwrap_or(0);
-            (failure.fingerprint.clone(), before.saturating_add(1))
-        };
-        self.lasting = judged.failures.iter().map(lasted).collect();
-        self.last = Some(left);
-        self.trial = None;
+        });
+        self.earlier_best = if judged.is_best { None } else { self.earlier_best.take().or(before) };
     }
 
-    /// The controller as it stands, made on first use: only the baseline knows what failed before. It remembers every
-    /// attempt, so it is borrowed, not copied.
+    /// What the best attempt left to do; of two that are as good, the later one.
+    fn best(&self) -> Option<&Remaining> {
+        self.earlier_best.as_ref().or(self.last.as_ref())
+    }
+
+    /// The controller, made on first use: only the baseline knows what failed before. It remembers every attempt, so
+    /// it is borrowed, not copied.
     fn controller(&self) -> Cow<'_, Controller> {
         self.controller.as_ref().map_or_else(|| Cow::Owned(self.new_controller()), Cow::Borrowed)
     }
 
     fn new_controller(&self) -> Controller {
-        let before = self.ground.goal_failures(&self.goals(&self.ground));
-        Controller::new(self.order.limits.clone(), before, self.ground.base_tree())
+        let before = self.baseline.goal_failures(&self.goals());
+        Controller::new(self.order.limits.clone(), before, self.baseline.base_tree())
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod fake_project;
 #[cfg(test)]
-mod world;
+mod tests;

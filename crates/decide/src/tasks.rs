@@ -5,9 +5,7 @@ use fixpoint_vocabulary::{Cause, TaskState};
 /// What can happen to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happening {
-    /// An attempt began.
     Started,
-    /// It was judged done.
     Finished,
     /// Its goals pass already; nothing was run.
     FoundSatisfied,
@@ -21,7 +19,6 @@ pub enum Happening {
     Interrupted,
     /// A person lets it try again; its counters start over.
     Unblocked,
-    /// It is called off.
     Cancelled,
 }
 
@@ -29,13 +26,11 @@ pub enum Happening {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{happening:?} cannot happen to a task that is {state:?}")]
 pub struct Impossible {
-    /// The state.
     pub state: TaskState,
     /// What was claimed to happen.
     pub happening: Happening,
 }
 
-/// The state that follows.
 pub const fn after(state: TaskState, happening: Happening) -> Result<TaskState, Impossible> {
     use Happening as H;
     use TaskState as S;

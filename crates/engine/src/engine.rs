@@ -3,25 +3,26 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fixpoint_decide::run::{Decision, OutOfPlace, Run, Standing, Turn};
+use fixpoint_decide::run::{Run, RunStatus, Turn, UnexpectedEvent};
 use fixpoint_ports::{BlobError, Blobs, Clock, Executor, Inbox, Journal, JournalError, Seq};
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::{Allowance, CommandEnd, CommandId, Event};
 use fixpoint_vocabulary::{Cause, TaskId};
 
-use crate::record::{Opening, Record, RecordError, Recorded, Recorder};
+use crate::record::{JournalHeader, Record, RecordError, RecordWriter, RecordedRun};
 
-/// Why the loop stopped.
+/// Events that are decided together at most. More only wait for the next batch.
+const LARGEST_BATCH: usize = 64;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// The run is over.
+pub enum EngineExit {
     Ended(Cause),
     /// It waits for a person; resuming goes on.
     Paused(Cause),
 }
 
-impl Ending {
-    /// Why.
+impl EngineExit {
+    /// Why it ended or waits.
     pub const fn cause(self) -> Cause {
         match self {
             Self::Ended(cause) | Self::Paused(cause) => cause,
@@ -35,158 +36,222 @@ pub enum EngineError {
     /// The journal could not be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A large record could not be kept.
+    /// A large record could not be stored.
     #[error(transparent)]
     Blob(#[from] BlobError),
-    /// The journal holds what cannot be taken up.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// An executor reported what cannot have happened: a defect.
-    #[error(transparent)]
-    OutOfPlace(#[from] OutOfPlace),
-    /// Every source of events is gone while one is awaited: a defect.
-    #[error("nothing can happen any more, and the run is not over")]
-    Silence,
-    /// A record cannot be written down: a defect.
-    #[error("a record cannot be encoded: {0}")]
-    Encoding(serde_json::Error),
+    /// An executor reported what cannot have happened, or all who could report anything are gone: a defect.
+    #[error("defect in Fixpoint: {0}")]
+    Defect(String),
 }
 
-/// Where a run is recorded and what tells its time.
+impl From<UnexpectedEvent> for EngineError {
+    fn from(error: UnexpectedEvent) -> Self {
+        Self::Defect(error.to_string())
+    }
+}
+
+impl From<RecordError> for EngineError {
+    fn from(error: RecordError) -> Self {
+        Self::Defect(error.to_string())
+    }
+}
+
+/// Where a run is recorded, and its clock.
 #[derive(Debug)]
-pub struct Desk<J> {
-    /// The run's journal.
+pub struct EngineDeps<J> {
     pub journal: J,
-    /// Where large records go.
     pub blobs: Arc<dyn Blobs>,
-    /// Dates the records.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What a person brings when a run is taken up again.
+/// What a person brings when a run is resumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Return {
+pub struct ResumeRequest {
     /// What may be spent beyond what was allowed.
     pub more: Allowance,
     /// Blocked tasks that may try again.
     pub unblocked: Vec<TaskId>,
-    /// What people said meanwhile.
     pub said: Vec<Remark>,
 }
 
-/// One run, its journal and whoever performs its commands.
+/// One run, its journal and whoever executes its commands.
 #[derive(Debug)]
 pub struct Engine<J, X> {
-    recorder: Recorder<J>,
+    writer: RecordWriter<J>,
     clock: Arc<dyn Clock>,
     executor: X,
     run: Run,
     /// What happens first: the beginning, or what a restart makes of the record.
     first: VecDeque<Event>,
     /// What the clock that does not jump showed at the last record.
-    last: u64,
+    last_ms: u64,
+    largest_batch: usize,
 }
 
 impl<J: Journal, X: Executor> Engine<J, X> {
     /// Begins a run on an empty journal.
-    pub fn begin(desk: Desk<J>, executor: X, opening: Opening) -> Result<Self, EngineError> {
-        let mut recorder = Recorder { journal: desk.journal, blobs: desk.blobs, next: Seq::default() };
-        recorder.write(&opening)?;
-        let run = Run::new(opening.order, opening.brief);
-        let last = desk.clock.elapsed_ms();
-        Ok(Self { recorder, clock: desk.clock, executor, run, first: VecDeque::from([Event::Begun]), last })
+    pub fn begin(deps: EngineDeps<J>, executor: X, header: JournalHeader) -> Result<Self, EngineError> {
+        let mut writer = RecordWriter { journal: deps.journal, blobs: deps.blobs, next: Seq::default() };
+        writer.write_header(&header)?;
+        let run = Run::new(header.order, header.brief);
+        Ok(Self::new(writer, deps.clock, executor, run, VecDeque::from([Event::Begun])))
     }
 
-    /// Takes up a run that is on record. What was under way is lost and is told so; what was paused goes on, with
-    /// more to spend if more was granted. A run that is over stays over, unless a blocked task may try again.
-    pub fn resume(desk: Desk<J>, executor: X, recorded: &Recorded, back: Return) -> Self {
-        let run = recorded.run();
-        let next = Seq(recorded.records.len() as u64 + 1);
+    /// Resumes a run that was folded from its records; `next` is the number of the next record. What was in flight is
+    /// lost and is told so; what was paused goes on, with more to spend if more was granted. A run that is over stays
+    /// over, unless a blocked task may try again.
+    pub fn resume(deps: EngineDeps<J>, executor: X, run: Run, next: Seq, request: ResumeRequest) -> Self {
         let lost = |command| Event::Ended { command, end: CommandEnd::Lost, took_ms: 0 };
-        let mut first: VecDeque<Event> = run.under_way().map(|(id, ..)| lost(id)).collect();
-        let is_empty = back == Return::default();
-        let Return { more, unblocked, said } = back;
+        let mut first: VecDeque<Event> = run.in_flight().map(|(id, ..)| lost(id)).collect();
+        let is_empty = request == ResumeRequest::default();
+        let ResumeRequest { more, unblocked, said } = request;
         let opens_again = !unblocked.is_empty();
         let resumed = Event::Resumed { more, unblocked, said };
-        match run.standing() {
-            Standing::New => first.push_back(Event::Begun),
-            Standing::Working if is_empty => {}
-            Standing::Working | Standing::Paused { .. } => first.push_back(resumed),
-            Standing::Ended { .. } if opens_again => first.push_back(resumed),
-            Standing::Ended { .. } => {}
+        match run.status() {
+            RunStatus::New => first.push_back(Event::Begun),
+            RunStatus::Working if is_empty => {}
+            RunStatus::Working | RunStatus::Paused { .. } => first.push_back(resumed),
+            RunStatus::Ended { .. } if opens_again => first.push_back(resumed),
+            RunStatus::Ended { .. } => {}
         }
-        let recorder = Recorder { journal: desk.journal, blobs: desk.blobs, next };
-        let last = desk.clock.elapsed_ms();
-        Self { recorder, clock: desk.clock, executor, run, first, last }
+        let writer = RecordWriter { journal: deps.journal, blobs: deps.blobs, next };
+        Self::new(writer, deps.clock, executor, run, first)
     }
 
-    /// Goes on until the run is over or waits for a person. `watch` sees every record once it is on the disk.
+    fn new(
+        writer: RecordWriter<J>,
+        clock: Arc<dyn Clock>,
+        executor: X,
+        run: Run,
+        first: VecDeque<Event>,
+    ) -> Self {
+        let last_ms = clock.elapsed_ms();
+        Self { writer, clock, executor, run, first, last_ms, largest_batch: LARGEST_BATCH }
+    }
+
+    /// The same engine with batches of at most so many events; 1 makes each record durable by itself.
+    #[must_use]
+    pub fn with_batches_of(mut self, events: usize) -> Self {
+        self.largest_batch = events.max(1);
+        self
+    }
+
+    /// Goes on until the run is over or waits for a person. `watch` sees every batch of records once it is on the
+    /// disk, with the run as it is after them.
     pub fn run(
         &mut self,
         inbox: &Inbox,
-        watch: &mut dyn FnMut(&Record, &Run),
-    ) -> Result<Ending, EngineError> {
-        loop {
-            let event = match (self.first.pop_front(), self.run.standing()) {
-                (Some(event), _) => event,
-                (None, Standing::Ended { cause }) => return Ok(Ending::Ended(cause)),
-                (None, Standing::Paused { cause }) => return Ok(Ending::Paused(cause)),
-                (None, Standing::New | Standing::Working) => inbox.next().ok_or(EngineError::Silence)?,
-            };
-            if !self.is_current(&event) {
-                continue;
-            }
-            let now = self.clock.elapsed_ms();
-            let elapsed_ms = now.saturating_sub(self.last);
-            let turn = Turn { seq: self.recorder.next.0, elapsed_ms };
-            let decision = self.run.decide(turn, &event)?;
-            let record = Record { at: self.clock.now_ms(), elapsed_ms, event, decision };
-            self.recorder.write_record(&record)?;
-            self.last = now;
-            let before: Vec<CommandId> = self.run.under_way().map(|(id, ..)| id).collect();
-            self.run.apply(turn, &record.event, &record.decision);
-            watch(&record, &self.run);
-            self.call_off(&before, &record.event);
-            self.perform(turn.seq, &record.decision);
+        watch: &mut dyn FnMut(&[Record], &Run),
+    ) -> Result<EngineExit, EngineError> {
+        while let Some(first) = self.next_event(inbox)? {
+            let before: Vec<CommandId> = self.run.in_flight().map(|(id, ..)| id).collect();
+            let seq = self.writer.next.0;
+            let records = self.step_all(first, inbox)?;
+            self.writer.write_records(&records)?;
+            watch(&records, &self.run);
+            self.cancel_abandoned(&before, &records);
+            self.start_commands(seq, &records);
+        }
+        match self.run.status() {
+            RunStatus::Ended { cause } => Ok(EngineExit::Ended(cause)),
+            RunStatus::Paused { cause } => Ok(EngineExit::Paused(cause)),
+            RunStatus::New | RunStatus::Working => Err(EngineError::Defect("the run stopped early".into())),
         }
     }
 
-    /// Where the run stands.
+    /// The state of the run.
     pub const fn state(&self) -> &Run {
         &self.run
     }
 
-    /// A result of a command that is no longer under way has had its end already.
+    /// Gives the run back. The executor is dropped, and with it what is in flight.
+    pub fn into_state(self) -> Run {
+        self.run
+    }
+
+    /// The next event; `None` where the run is over or paused and nothing is left to be told.
+    fn next_event(&mut self, inbox: &Inbox) -> Result<Option<Event>, EngineError> {
+        if let Some(event) = self.first.pop_front() {
+            return Ok(Some(event));
+        }
+        match self.run.status() {
+            RunStatus::Ended { .. } | RunStatus::Paused { .. } => Ok(None),
+            RunStatus::New | RunStatus::Working => {
+                let defect =
+                    || EngineError::Defect("no command can end any more, and the run is not over".into());
+                inbox.next().map(Some).ok_or_else(defect)
+            }
+        }
+    }
+
+    /// Decides an event and those that wait behind it. Nothing of it counts before it is written.
+    fn step_all(&mut self, first: Event, inbox: &Inbox) -> Result<Vec<Record>, EngineError> {
+        let mut records = Vec::new();
+        let mut next = Some(first);
+        while let Some(event) = next {
+            if self.is_current(&event) {
+                records.push(self.step(event, records.len() as u64)?);
+            }
+            let is_at_work = matches!(self.run.status(), RunStatus::New | RunStatus::Working);
+            let has_room = records.len() < self.largest_batch;
+            next = self
+                .first
+                .pop_front_if(|_| has_room)
+                .or_else(|| if has_room && is_at_work { inbox.waiting() } else { None });
+        }
+        Ok(records)
+    }
+
+    fn step(&mut self, event: Event, place: u64) -> Result<Record, EngineError> {
+        let now_ms = self.clock.elapsed_ms();
+        let elapsed_ms = now_ms.saturating_sub(self.last_ms);
+        let turn = Turn { seq: self.writer.next.0 + place, elapsed_ms };
+        let decision = self.run.step(turn, &event)?;
+        self.last_ms = now_ms;
+        Ok(Record { at: self.clock.now_ms(), elapsed_ms, event, decision })
+    }
+
+    /// A result of a command that is not in flight any more has had its end already.
     fn is_current(&self, event: &Event) -> bool {
         match event {
-            Event::Ended { command, .. } => self.run.is_under_way(*command),
+            Event::Ended { command, .. } => self.run.is_in_flight(*command),
             Event::Begun | Event::StopAsked | Event::Resumed { .. } => true,
         }
     }
 
-    /// Calls off what was under way and is no longer wanted.
-    fn call_off(&mut self, before: &[CommandId], event: &Event) {
-        let has_ended = |id: &CommandId| matches!(event, Event::Ended { command, .. } if command == id);
-        for id in before.iter().filter(|id| !self.run.is_under_way(**id) && !has_ended(id)) {
+    /// Cancels what was in flight before a batch, has not ended in it, and is no longer wanted.
+    fn cancel_abandoned(&mut self, before: &[CommandId], records: &[Record]) {
+        let has_ended = |id: &CommandId| {
+            let is_end =
+                |record: &Record| matches!(&record.event, Event::Ended { command, .. } if command == id);
+            records.iter().any(is_end)
+        };
+        for id in before.iter().filter(|id| !self.run.is_in_flight(**id) && !has_ended(id)) {
             self.executor.cancel(*id);
         }
     }
 
-    fn perform(&mut self, seq: u64, decision: &Decision) {
-        for (index, owner, command) in decision.commands() {
-            let id = CommandId { seq, index };
-            // What the same decision gave up again is not begun.
-            if self.run.is_under_way(id) {
-                self.executor.start(id, &self.run.errand(&owner, command));
+    /// Starts what a batch begins, but for what a later event of the same batch gave up again.
+    fn start_commands(&mut self, seq: u64, records: &[Record]) {
+        for (seq, record) in (seq..).zip(records) {
+            for (id, ..) in record.decision.commands(seq) {
+                if let Some(command) = self.run.prepare(id) {
+                    self.executor.start(id, command);
+                }
             }
         }
     }
 }
 
-impl Recorded {
-    /// Where the run stands by its record.
+impl RecordedRun {
+    /// The number of the next record.
+    pub fn next(&self) -> Seq {
+        Seq(self.records.len() as u64 + 1)
+    }
+
+    /// The state of the run by its record.
     pub fn run(&self) -> Run {
-        let mut run = Run::new(self.opening.order.clone(), self.opening.brief.clone());
+        let mut run = Run::new(self.header.order.clone(), self.header.brief.clone());
         for (seq, record) in (1u64..).zip(&self.records) {
             let turn = Turn { seq, elapsed_ms: record.elapsed_ms };
             run.apply(turn, &record.event, &record.decision);

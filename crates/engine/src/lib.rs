@@ -1,21 +1,20 @@
-//! The loop: an event, a decision, one durable record of both, and then what was decided is performed.
+//! The loop: events, their decisions, one durable batch of both, and only then the commands.
 //!
 //! ```text
-//! event    = next outside event (a result, a person)
-//! decision = decide(state, event)          pure
-//! journal.append(expected, event+decision) durable, before anything happens
-//! state.apply(event, decision)             records, never decides
-//! perform(decision.commands)               each has one end, which is an event
+//! events    = what has happened outside (results, a person): one, and all that are waiting
+//! decisions = for event in events: run.step(event)    pure; decides and advances in place
+//! journal.append(expected, [(event, decision) …])     one durable batch, before anything happens
+//! for command in decisions: executor.start(command)   each has one end, which is an event
 //! ```
 //!
-//! Owns the order of these steps, resuming and replaying. Refuses decisions, and knowing any adapter. Invariant:
-//! nothing is performed that is not on the disk, and nothing on the disk is decided again.
+//! Owns the order of these steps, resuming and replaying. Refuses decisions, and knowing any adapter. Invariants:
+//! nothing is executed that is not on the disk; nothing on the disk is decided again; a run is folded once. When the
+//! batch cannot be written, the engine ends: its state is ahead of the disk and must be dropped.
 
 mod engine;
-mod legacy;
 mod record;
 mod replay;
 
-pub use engine::{Desk, Ending, Engine, EngineError, Return};
-pub use record::{FORMAT, Opening, Record, RecordError, Recorded};
-pub use replay::{Difference, Replayed, replay};
+pub use engine::{Engine, EngineDeps, EngineError, EngineExit, ResumeRequest};
+pub use record::{FORMAT, JournalHeader, Record, RecordError, RecordedRun};
+pub use replay::{Difference, ReplayReport, replay};

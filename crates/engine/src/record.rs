@@ -1,32 +1,32 @@
-//! What stands in a journal: an opening with everything that is fixed, then each event with its decision.
+//! What a journal holds: a header with everything that is fixed, then each event with its decision.
 //!
-//! Owns the form. What is larger than a few kilobytes is a blob, and the journal holds its name: the journal stays
-//! small enough to be read whole, however much a check has to say.
+//! Owns the format. A record larger than a few kilobytes is stored as a blob, and the journal holds its name: the journal
+//! stays small enough to be read whole, however much a check prints.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use fixpoint_decide::run::{Decision, Move, RunOrder};
-use fixpoint_decide::task_run::Judged;
-use fixpoint_ports::{BlobError, Blobs, Journal, Seq};
+use fixpoint_decide::run::{Change, Decision, RunOrder, TaskChange};
+use fixpoint_decide::task_run::JudgedAttempt;
+use fixpoint_ports::{Blobs, Journal, Seq};
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::{BlobId, Event, ReportedFailure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{EngineError, legacy};
+use crate::EngineError;
 
-/// The version of what is written here. A newer one is refused, an older one is read.
-pub const FORMAT: u32 = 2;
+/// The version of what is written here. Others are refused.
+pub const FORMAT: u32 = 3;
 
 /// What is larger than this is a blob.
 const LARGEST_INLINE: usize = 4096;
 
 /// The first record of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Opening {
-    /// The version of the records.
+pub struct JournalHeader {
+    /// The version of the format.
     pub format: u32,
     /// When it was written, in milliseconds since 1970.
     pub at: u64,
@@ -45,9 +45,7 @@ pub struct Record {
     /// Milliseconds since the record before, by a clock that does not jump.
     #[serde(default, skip_serializing_if = "is_none")]
     pub elapsed_ms: u64,
-    /// What happened.
     pub event: Event,
-    /// What follows.
     pub decision: Decision,
 }
 
@@ -56,16 +54,21 @@ fn is_none(milliseconds: &u64) -> bool {
 }
 
 /// The attempts that a decision judged.
-fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut Judged> {
-    decision.moves.iter_mut().filter_map(|step| {
-        if let Move::Task { decision, .. } = step { decision.judged.as_mut() } else { None }
+fn judged(decision: &mut Decision) -> impl Iterator<Item = &mut JudgedAttempt> {
+    decision.changes.iter_mut().filter_map(|change| {
+        if let Change::Task(TaskChange::Decided { decision, .. }) = change {
+            decision.judged.as_mut()
+        } else {
+            None
+        }
     })
 }
 
 impl Record {
     /// As it is written: a failure that the event reports is not told twice.
     fn slim(&self) -> Cow<'_, Self> {
-        let mut judged_now = self.decision.of_tasks().filter_map(|(_, decision)| decision.judged.as_ref());
+        let mut judged_now =
+            self.decision.task_decisions().filter_map(|(_, decision)| decision.judged.as_ref());
         if judged_now.all(|judged| judged.failures.is_empty()) {
             return Cow::Borrowed(self);
         }
@@ -85,7 +88,7 @@ impl Record {
         let reported = self.event.failures();
         for failure in judged(&mut self.decision).flat_map(|judged| &mut judged.failures) {
             let is_same = |known: &&ReportedFailure| {
-                known.identity == failure.identity && known.fingerprint == failure.fingerprint
+                known.id() == failure.id() && known.fingerprint() == failure.fingerprint()
             };
             let is_slim = failure.message.as_str().is_empty() && failure.place.is_none();
             if let Some(known) = reported.iter().find(is_same).filter(|_| is_slim) {
@@ -96,118 +99,126 @@ impl Record {
     }
 }
 
-/// Stands in the journal for a record that is kept as a blob.
+/// Stands in the journal for a record that is stored as a blob.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Elsewhere {
+struct BlobRef {
     blob: BlobId,
 }
 
-/// Why a journal's records cannot be taken up.
+/// Why a journal's records cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// There is no opening.
+    /// There is no header: the run never began.
     #[error("the journal is empty: the run never began")]
     Empty,
-    /// A newer version wrote it: use that one.
-    #[error("the journal was written by a newer version (format {found}, this one reads up to {FORMAT})")]
-    Newer {
-        /// The format found.
-        found: u32,
-    },
-    /// A record is not what this version, or any older one, writes.
+    /// Another version wrote it: use that one.
+    #[error(
+        "the journal was written by another version of Fixpoint (format {found}, this one reads {FORMAT})"
+    )]
+    OtherFormat { found: u32 },
+    /// A record is not what this version writes, or is stored as a blob that is missing or damaged.
     #[error("record {number} cannot be read: {message}")]
     Unreadable {
         /// Which one, from 0.
         number: u64,
-        /// Why not.
         message: String,
-    },
-    /// A record is kept as a blob that is missing or damaged.
-    #[error("record {number} cannot be read: {source}")]
-    Blob {
-        /// Which one, from 0.
-        number: u64,
-        /// What is wrong with it.
-        source: BlobError,
     },
 }
 
-/// Writes records, one durable step each.
+/// Writes records, one durable batch at a time.
 #[derive(Debug)]
-pub(crate) struct Recorder<J> {
+pub(crate) struct RecordWriter<J> {
     pub(crate) journal: J,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) next: Seq,
 }
 
-impl<J: Journal> Recorder<J> {
-    /// Writes an event with its decision and answers the number they got.
-    pub(crate) fn write_record(&mut self, record: &Record) -> Result<Seq, EngineError> {
-        self.write(record.slim().as_ref())
+impl<J: Journal> RecordWriter<J> {
+    pub(crate) fn write_header(&mut self, header: &JournalHeader) -> Result<(), EngineError> {
+        let payload = self.payload(encode(header)?)?;
+        self.append(&[payload])
     }
 
-    /// Writes anything and answers the number it got.
-    pub(crate) fn write(&mut self, record: &impl Serialize) -> Result<Seq, EngineError> {
-        let mut payload = serde_json::to_vec(record).map_err(EngineError::Encoding)?;
-        if payload.len() > LARGEST_INLINE {
-            let blob = self.blobs.put(&payload)?;
-            payload = serde_json::to_vec(&Elsewhere { blob }).map_err(EngineError::Encoding)?;
+    /// Writes events with their decisions.
+    pub(crate) fn write_records(&mut self, records: &[Record]) -> Result<(), EngineError> {
+        let payloads: Result<Vec<Vec<u8>>, EngineError> =
+            records.iter().map(|record| self.payload(encode(record.slim().as_ref())?)).collect();
+        self.append(&payloads?)
+    }
+
+    /// What goes into the journal: the record, or the name of the blob that holds it.
+    fn payload(&self, record: Vec<u8>) -> Result<Vec<u8>, EngineError> {
+        if record.len() <= LARGEST_INLINE {
+            return Ok(record);
         }
-        let at = self.next;
-        self.next = self.journal.append(at, &payload)?;
-        Ok(at)
+        encode(&BlobRef { blob: self.blobs.put(&record)? })
+    }
+
+    fn append(&mut self, payloads: &[Vec<u8>]) -> Result<(), EngineError> {
+        if !payloads.is_empty() {
+            let payloads: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
+            self.next = self.journal.append_all(self.next, &payloads)?;
+        }
+        Ok(())
     }
 }
 
-/// Everything a journal holds.
+fn encode(record: &impl Serialize) -> Result<Vec<u8>, EngineError> {
+    serde_json::to_vec(record)
+        .map_err(|error| EngineError::Defect(format!("cannot encode a record: {error}")))
+}
+
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recorded {
-    /// Its first record.
-    pub opening: Opening,
-    /// The others.
+pub struct RecordedRun {
+    pub header: JournalHeader,
     pub records: Vec<Record>,
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Reads all records of a journal.
     pub fn read<'a>(
         payloads: impl IntoIterator<Item = &'a [u8]>,
         blobs: &dyn Blobs,
     ) -> Result<Self, RecordError> {
-        let mut payloads = payloads.into_iter();
-        let first = payloads.next().ok_or(RecordError::Empty)?;
-        if format_of(first, blobs)? == legacy::FORMAT {
-            return legacy::read_all(first, payloads, blobs);
+        let mut payloads = (0u64..).zip(payloads);
+        let (number, first) = payloads.next().ok_or(RecordError::Empty)?;
+        let first = whole_payload(number, first, blobs)?;
+        let Version { format } = decode(number, &first)?;
+        if format != FORMAT {
+            return Err(RecordError::OtherFormat { found: format });
         }
-        let records =
-            (1u64..).zip(payloads).map(|(number, payload)| read(number, payload, blobs).map(Record::whole));
-        let records = records.collect::<Result<Vec<Record>, RecordError>>()?;
-        Ok(Self { opening: read(0, first, blobs)?, records })
+        let header = decode(number, &first)?;
+        let read = |(number, payload)| {
+            let payload = whole_payload(number, payload, blobs)?;
+            decode::<Record>(number, &payload).map(Record::whole)
+        };
+        Ok(Self { header, records: payloads.map(read).collect::<Result<Vec<Record>, RecordError>>()? })
     }
 }
 
-fn format_of(payload: &[u8], blobs: &dyn Blobs) -> Result<u32, RecordError> {
-    /// Only the version, which must be understood before anything else is.
-    #[derive(Deserialize)]
-    struct Version {
-        format: u32,
-    }
-    let Version { format } = read(0, payload, blobs)?;
-    if format > FORMAT { Err(RecordError::Newer { found: format }) } else { Ok(format) }
+/// Only the version, which must be understood before anything else is.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
 }
 
-pub(crate) fn read<T: DeserializeOwned>(
+/// A record as it was encoded, wherever it is stored.
+fn whole_payload<'a>(
     number: u64,
-    payload: &[u8],
+    payload: &'a [u8],
     blobs: &dyn Blobs,
-) -> Result<T, RecordError> {
+) -> Result<Cow<'a, [u8]>, RecordError> {
+    if !payload.starts_with(b"{\"blob\":") {
+        return Ok(Cow::Borrowed(payload));
+    }
+    let BlobRef { blob } = decode(number, payload)?;
+    let content = blobs.get(&blob);
+    content.map(Cow::Owned).map_err(|error| RecordError::Unreadable { number, message: error.to_string() })
+}
+
+fn decode<T: DeserializeOwned>(number: u64, payload: &[u8]) -> Result<T, RecordError> {
     let unreadable =
         |error: serde_json::Error| RecordError::Unreadable { number, message: error.to_string() };
-    if !payload.starts_with(b"{\"blob\":") {
-        return serde_json::from_slice(payload).map_err(unreadable);
-    }
-    let Elsewhere { blob } = serde_json::from_slice(payload).map_err(unreadable)?;
-    let content = blobs.get(&blob).map_err(|source| RecordError::Blob { number, source })?;
-    serde_json::from_slice(&content).map_err(unreadable)
+    serde_json::from_slice(payload).map_err(unreadable)
 }

@@ -4,24 +4,22 @@ use fixpoint_decide::run::{Decision, Run, RunOrder, Turn};
 use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::work::Event;
 
-use crate::record::Recorded;
+use crate::record::RecordedRun;
 
 /// Where another decision would have been made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// The number of the record.
     pub number: u64,
-    /// What happened.
     pub event: Event,
-    /// What was decided then.
     pub recorded: Decision,
-    /// What would be decided now; `None` where the event would not even have a place.
+    /// What would be decided now; `None` where the event could not happen.
     pub now: Option<Decision>,
 }
 
-/// What deciding again came to.
+/// What deciding a recorded run again showed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Replayed {
+pub struct ReplayReport {
     /// How many decisions were compared.
     pub decisions: u64,
     /// The first that would be made otherwise. What came after it cannot be compared.
@@ -29,19 +27,18 @@ pub struct Replayed {
 }
 
 /// Decides a recorded run again, with the order and the brief it had or with others.
-pub fn replay(recorded: &Recorded, order: RunOrder, brief: Option<Brief>) -> Replayed {
+pub fn replay(recorded: &RecordedRun, order: RunOrder, brief: Option<Brief>) -> ReplayReport {
     let mut run = Run::new(order, brief);
     let mut decisions = 0;
     for (number, record) in (1u64..).zip(&recorded.records) {
         let turn = Turn { seq: number, elapsed_ms: record.elapsed_ms };
-        let now = run.decide(turn, &record.event).ok();
+        let now = run.step(turn, &record.event).ok();
         decisions += 1;
         if now.as_ref() != Some(&record.decision) {
             let difference =
                 Difference { number, event: record.event.clone(), recorded: record.decision.clone(), now };
-            return Replayed { decisions, difference: Some(difference) };
+            return ReplayReport { decisions, difference: Some(difference) };
         }
-        run.apply(turn, &record.event, &record.decision);
     }
-    Replayed { decisions, difference: None }
+    ReplayReport { decisions, difference: None }
 }

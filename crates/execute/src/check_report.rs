@@ -1,43 +1,54 @@
-//! From what a check printed, wrote and returned to what is reported of it. Pure.
+//! What is reported of a check, from its output, its decision file and its exit. Pure.
 //!
 //! Owns the order of trust: a decision file of this very check, what a test runner said test by test, the exit code,
 //! and a verdict in words only where the check declares it. Whatever cannot be told is a failure, never a pass.
 
 use std::collections::BTreeSet;
 
-use fixpoint_decide::task_run::NO_TESTS_RAN;
 use fixpoint_decide::verdict::{self, Decision, Source};
-use fixpoint_failures::{Failure, Report, Runner};
+use fixpoint_failures::{Failure, Report, Runner, TestId};
 use fixpoint_ports::ExitCause;
 use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
-use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, ReportedFailure};
+use fixpoint_vocabulary::work::{
+    CheckCall, CheckEnd, CheckProblem, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
+};
 use fixpoint_vocabulary::{Lang, Redacted, Redactor};
 
-/// Failures that are reported, at most; the names of the others are only counted.
+/// Failures that are reported at most; the others are counted.
 const MOST_FAILURES: usize = 500;
 /// Characters of a message that are reported.
 const LONGEST_MESSAGE: usize = 1000;
 const MOST_REASONS: usize = 20;
-/// What a shell answers when a command does not exist or may not be run.
+/// The exit codes of a shell for a command that does not exist or may not be run.
 const NOT_FOUND: [i32; 2] = [126, 127];
+
+/// Which tests a run of a check was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selection {
+    All,
+    /// Those that were named, as far as the runner found them.
+    Named,
+}
 
 /// What one run of a check left.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct FinishedCheck {
     pub(crate) cause: ExitCause,
     pub(crate) report: Report,
     pub(crate) verdict: verdict::Answer,
     /// Who runs the tests, as far as the command line tells.
     pub(crate) runner: Option<Runner>,
+    pub(crate) selection: Selection,
     pub(crate) took_ms: u64,
 }
 
-impl Ran {
+impl FinishedCheck {
     /// Whether single tests were asked for and none of them was seen in any way.
-    pub(crate) fn says_nothing_about(&self, only: &BTreeSet<String>, check: &Check) -> bool {
-        let failing = self.report.failures.iter().map(|failure| identity(failure, check));
-        let passing = self.report.passed.iter().map(ToString::to_string);
-        !only.is_empty() && !failing.chain(passing).any(|test| only.contains(&test)) && !self.report.masked
+    pub(crate) fn missed_all(&self, only: &BTreeSet<FailureId>) -> bool {
+        let failing = self.report.failures.iter().filter_map(Failure::test_id);
+        let mut seen = failing.chain(self.report.passed.iter().cloned());
+        let is_asked = |test: TestId| only.contains(&FailureId::Test(TestName(test.to_string())));
+        self.selection == Selection::Named && !self.report.masked && !seen.any(is_asked)
     }
 
     /// Whether it ran tests at all, or should have.
@@ -82,16 +93,15 @@ pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
 }
 
 /// A check whose directory an attempt has replaced with something else.
-pub(crate) fn unplaced(number: u32, check: &Check) -> CheckReport {
-    prevented(number, ours("directory", check, "the directory it runs in is no directory any more"))
+pub(crate) fn without_directory(number: u32, check: &Check) -> CheckReport {
+    let message = "the directory it runs in is no longer a directory";
+    prevented(number, whole_check(check, CheckProblem::Directory, message))
 }
 
 /// A check on a commit that set-up fails on.
 pub(crate) fn not_set_up(number: u32, check: &Check) -> CheckReport {
-    prevented(
-        number,
-        ours("set_up", check, "the set-up command fails; are the files that name packages in order?"),
-    )
+    let message = "the set-up command fails: did the attempt break a package manifest?";
+    prevented(number, whole_check(check, CheckProblem::SetUp, message))
 }
 
 /// A check that an attempt made impossible.
@@ -105,196 +115,187 @@ fn prevented(number: u32, failure: ReportedFailure) -> CheckReport {
     }
 }
 
-/// What is reported of a run, and the names of the tests that passed where they are wanted later.
-pub(crate) fn told(
+/// The report of a run, and the names of the tests that passed where they are needed later.
+pub(crate) fn report_of(
     call: &CheckCall,
     check: &Check,
-    ran: Ran,
-    before: &BTreeSet<String>,
+    finished: FinishedCheck,
+    before: &BTreeSet<TestName>,
     redactor: &Redactor,
-) -> (CheckReport, Option<Vec<String>>) {
-    let clean = |name: &str| redactor.redact(name).to_string();
-    let passed: BTreeSet<String> = ran.report.passed.iter().map(|test| clean(&test.to_string())).collect();
+) -> (CheckReport, Option<BTreeSet<TestName>>) {
+    let report = &finished.report;
+    let passed: BTreeSet<TestName> =
+        report.passed.iter().map(|test| test_name(&test.to_string(), redactor)).collect();
     let mut failures: Vec<ReportedFailure> =
-        ran.report.failures.iter().map(|failure| reported(failure, check, redactor)).collect();
-    let failing: BTreeSet<String> = failures.iter().map(|failure| failure.identity.clone()).collect();
+        report.failures.iter().map(|failure| reported(failure, check, redactor)).collect();
+    let failing: BTreeSet<TestName> = failures.iter().filter_map(|failure| failure.test().cloned()).collect();
+    let others = if failures.is_empty() { OtherTests::Passing } else { OtherTests::Failing };
     if !call.only.is_empty() {
         // Where the runner cannot run single tests, the others ran too and were not asked about.
-        failures.retain(|failure| failure.test().is_none() || call.only.contains(&failure.identity));
+        failures.retain(|failure| failure.test().is_none() || call.only.contains(failure.id()));
     }
-    let others = if failing.is_empty() { Others::Fine } else { Others::Failing };
-    let Concluded { end, failures, reasons, is_cut } = concluded(check, &ran, failures, others, redactor);
-    let is_named = !passed.is_empty() || (ran.report.passed_count() == 0 && failing_tests(&ran.report) > 0);
-    let cut_short = ran.report.masked || end == CheckEnd::TimedOut;
-    let gone = |test: &&String| !cut_short && !passed.contains(*test) && !failing.contains(*test);
+    let is_named = !passed.is_empty() || (report.passed_count() == 0 && failing_tests(report) > 0);
+    let Conclusion { end, failures, reasons, is_truncated } =
+        conclude(check, &finished, failures, others, redactor);
+    let cut_short = report.masked || end == CheckEnd::TimedOut;
+    let gone = |test: &&TestName| !cut_short && !passed.contains(*test) && !failing.contains(*test);
     let report = CheckReport {
         check: call.check,
         end,
         // What is not listed is as unseen as what did not run.
-        masked: cut_short || is_cut,
+        masked: cut_short || is_truncated,
         passed: is_named.then(|| u32::try_from(passed.len()).unwrap_or(u32::MAX)),
-        counted: ran.report.passed_count(),
+        counted: report.passed_count(),
         passed_set: None,
         seen_passing: call.watched.intersection(&passed).cloned().collect(),
         gone: before.iter().filter(gone).cloned().collect(),
         failures,
         reasons,
-        took_ms: ran.took_ms,
+        took_ms: finished.took_ms,
     };
-    let names = (call.only.is_empty() && !passed.is_empty()).then(|| passed.into_iter().collect());
+    let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
 }
 
 /// Whether tests fail that nobody may have asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Others {
-    Fine,
+enum OtherTests {
+    Passing,
     Failing,
 }
 
 /// How a run ended and what stands against it, within bounds.
-struct Concluded {
+struct Conclusion {
     end: CheckEnd,
     failures: Vec<ReportedFailure>,
     reasons: Vec<Redacted>,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
-fn concluded(
+fn conclude(
     check: &Check,
-    ran: &Ran,
+    finished: &FinishedCheck,
     mut failures: Vec<ReportedFailure>,
-    others: Others,
+    others: OtherTests,
     redactor: &Redactor,
-) -> Concluded {
+) -> Conclusion {
+    let verdict = &finished.verdict;
     let mut reasons: Vec<Redacted> =
-        ran.verdict.reasons.iter().map(|reason| redactor.redact(reason.in_lang(Lang::En))).collect();
-    let (end, extra) = match &ran.cause {
-        // It failed for the sake of tests that were not asked about.
-        ExitCause::Exited(_) if failures.is_empty() && others == Others::Failing => (CheckEnd::Passed, None),
+        verdict.reasons.iter().map(|reason| redactor.redact(reason.in_lang(Lang::En))).collect();
+    let (end, extra) = match &finished.cause {
+        // It failed because of tests that were not asked about.
+        ExitCause::Exited(_) if failures.is_empty() && others == OtherTests::Failing => {
+            (CheckEnd::Passed, None)
+        }
         ExitCause::Exited(_)
         | ExitCause::Signalled(_)
         | ExitCause::TimedOut
         | ExitCause::Silent
         | ExitCause::Cancelled
-        | ExitCause::NotStarted(_) => conclusion(check, ran, &failures),
+        | ExitCause::NotStarted(_) => end_of(check, finished, &failures),
     };
-    match ran.verdict.source {
+    match verdict.source {
+        Source::File | Source::Text if end == CheckEnd::Passed => failures.clear(),
         Source::File | Source::Text => {
-            let named = ran.verdict.fingerprints.iter().map(|name| named(name, redactor));
-            failures = if end == CheckEnd::Passed {
-                Vec::new()
-            } else {
-                failures.into_iter().chain(named).collect()
-            };
+            failures.extend(verdict.fingerprints.iter().map(|name| declared(name, redactor)));
         }
-        // Without a decision the sentence that there is none would be noise.
+        // Without a decision, the sentence that there is none would be noise.
         Source::None if check.verdict == CheckVerdict::Auto => reasons.clear(),
         Source::None => {}
     }
-    if let Some(extra) = extra.filter(|extra| extra.is_needed || failures.is_empty()) {
+    if let Some(extra) = extra.filter(|extra| extra.stands == Stands::Always || failures.is_empty()) {
         failures.push(extra.failure);
     }
-    let is_cut = failures.len() > MOST_FAILURES;
-    if is_cut {
-        failures.sort_by(|a, b| a.identity.cmp(&b.identity));
+    let is_truncated = failures.len() > MOST_FAILURES;
+    if is_truncated {
+        failures.sort_by(|a, b| a.id().cmp(b.id()));
         let more = failures.len() - MOST_FAILURES;
         failures.truncate(MOST_FAILURES);
         reasons.push(redactor.redact(&format!("{more} more failures are not listed")));
     }
     reasons.truncate(MOST_REASONS);
-    Concluded { end, failures, reasons, is_cut }
+    Conclusion { end, failures, reasons, is_truncated }
 }
 
 fn failing_tests(report: &Report) -> usize {
     report.failures.iter().filter(|failure| failure.test.is_some()).count()
 }
 
-/// A failure that no output names.
-struct Extra {
+/// A failure of the check as a whole, which its output does not name.
+struct ExtraFailure {
     failure: ReportedFailure,
-    /// Whether it stands beside other failures, or only where there are none.
-    is_needed: bool,
+    stands: Stands,
 }
 
-impl Extra {
-    fn beside(kind: &str, check: &Check, message: &'static str) -> Self {
-        Self { failure: ours(kind, check, message), is_needed: true }
-    }
-
-    fn alone(kind: &str, check: &Check, message: &'static str) -> Self {
-        Self { failure: ours(kind, check, message), is_needed: false }
-    }
+/// When an extra failure is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Always,
+    /// Only where nothing else fails.
+    Alone,
 }
 
-fn conclusion(check: &Check, ran: &Ran, failures: &[ReportedFailure]) -> (CheckEnd, Option<Extra>) {
-    match (ran.verdict.source, ran.verdict.decision) {
-        (Source::File, decision) => return by_decision(check, decision),
-        (Source::Text, decision) if ran.cause == ExitCause::Exited(0) => return by_decision(check, decision),
+fn end_of(
+    check: &Check,
+    finished: &FinishedCheck,
+    failures: &[ReportedFailure],
+) -> (CheckEnd, Option<ExtraFailure>) {
+    let extra = |stands, problem, message| {
+        Some(ExtraFailure { failure: whole_check(check, problem, message), stands })
+    };
+    let always = |problem, message| extra(Stands::Always, problem, message);
+    let alone = |problem, message| extra(Stands::Alone, problem, message);
+    let by_decision = |decision| match decision {
+        Decision::Complete => (CheckEnd::Passed, None),
+        Decision::Waiting => (CheckEnd::Waiting, None),
+        Decision::Incomplete | Decision::Undecidable => {
+            (CheckEnd::Failed, alone(CheckProblem::Incomplete, "it says that it is incomplete, and not why"))
+        }
+    };
+    match (finished.verdict.source, finished.verdict.decision) {
+        (Source::File, decision) => return by_decision(decision),
+        (Source::Text, decision) if finished.cause == ExitCause::Exited(0) => return by_decision(decision),
         (Source::Text | Source::None, _) => {}
     }
-    match &ran.cause {
+    let ran_no_test = || finished.is_test_run() && !finished.report.ran_any;
+    match &finished.cause {
         ExitCause::Exited(0) if !failures.is_empty() => (CheckEnd::Failed, None),
-        ExitCause::Exited(0) if check.kind == CheckKind::Goal && ran.is_test_run() && !ran.report.ran_any => {
-            (CheckEnd::Failed, Some(Extra::beside(NO_TESTS_RAN, check, "it ran no test")))
+        ExitCause::Exited(0) if check.kind == CheckKind::Goal && ran_no_test() => {
+            (CheckEnd::Failed, always(CheckProblem::NoTestsRan, "it ran no test"))
         }
         ExitCause::Exited(0) if check.verdict == CheckVerdict::Text => {
-            (CheckEnd::Failed, Some(Extra::beside("undecided", check, "no line of its output is a verdict")))
+            (CheckEnd::Failed, always(CheckProblem::Undecided, "no line of its output is a verdict"))
         }
         ExitCause::Exited(0) => (CheckEnd::Passed, None),
-        ExitCause::Exited(code) if NOT_FOUND.contains(code) && !ran.report.ran_any => {
-            (CheckEnd::NotFound, Some(Extra::alone("not_found", check, "its command does not exist")))
+        ExitCause::Exited(code) if NOT_FOUND.contains(code) && !finished.report.ran_any => {
+            (CheckEnd::NotFound, alone(CheckProblem::NotFound, "its command does not exist"))
         }
         ExitCause::Exited(_) => {
-            (CheckEnd::Failed, Some(Extra::alone("exit", check, "it failed without a word")))
+            (CheckEnd::Failed, alone(CheckProblem::Exit, "it failed, and its output names no failure"))
         }
         ExitCause::TimedOut | ExitCause::Silent => {
-            (CheckEnd::TimedOut, Some(Extra::beside("timeout", check, "it did not end in time")))
+            (CheckEnd::TimedOut, always(CheckProblem::Timeout, "it did not end in time"))
         }
         ExitCause::Signalled(_) => {
-            (CheckEnd::Crashed, Some(Extra::beside("crash", check, "a signal ended it")))
+            (CheckEnd::Crashed, always(CheckProblem::Crash, "it was killed by a signal"))
         }
         ExitCause::Cancelled | ExitCause::NotStarted(_) => (CheckEnd::CouldNotRun, None),
     }
 }
 
-fn by_decision(check: &Check, decision: Decision) -> (CheckEnd, Option<Extra>) {
-    match decision {
-        Decision::Complete => (CheckEnd::Passed, None),
-        Decision::Waiting => (CheckEnd::Waiting, None),
-        Decision::Incomplete | Decision::Undecidable => (
-            CheckEnd::Failed,
-            Some(Extra::alone("incomplete", check, "it says that something is left to do")),
-        ),
-    }
-}
-
-fn ours(kind: &str, check: &Check, message: &'static str) -> ReportedFailure {
-    let identity = format!("{kind}:{}", check.name);
-    ReportedFailure { fingerprint: identity.clone(), identity, message: Redacted::ours(message), place: None }
+fn whole_check(check: &Check, problem: CheckProblem, message: &'static str) -> ReportedFailure {
+    let id = FailureId::Check { check: check.name.clone(), problem };
+    ReportedFailure::new(id, Redacted::ours(message))
 }
 
 /// A failure that a check named itself, in its decision file.
-fn named(name: &str, redactor: &Redactor) -> ReportedFailure {
+fn declared(name: &str, redactor: &Redactor) -> ReportedFailure {
     let name = redactor.redact(name);
-    ReportedFailure { identity: name.to_string(), fingerprint: name.to_string(), message: name, place: None }
+    ReportedFailure::new(FailureId::Declared(name.to_string()), name)
 }
 
-/// Whether an identity names a test, which a runner can be asked to run. The others are of our making.
-pub(crate) fn is_test(identity: &str, check: &Check) -> bool {
-    let ends_in_name = |rest: &str| rest.split_once(':').is_some_and(|(_, name)| name == check.name);
-    let begins_with_name =
-        |rest: &str| rest.strip_prefix(&check.name).is_some_and(|rest| rest.starts_with(':'));
-    !ends_in_name(identity) && !begins_with_name(identity)
-}
-
-/// What a failure is compared by. A command that merely fails is told apart from another that does so in the same
-/// words, or without any.
-fn identity(failure: &Failure, check: &Check) -> String {
-    match (failure.runner, &failure.test) {
-        (Runner::Generic, None) => format!("{}:{}", check.name, failure.fingerprint),
-        (_, _) => failure.identity(),
-    }
+fn test_name(name: &str, redactor: &Redactor) -> TestName {
+    TestName(redactor.redact(name).to_string())
 }
 
 fn reported(failure: &Failure, check: &Check, redactor: &Redactor) -> ReportedFailure {
@@ -302,17 +303,23 @@ fn reported(failure: &Failure, check: &Check, redactor: &Redactor) -> ReportedFa
         Some(line) => format!("{file}:{line}"),
         None => file.clone(),
     });
-    // A credential that is cut in two is no longer known as one, so the cut comes last.
+    // A credential that is cut in two is no longer recognised, so the cut comes last.
     let message = redactor.redact(&failure.message);
     let shortened: String = message.as_str().chars().take(LONGEST_MESSAGE).collect();
-    let identity = redactor.redact(&identity(failure, check)).to_string();
-    let fingerprint = if failure.test.is_some() { failure.fingerprint.clone() } else { identity.clone() };
-    ReportedFailure {
-        identity,
-        fingerprint,
-        message: redactor.redact(&shortened),
-        place: place.map(|place| redactor.redact(&place).to_string()),
-    }
+    let message = redactor.redact(&shortened);
+    let fingerprint = Fingerprint(failure.fingerprint.clone());
+    let reported = match (failure.test_id(), failure.runner) {
+        (Some(test), _) => {
+            ReportedFailure::of_test(test_name(&test.to_string(), redactor), fingerprint, message)
+        }
+        // Two checks that fail with the same output, or without any, fail differently.
+        (None, Runner::Generic) => {
+            let check = redactor.redact(&check.name).to_string();
+            ReportedFailure::new(FailureId::Output { check, fingerprint }, message)
+        }
+        (None, _) => ReportedFailure::new(FailureId::Diagnostic(fingerprint), message),
+    };
+    reported.at(place.map(|place| redactor.redact(&place).to_string()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Commands under way: a thread each, with a way to call it off.
+//! Commands under way: each has a thread, and can be cancelled.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,31 +8,31 @@ use std::time::Instant;
 
 use fixpoint_ports::{Cancel, Executor, Outbox};
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::PreparedCommand;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId};
 
-/// Whoever performs errands, each to its end.
-pub trait Performs: Send + Sync {
-    /// Performs an errand to its end.
-    fn perform(&self, id: CommandId, errand: &Errand, cancel: &Cancel) -> CommandEnd;
+/// Executes one command at a time in each thread that calls it.
+pub trait CommandRunner: Send + Sync {
+    /// Executes a command to its end.
+    fn run(&self, id: CommandId, command: &PreparedCommand, cancel: &Cancel) -> CommandEnd;
 }
 
-/// Performs commands on this machine, a thread each.
+/// Executes commands on this machine, each in a thread.
 pub struct LocalExecutor {
-    staff: Arc<dyn Performs>,
+    runner: Arc<dyn CommandRunner>,
     outbox: Outbox,
-    under_way: BTreeMap<CommandId, (Cancel, JoinHandle<()>)>,
+    running: BTreeMap<CommandId, (Cancel, JoinHandle<()>)>,
 }
 
 impl LocalExecutor {
     /// An executor that reports to an inbox.
-    pub fn new(staff: Arc<dyn Performs>, outbox: Outbox) -> Self {
-        Self { staff, outbox, under_way: BTreeMap::new() }
+    pub fn new(runner: Arc<dyn CommandRunner>, outbox: Outbox) -> Self {
+        Self { runner, outbox, running: BTreeMap::new() }
     }
 
     /// Waits until everything that was started has ended, so that no process and no unfinished work is left.
     pub fn finish(&mut self) {
-        for (_, thread) in std::mem::take(&mut self.under_way).into_values() {
+        for (_, thread) in std::mem::take(&mut self.running).into_values() {
             // A command that panicked has reported its end already.
             drop(thread.join());
         }
@@ -41,28 +41,27 @@ impl LocalExecutor {
 
 impl std::fmt::Debug for LocalExecutor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("LocalExecutor").field("under_way", &self.under_way).finish_non_exhaustive()
+        formatter.debug_struct("LocalExecutor").field("running", &self.running).finish_non_exhaustive()
     }
 }
 
 impl Executor for LocalExecutor {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        self.under_way.retain(|_, (_, thread)| !thread.is_finished());
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
+        self.running.retain(|_, (_, thread)| !thread.is_finished());
         let cancel = Cancel::default();
-        let (staff, outbox, errand, asked) =
-            (Arc::clone(&self.staff), self.outbox.clone(), errand.clone(), cancel.clone());
+        let (runner, outbox, asked) = (Arc::clone(&self.runner), self.outbox.clone(), cancel.clone());
         let thread = std::thread::spawn(move || {
             let began = Instant::now();
             // Even a defect of ours must not leave the engine waiting for an end that never comes.
-            let end = catch_unwind(AssertUnwindSafe(|| staff.perform(id, &errand, &asked)))
+            let end = catch_unwind(AssertUnwindSafe(|| runner.run(id, &command, &asked)))
                 .unwrap_or_else(|_| CommandEnd::Failed { message: Redacted::ours("the executor panicked") });
             outbox.report(id, end, began.elapsed());
         });
-        self.under_way.insert(id, (cancel, thread));
+        self.running.insert(id, (cancel, thread));
     }
 
     fn cancel(&mut self, id: CommandId) {
-        if let Some((cancel, _)) = self.under_way.get(&id) {
+        if let Some((cancel, _)) = self.running.get(&id) {
             cancel.ask();
         }
     }
@@ -70,8 +69,8 @@ impl Executor for LocalExecutor {
 
 impl Drop for LocalExecutor {
     fn drop(&mut self) {
-        // Asked twice it would be at once, and somebody may have asked already.
-        for (cancel, _) in self.under_way.values().filter(|(cancel, _)| !cancel.is_asked()) {
+        // LockOutcome twice it would be at once, and somebody may have asked already.
+        for (cancel, _) in self.running.values().filter(|(cancel, _)| !cancel.is_asked()) {
             cancel.ask();
         }
         self.finish();

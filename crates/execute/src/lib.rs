@@ -1,43 +1,49 @@
-//! The executor: performs commands in private workspaces, with processes that leave nothing behind.
+//! The executor: runs commands in private workspaces, with processes that leave nothing behind.
 //!
-//! Owns how an attempt is made, how a check is run and read, and what of it is reported. Refuses decisions: what a
-//! report leads to is not its affair, and where something ran is nobody else's. Invariant: every command that was
-//! started has exactly one end, whatever happens to the agent, the check or the disk.
+//! Owns how an attempt is made, how a check is run and read, and what is reported of both. Refuses decisions: what a
+//! report leads to is decided elsewhere, and no path of this machine leaves the crate. Invariant: every command that
+//! was started has exactly one end, whatever happens to the agent, the check or the disk.
 //!
 //! ```text
-//! LocalExecutor ── one thread a command ──► Duty::perform
-//!                                             ├─ base.rs      the state all attempts are compared with
-//!                                             ├─ attempt.rs   an agent works in a slot; its tree is taken
-//!                                             │    ├─ agent_turn.rs  its command line, its events, its session
-//!                                             │    └─ merge_check.rs  what of two sides it lost
-//!                                             ├─ checking.rs  checks run on a commit, each in a clean slot
-//!                                             └─ Workspaces::graft
+//! LocalExecutor ── one thread per command ──► ExecutionContext::run
+//!                                               ├─ take_base.rs     the commit that attempts are compared with
+//!                                               ├─ run_attempt.rs   an agent works in a slot; its tree is committed
+//!                                               │    ├─ agent_turn.rs   its command line, its events, its session
+//!                                               │    ├─ scope_check.rs  what it may not change
+//!                                               │    └─ merge_check.rs  what it lost of two sides
+//!                                               ├─ run_checks.rs    checks run on a commit, each in a clean slot
+//!                                               │    ├─ baseline_cache.rs  unless they ran on this tree before
+//!                                               │    └─ check_report.rs    what is reported of them
+//!                                               └─ delivery.rs      the result as a branch or a patch
 //! ```
 
 mod agent_turn;
-mod attempt;
-mod base;
-mod baselines;
+mod baseline_cache;
+mod check_output;
 mod check_report;
-mod checking;
-mod definition;
-mod duty;
+mod context;
+mod delivery;
+mod error;
 mod executor;
 mod inline_tests;
-mod log;
+mod logs;
 mod merge_check;
 mod named_lock;
 mod path_text;
-mod preparing;
 mod progress;
 mod prompt;
 mod report_files;
+mod run_attempt;
+mod run_checks;
 mod scope_check;
+mod set_up;
+mod take_base;
+mod test_definition;
 
 pub use agent_turn::agent_of;
-pub use duty::{Duty, Places, Tools};
-pub use executor::{LocalExecutor, Performs};
-pub use log::{agent_log, agent_words, check_log};
+pub use context::{ExecutionContext, ExecutionDeps, ExecutionPaths};
+pub use executor::{CommandRunner, LocalExecutor};
+pub use logs::{agent_log, agent_words, check_log};
 pub use path_text::{path_bytes, path_text};
-pub use progress::{Progress, Watcher};
-pub use prompt::{Prompt, prompt};
+pub use progress::{Progress, ProgressListener};
+pub use prompt::{MAX_GOAL_BYTES, MAX_REMARKS_BYTES, Prompt, prompt};

@@ -1,4 +1,4 @@
-//! What an attempt to bring two sides together left out, over all files that either changed.
+//! What an attempt to resolve a merge lost of either side, over all files that either changed.
 //!
 //! Owns reading the versions, following what one side renamed and the other changed, and the names of what is lost.
 //! Refuses to judge lines: that is `fixpoint_decide::merging`. Invariant: a file that a side changed and that the
@@ -7,16 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fixpoint_decide::merging::{Finding, FourVersions, Loss, Side, findings};
-use fixpoint_ports::{Change, ChangeKind, CommitId, DiffStyle, WorkspaceError};
-use fixpoint_vocabulary::work::{AttemptOrder, Conflict, ReportedFailure};
+use fixpoint_ports::{ChangeKind, CommitId, DiffStyle, FileChange, WorkspaceError};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{Conflict, FailureId, LostPart, ReportedFailure};
 
-use crate::Duty;
-use crate::duty::Obstacle;
+use crate::ExecutionContext;
+use crate::error::ExecuteError;
 use crate::path_text::{path_bytes, path_text};
 
 /// A file larger than this was not written by hand; it is compared as a whole.
 const LARGEST: u64 = 4 << 20;
-/// More than anybody mends in one attempt.
+/// More than an agent repairs in one attempt.
 const MOST: usize = 100;
 /// New files that are looked at for what a side renamed.
 const MOST_RENAMED: usize = 50;
@@ -28,7 +29,6 @@ struct Merging<'a> {
     base: Option<CommitId>,
     conflict: &'a Conflict,
     result: &'a CommitId,
-    /// What each side changed.
     changed: [Kinds; 2],
     /// Where the result is not as each side is.
     differs: [Kinds; 2],
@@ -38,7 +38,7 @@ struct Merging<'a> {
 #[derive(Clone)]
 enum Content {
     Absent,
-    Lines(Vec<u8>),
+    LineSplitter(Vec<u8>),
     /// A link, a submodule, or too large.
     Whole,
 }
@@ -46,7 +46,7 @@ enum Content {
 impl Content {
     fn lines(&self) -> Option<&[u8]> {
         match self {
-            Self::Lines(content) => Some(content),
+            Self::LineSplitter(content) => Some(content),
             Self::Absent | Self::Whole => None,
         }
     }
@@ -59,7 +59,7 @@ const fn of<T>(side: Side, [ours, theirs]: &[T; 2]) -> &T {
     }
 }
 
-fn kinds(changes: Vec<Change>) -> Kinds {
+fn kinds(changes: Vec<FileChange>) -> Kinds {
     changes.into_iter().map(|change| (change.path, change.kind)).collect()
 }
 
@@ -95,22 +95,22 @@ impl Merging<'_> {
     }
 }
 
-impl Duty {
-    /// Where two sides are not brought together, if that was the task.
+impl ExecutionContext {
+    /// What is lost or still marked of two sides, if the task is to merge them.
     pub(crate) fn unresolved(
         &self,
         order: &AttemptOrder,
         result: &CommitId,
-    ) -> Result<Vec<ReportedFailure>, Obstacle> {
+    ) -> Result<Vec<ReportedFailure>, ExecuteError> {
         let Some(conflict) = &order.merge else { return Ok(Vec::new()) };
         let merging = self.merging(conflict, result)?;
         let renamed = self.renamed(&merging)?;
-        let mut failures: BTreeMap<String, ReportedFailure> = BTreeMap::new();
+        let mut failures: BTreeMap<FailureId, ReportedFailure> = BTreeMap::new();
         let paths: BTreeSet<&Vec<u8>> = merging.changed.iter().flat_map(BTreeMap::keys).collect();
         for path in paths {
             let found = self.losses_in(&merging, &renamed, path)?;
             for failure in found {
-                failures.entry(failure.identity.clone()).or_insert(failure);
+                failures.entry(failure.id().clone()).or_insert(failure);
             }
             if failures.len() >= MOST {
                 break;
@@ -120,9 +120,12 @@ impl Duty {
     }
 
     /// What each side changed in the files that conflict, as patches.
-    pub(crate) fn changes_of_sides(&self, order: &AttemptOrder) -> Result<Vec<(Side, Vec<u8>)>, Obstacle> {
+    pub(crate) fn changes_of_sides(
+        &self,
+        order: &AttemptOrder,
+    ) -> Result<Vec<(Side, Vec<u8>)>, ExecuteError> {
         let Some(conflict) = &order.merge else { return Ok(Vec::new()) };
-        let workspaces = &self.tools.workspaces;
+        let workspaces = &self.deps.workspaces;
         let Some(base) = workspaces.merge_base(&conflict.ours, &conflict.theirs)? else {
             return Ok(Vec::new());
         };
@@ -134,8 +137,8 @@ impl Duty {
         Ok(patches)
     }
 
-    fn merging<'a>(&self, conflict: &'a Conflict, result: &'a CommitId) -> Result<Merging<'a>, Obstacle> {
-        let workspaces = &self.tools.workspaces;
+    fn merging<'a>(&self, conflict: &'a Conflict, result: &'a CommitId) -> Result<Merging<'a>, ExecuteError> {
+        let workspaces = &self.deps.workspaces;
         let (ours, theirs) = (&conflict.ours, &conflict.theirs);
         let base = workspaces.merge_base(ours, theirs)?;
         let since = |from: &CommitId, to: &CommitId| workspaces.changes(from, to).map(kinds);
@@ -149,7 +152,7 @@ impl Duty {
     }
 
     /// For each file that one side changed and the other renamed, by its new name the old one.
-    fn renamed(&self, merging: &Merging<'_>) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Obstacle> {
+    fn renamed(&self, merging: &Merging<'_>) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, ExecuteError> {
         let mut renamed = BTreeMap::new();
         for (side, other) in [(Side::Ours, Side::Theirs), (Side::Theirs, Side::Ours)] {
             let is_changed = |path: &&Vec<u8>| {
@@ -158,11 +161,13 @@ impl Duty {
                     && !merging.is_removed_by(other, path)
             };
             for old in of(side, &merging.changed).keys().filter(is_changed) {
-                let Content::Lines(before) = self.content(merging.base.as_ref(), old)? else { continue };
+                let Content::LineSplitter(before) = self.content(merging.base.as_ref(), old)? else {
+                    continue;
+                };
                 let mut best = (before.len() / 2, None);
                 let new = of(side, &merging.changed).iter().filter(|(_, kind)| **kind == ChangeKind::Added);
                 for (path, _) in new.take(MOST_RENAMED) {
-                    let Content::Lines(now) = self.content(Some(merging.commit(side)), path)? else {
+                    let Content::LineSplitter(now) = self.content(Some(merging.commit(side)), path)? else {
                         continue;
                     };
                     let same = in_common(&before, &now);
@@ -181,7 +186,7 @@ impl Duty {
         merging: &Merging<'_>,
         renamed: &BTreeMap<Vec<u8>, Vec<u8>>,
         path: &[u8],
-    ) -> Result<Vec<ReportedFailure>, Obstacle> {
+    ) -> Result<Vec<ReportedFailure>, ExecuteError> {
         let changers = merging.changers(path);
         let is_followed = renamed.contains_key(path);
         if changers.iter().all(|side| merging.is_as(*side, path)) && !is_followed {
@@ -200,7 +205,7 @@ impl Duty {
             Some(kind) => match (self.content(Some(merging.commit(side)), path)?, kind) {
                 // It is there and no ordinary file.
                 (Content::Absent, ChangeKind::Added | ChangeKind::Modified | ChangeKind::TypeChanged) => {
-                    Ok::<Content, Obstacle>(Content::Whole)
+                    Ok::<Content, ExecuteError>(Content::Whole)
                 }
                 (found, _) => Ok(found),
             },
@@ -223,10 +228,10 @@ impl Duty {
         Ok(found.iter().map(|finding| self.failure(path, finding)).chain(undone).collect())
     }
 
-    fn content(&self, at: Option<&CommitId>, path: &[u8]) -> Result<Content, Obstacle> {
+    fn content(&self, at: Option<&CommitId>, path: &[u8]) -> Result<Content, ExecuteError> {
         let Some(at) = at else { return Ok(Content::Absent) };
-        match self.tools.workspaces.read_file(at, path, LARGEST) {
-            Ok(Some(content)) => Ok(Content::Lines(content)),
+        match self.deps.workspaces.read_file(at, path, LARGEST) {
+            Ok(Some(content)) => Ok(Content::LineSplitter(content)),
             Ok(None) => Ok(Content::Absent),
             Err(WorkspaceError::TooLarge { .. }) => Ok(Content::Whole),
             Err(error) => Err(error.into()),
@@ -235,28 +240,26 @@ impl Duty {
 
     fn failure(&self, path: &[u8], finding: &Finding) -> ReportedFailure {
         let path = path_text(path);
-        let (identity, message, place) = match finding {
-            Finding::Marked { line } => (
-                format!("conflict:{path}"),
-                format!("{path} still holds marks of a conflict"),
-                Some(format!("{path}:{line}")),
-            ),
-            Finding::Lost { side, hunk, loss, text } => {
-                let what = words(*loss);
-                let identity = format!("lost:{}:{path}#{hunk}", side.name());
-                (identity, format!("{path}, {}: {what}\n{text}", side.name()), None)
+        let redact = |message: &str| self.deps.redactor.redact(message.trim_end());
+        match finding {
+            Finding::Marked { line } => {
+                let message = redact(&format!("{path} still contains conflict markers"));
+                let place = format!("{path}:{line}");
+                ReportedFailure::new(FailureId::Conflict(path), message).at(Some(place))
             }
-        };
-        let message = self.tools.redactor.redact(message.trim_end());
-        ReportedFailure { fingerprint: identity.clone(), identity, message, place }
+            Finding::Lost { side, hunk, loss, text } => {
+                let message = redact(&format!("{path}, {}: {}\n{text}", side.name(), words(*loss)));
+                let part = LostPart::Hunk(*hunk);
+                ReportedFailure::new(FailureId::LostChange { side: *side, path, part }, message)
+            }
+        }
     }
 
     fn lost_type(&self, side: Side, path: &[u8]) -> ReportedFailure {
         let path = path_text(path);
-        let identity = format!("lost:{}:{path}#type", side.name());
         let message = format!("{path}, {}: what kind of file it became, or who may execute it", side.name());
-        let message = self.tools.redactor.redact(&message);
-        ReportedFailure { fingerprint: identity.clone(), identity, message, place: None }
+        let message = self.deps.redactor.redact(&message);
+        ReportedFailure::new(FailureId::LostChange { side, path, part: LostPart::FileType }, message)
     }
 }
 

@@ -9,19 +9,23 @@ use fixpoint_ports::Cancel;
 
 const POLL: Duration = Duration::from_millis(50);
 
-/// How asking for a lock ended.
+/// How waiting for a lock ended.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum LockOutcome {
     /// It is held until the file is dropped.
-    Held(File),
+    Acquired(File),
     /// Somebody else held it for too long.
-    Busy,
-    /// A stop was asked for.
+    TimedOut,
     Cancelled,
 }
 
 /// Waits for a lock. The kernel releases it when its holder ends, however it ends.
-pub(crate) fn ask(directory: &Path, name: &str, patience: Duration, cancel: &Cancel) -> io::Result<Asked> {
+pub(crate) fn acquire(
+    directory: &Path,
+    name: &str,
+    patience: Duration,
+    cancel: &Cancel,
+) -> io::Result<LockOutcome> {
     fs::create_dir_all(directory)?;
     // A name may hold anything; its hash is a file name everywhere.
     let path = directory.join(format!("{}.lock", blake3::hash(name.as_bytes()).to_hex()));
@@ -29,9 +33,9 @@ pub(crate) fn ask(directory: &Path, name: &str, patience: Duration, cancel: &Can
     let deadline = Instant::now() + patience;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Asked::Held(file)),
-            Err(TryLockError::WouldBlock) if cancel.is_asked() => return Ok(Asked::Cancelled),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(Asked::Busy),
+            Ok(()) => return Ok(LockOutcome::Acquired(file)),
+            Err(TryLockError::WouldBlock) if cancel.is_asked() => return Ok(LockOutcome::Cancelled),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(LockOutcome::TimedOut),
             Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
             Err(TryLockError::Error(error)) => return Err(error),
         }
@@ -45,23 +49,24 @@ mod tests {
     #[test]
     fn a_lock_is_held_by_one_and_then_by_the_next() {
         let directory = tempfile::tempdir().unwrap();
-        let ask = |patience| ask(directory.path(), "port 80/..", patience, &Cancel::default()).unwrap();
-        let held = ask(Duration::ZERO);
-        assert!(matches!(held, Asked::Held(_)));
-        assert!(matches!(ask(Duration::ZERO), Asked::Busy));
+        let acquire =
+            |patience| acquire(directory.path(), "port 80/..", patience, &Cancel::default()).unwrap();
+        let held = acquire(Duration::ZERO);
+        assert!(matches!(held, LockOutcome::Acquired(_)));
+        assert!(matches!(acquire(Duration::ZERO), LockOutcome::TimedOut));
         drop(held);
-        assert!(matches!(ask(Duration::ZERO), Asked::Held(_)));
+        assert!(matches!(acquire(Duration::ZERO), LockOutcome::Acquired(_)));
     }
 
     #[test]
     fn a_stop_ends_the_waiting() {
         let directory = tempfile::tempdir().unwrap();
         let cancel = Cancel::default();
-        let _held = ask(directory.path(), "x", Duration::ZERO, &cancel).unwrap();
+        let _held = acquire(directory.path(), "x", Duration::ZERO, &cancel).unwrap();
         cancel.ask();
         assert!(matches!(
-            ask(directory.path(), "x", Duration::from_secs(3600), &cancel).unwrap(),
-            Asked::Cancelled
+            acquire(directory.path(), "x", Duration::from_secs(3600), &cancel).unwrap(),
+            LockOutcome::Cancelled
         ));
     }
 }

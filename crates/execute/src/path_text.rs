@@ -1,27 +1,12 @@
-//! Paths as text, so that they can be written down and read back: git's paths are bytes.
+//! Paths as text that can be read back: git's paths are bytes.
 //!
 //! A path that is ordinary text stands for itself. Any other is written in quotes with escapes, as git writes it.
 //! Invariant: `path_bytes(path_text(p)) == p` for every path.
 
-/// What stands before a path of which only the tests are meant.
-const INLINE_TESTS: &str = "tests in ";
-
-/// The tests of a file, as text.
-pub(crate) fn inline_tests_text(path: &[u8]) -> String {
-    format!("{INLINE_TESTS}{}", path_text(path))
-}
-
-/// The path of a file of which only the tests are meant.
-pub(crate) fn inline_tests_path(text: &str) -> Option<Vec<u8>> {
-    text.strip_prefix(INLINE_TESTS).map(path_bytes)
-}
-
 /// A path as text.
 pub fn path_text(path: &[u8]) -> String {
     let plain = std::str::from_utf8(path).ok().filter(|text| {
-        !text.starts_with(INLINE_TESTS)
-            && !text.starts_with('"')
-            && !text.chars().any(|letter| letter.is_control() || letter == '\\')
+        !text.starts_with('"') && !text.chars().any(|letter| letter.is_control() || letter == '\\')
     });
     match plain {
         Some(text) => text.to_string(),
@@ -96,8 +81,6 @@ mod tests {
         {
             assert_eq!(path_text(path.as_bytes()), path);
         }
-        assert_eq!(inline_tests_path(&inline_tests_text(b"src/a b.rs")).as_deref(), Some(&b"src/a b.rs"[..]));
-        assert_eq!(inline_tests_path(&path_text(b"tests in a.rs")), None, "a file may be called so");
         assert_eq!(path_text(b"a\nb\xff"), "\"a\\nb\\377\"");
         assert_eq!(path_text(b"\"q\\"), "\"\\\"q\\\\\"");
     }

@@ -1,60 +1,60 @@
-//! What can be seen while a command is under way. It is shown and forgotten, never recorded.
+//! What is shown while a command runs. It is never recorded.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
-/// Something worth showing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// The base holds work that is not committed.
+    /// The base contains uncommitted changes.
     UncommittedWork,
-    /// A workspace is being prepared with this command.
+    /// This set-up command runs.
     SettingUp(&'a str),
-    /// A check begins.
+    /// This check runs.
     Checking(&'a str),
-    /// What a check showed at this base was known already, from another task or run.
-    KnownFromEarlier(&'a str),
-    /// The agent begins.
+    /// The baseline of a check comes from the cache of another task or run.
+    CachedBaseline {
+        check: &'a str,
+        age: Duration,
+    },
     AgentStarts,
-    /// The last line somebody printed, or what an agent says or does.
+    /// The last line a program printed, or what an agent says or does.
     Line(&'a str),
     /// All the agent used in this turn so far.
-    Used(Usage),
-    /// Something went otherwise than a person would expect, and work goes on.
+    Usage(Usage),
+    /// Something unexpected happened, and work goes on.
     Notice(&'a str),
 }
 
-/// Shows progress.
-pub trait Watcher: std::fmt::Debug + Send + Sync {
-    /// Something worth showing happened.
-    fn see(&self, progress: Progress<'_>);
+pub trait ProgressListener: std::fmt::Debug + Send + Sync {
+    fn report(&self, progress: Progress<'_>);
 
-    /// The one to be shown what is done for a task of several, where that is another.
-    fn of(&self, _: &TaskId) -> Option<Arc<dyn Watcher>> {
+    /// The listener for one of several tasks, where it has its own.
+    fn for_task(&self, _: &TaskId) -> Option<Arc<dyn ProgressListener>> {
         None
     }
 }
 
-/// Nobody watches.
-impl Watcher for () {
-    fn see(&self, _: Progress<'_>) {}
+/// Shows nothing.
+impl ProgressListener for () {
+    fn report(&self, _: Progress<'_>) {}
 }
 
-/// Cuts output into lines for a watcher, in bounded memory.
+/// Splits output into lines for a listener, in bounded memory.
 #[derive(Debug)]
-pub(crate) struct Lines<'a> {
-    watcher: &'a dyn Watcher,
+pub(crate) struct LineSplitter<'a> {
+    listener: &'a dyn ProgressListener,
     line: Vec<u8>,
 }
 
 /// No terminal shows more of a line than this.
 const LONGEST: usize = 400;
 
-impl<'a> Lines<'a> {
-    pub(crate) fn new(watcher: &'a dyn Watcher) -> Self {
-        Self { watcher, line: Vec::new() }
+impl<'a> LineSplitter<'a> {
+    pub(crate) fn new(listener: &'a dyn ProgressListener) -> Self {
+        Self { listener, line: Vec::new() }
     }
 
     /// Takes a piece of output. Of the lines that end in it only the last is shown: a program may print faster than
@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
     fn show(&mut self) {
         let text = String::from_utf8_lossy(&self.line);
         if !text.trim().is_empty() {
-            self.watcher.see(Progress::Line(text.trim_end()));
+            self.listener.report(Progress::Line(text.trim_end()));
         }
         self.line.clear();
     }
@@ -98,10 +98,10 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default)]
-    struct Seen(Mutex<Vec<String>>);
+    struct ShownLines(Mutex<Vec<String>>);
 
-    impl Watcher for Seen {
-        fn see(&self, progress: Progress<'_>) {
+    impl ProgressListener for ShownLines {
+        fn report(&self, progress: Progress<'_>) {
             if let Progress::Line(line) = progress {
                 self.0.lock().unwrap().push(line.to_string());
             }
@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn lines_are_whole_bounded_and_never_empty() {
-        let seen = Seen::default();
-        let mut lines = Lines::new(&seen);
+        let seen = ShownLines::default();
+        let mut lines = LineSplitter::new(&seen);
         lines.push(b"zero\none\ntw");
         lines.push(b"o\r");
         lines.push(b"\n\n  \nthree\r");

@@ -1,6 +1,6 @@
-//! Reports that test runners write to files instead of saying it: JUnit XML of Maven and Gradle.
+//! Reports that test runners write to files instead of printing them: JUnit XML of Maven and Gradle.
 //!
-//! Owns where they are. Refuses places that are reached through a link: what lies there is not the slot's to remove.
+//! Owns where they are. Refuses directories that are reached through a link: they are not the slot's to empty.
 //! Invariant: a report read after a check was written by that check, because all of them are removed before it.
 
 use std::fs;
@@ -31,7 +31,7 @@ impl ReportFiles {
         Self(places)
     }
 
-    /// Hands over the content of every report.
+    /// Passes on the content of every report.
     pub(crate) fn read(&self, take: &mut dyn FnMut(&[u8])) {
         let mut left = MOST;
         for place in self.0.iter().filter(|place| !place.is_symlink()) {

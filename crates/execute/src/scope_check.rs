@@ -1,32 +1,32 @@
-//! What an attempt changed, held against what it may change.
+//! What an attempt changed, compared with what it may change.
 //!
-//! Owns the comparison of trees with the scope, and of ignored files with what is denied: an agent that edits a file
-//! git does not look at is seen all the same.
+//! Owns the comparison of trees with the scope, and of ignored files with the denied paths: an agent that edits a file
+//! that git ignores is caught all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{Change, CommitId, IgnoredFile, Slot, Stamp, WorkspaceError};
+use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile, WorkspaceError};
+use fixpoint_vocabulary::prepared::AttemptOrder;
 use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
-use fixpoint_vocabulary::work::AttemptOrder;
+use fixpoint_vocabulary::work::GraftPath;
 
-use crate::Duty;
-use crate::definition::{Definition, defines};
-use crate::duty::Obstacle;
+use crate::ExecutionContext;
+use crate::error::ExecuteError;
 use crate::inline_tests::with_tests_of;
-use crate::path_text::{inline_tests_text, path_text};
+use crate::path_text::path_text;
+use crate::test_definition::{TestDefinition, defines};
 
-/// What was found about an attempt.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     pub(crate) violations: Vec<String>,
     pub(crate) revertible: Vec<String>,
-    pub(crate) edited_tests: Vec<String>,
+    pub(crate) edited_tests: Vec<GraftPath>,
 }
 
-impl Duty {
-    /// The files git does not look at that must not change, as they are now.
-    pub(crate) fn guarded_files(&self, slot: &dyn Slot) -> Result<Vec<IgnoredFile>, Obstacle> {
+impl ExecutionContext {
+    /// The ignored files that must not change, as they are now.
+    pub(crate) fn guarded_files(&self, slot: &dyn Slot) -> Result<Vec<UntrackedFile>, ExecuteError> {
         let scope = &self.brief.settings.scope;
         if scope.denied_paths.is_empty() {
             return Ok(Vec::new());
@@ -37,17 +37,21 @@ impl Duty {
         });
         let is_denied =
             |path: &[u8]| denied.check([(path, None)]).iter().any(|breach| breach.rule == Rule::DeniedPaths);
-        Ok(slot.ignored(&is_denied)?)
+        Ok(slot.untracked_files(&is_denied)?)
     }
 
-    /// Which of the guarded files are others now, new or gone.
-    pub(crate) fn touched(&self, before: &[IgnoredFile], slot: &dyn Slot) -> Result<Vec<Vec<u8>>, Obstacle> {
+    /// The guarded files that were changed, added or removed.
+    pub(crate) fn touched(
+        &self,
+        before: &[UntrackedFile],
+        slot: &dyn Slot,
+    ) -> Result<Vec<Vec<u8>>, ExecuteError> {
         let after = self.guarded_files(slot)?;
-        let by_path = |files: &[IgnoredFile]| -> BTreeMap<Vec<u8>, Stamp> {
-            files.iter().map(|file| (file.path.clone(), file.stamp.clone())).collect()
+        let by_path = |files: &[UntrackedFile]| -> BTreeMap<Vec<u8>, FileState> {
+            files.iter().map(|file| (file.path.clone(), file.state.clone())).collect()
         };
         let (before, after) = (by_path(before), by_path(&after));
-        let gone_or_other = before.iter().filter(|(path, stamp)| after.get(*path) != Some(stamp));
+        let gone_or_other = before.iter().filter(|(path, state)| after.get(*path) != Some(state));
         let new = after.iter().filter(|(path, _)| !before.contains_key(*path));
         let touched: BTreeSet<Vec<u8>> = gone_or_other.chain(new).map(|(path, _)| path.clone()).collect();
         Ok(touched.into_iter().collect())
@@ -57,9 +61,9 @@ impl Duty {
         &self,
         order: &AttemptOrder,
         commit: &CommitId,
-        changed: &[Change],
+        changed: &[FileChange],
         touched: &[Vec<u8>],
-    ) -> Result<Findings, Obstacle> {
+    ) -> Result<Findings, ExecuteError> {
         let guard = ScopeGuard::new(&self.brief.settings.scope);
         let mut findings = Findings::default();
         for breach in guard.check(changed.iter().map(|change| (change.path.as_slice(), change.lines))) {
@@ -72,7 +76,7 @@ impl Duty {
             }
         }
         for path in touched.iter().filter(|path| !changed.iter().any(|change| change.path == **path)) {
-            // What no commit holds cannot be taken back.
+            // What is in no commit cannot be reverted.
             findings.violations.push(path_text(path));
         }
         for change in changed {
@@ -81,31 +85,31 @@ impl Duty {
         Ok(findings)
     }
 
-    /// What of a changed file is part of what decides whether a goal passes.
+    /// The part of a changed file that decides whether a goal passes.
     fn edited_test(
         &self,
         order: &AttemptOrder,
         commit: &CommitId,
-        change: &Change,
-    ) -> Result<Option<String>, Obstacle> {
+        change: &FileChange,
+    ) -> Result<Option<GraftPath>, ExecuteError> {
         let checks = &self.brief.checks;
         // Where no goal is named, a guard that fails is one.
         let is_named = checks.iter().any(|placed| placed.check.kind == CheckKind::Goal);
         let goals = checks.iter().filter(|placed| !is_named || placed.check.kind == CheckKind::Goal);
         let of_goals =
             goals.map(|goal| defines(&change.path, change.kind, &goal.check.command, &goal.directory));
-        let definition = of_goals.max().unwrap_or(Definition::None);
-        let whole = || path_text(&change.path);
+        let definition = of_goals.max().unwrap_or(TestDefinition::None);
+        let whole = || GraftPath::File(path_text(&change.path));
         match definition {
-            Definition::None => Ok(None),
-            Definition::Whole => Ok(Some(whole())),
-            Definition::Inline => {
+            TestDefinition::None => Ok(None),
+            TestDefinition::Whole => Ok(Some(whole())),
+            TestDefinition::Inline => {
                 let edited = self.with_inline_tests_of(&order.origin, commit, &change.path)?;
-                Ok(edited.map(|_| inline_tests_text(&change.path)))
+                Ok(edited.map(|_| GraftPath::InlineTests(path_text(&change.path))))
             }
-            Definition::Scripts => {
-                let scripts = |at: &CommitId| -> Result<Option<serde_json::Value>, Obstacle> {
-                    let content = self.tools.workspaces.read_file(at, &change.path, MANIFEST_LIMIT)?;
+            TestDefinition::Scripts => {
+                let scripts = |at: &CommitId| -> Result<Option<serde_json::Value>, ExecuteError> {
+                    let content = self.deps.workspaces.read_file(at, &change.path, MANIFEST_LIMIT)?;
                     Ok(content.and_then(|content| {
                         let manifest: serde_json::Value = serde_json::from_slice(&content).ok()?;
                         manifest.get("scripts").cloned()
@@ -122,9 +126,9 @@ impl Duty {
         tests: &CommitId,
         rest: &CommitId,
         path: &[u8],
-    ) -> Result<Option<String>, Obstacle> {
-        let text = |at: &CommitId| -> Result<Option<String>, Obstacle> {
-            match self.tools.workspaces.read_file(at, path, SOURCE_LIMIT) {
+    ) -> Result<Option<String>, ExecuteError> {
+        let text = |at: &CommitId| -> Result<Option<String>, ExecuteError> {
+            match self.deps.workspaces.read_file(at, path, SOURCE_LIMIT) {
                 Ok(content) => Ok(content.and_then(|content| String::from_utf8(content).ok())),
                 Err(WorkspaceError::TooLarge { .. }) => Ok(None),
                 Err(error) => Err(error.into()),
@@ -137,7 +141,7 @@ impl Duty {
 
 /// A source larger than this was not written by hand.
 const SOURCE_LIMIT: u64 = 4 << 20;
-/// A package manifest larger than this is no manifest.
+/// A larger package manifest is ignored.
 const MANIFEST_LIMIT: u64 = 4 << 20;
 
 fn budget_name(rule: Rule) -> &'static str {

@@ -200,12 +200,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What the failure is compared by across runs: its test, or its fingerprint where there is no test.
-    pub fn identity(&self) -> String {
-        match &self.test {
-            Some(test) => TestId { package: self.package.clone(), test: test.clone() }.to_string(),
-            None => self.fingerprint.clone(),
-        }
+    /// The test that failed, if a test did.
+    pub fn test_id(&self) -> Option<TestId> {
+        self.test.clone().map(|test| TestId { package: self.package.clone(), test })
     }
 }
 

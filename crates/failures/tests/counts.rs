@@ -110,7 +110,9 @@ fn ids_with_dashes_end_before_the_reason() {
     );
     let mut parser = Parser::new(&Options::default());
     parser.push(output.as_bytes());
-    let names: Vec<String> = parser.finish(Some(1)).failures.iter().map(Failure::identity).collect();
+    let failures = parser.finish(Some(1)).failures;
+    let names: Vec<String> =
+        failures.iter().filter_map(Failure::test_id).map(|test| test.to_string()).collect();
     assert_eq!(names, ["a.py::test_x[a - b]", "a.py::test_y", "a.py::test_z[a - b]"]);
 }
 

@@ -10,11 +10,8 @@ pub struct Cancel(Arc<AtomicU8>);
 /// How urgently a stop was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// Nobody asked.
     None,
-    /// End in good order.
     Soon,
-    /// End at once.
     Now,
 }
 

@@ -1,6 +1,5 @@
 //! The time of day, for people who read a record later. No decision depends on it.
 
-/// Tells the time.
 pub trait Clock: std::fmt::Debug + Send + Sync {
     /// Milliseconds since 1970, by the wall clock; it may jump either way.
     fn now_ms(&self) -> u64;

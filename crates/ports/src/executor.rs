@@ -1,16 +1,16 @@
-//! Whoever performs commands, and where the results arrive.
+//! Executing commands, and where their results arrive.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::PreparedCommand;
 use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
 
-/// Performs commands, each in its own time, and reports exactly one end of each to the inbox it was made with.
+/// Executes commands, each in its own time, and reports exactly one end of each to the inbox it was made with.
 pub trait Executor {
-    /// Begins to perform a command and returns at once.
-    fn start(&mut self, id: CommandId, errand: &Errand);
-    /// Calls a command off. Its end may still be reported.
+    /// Starts a command and returns at once.
+    fn start(&mut self, id: CommandId, command: PreparedCommand);
+    /// Cancels a command. Its end may still be reported.
     fn cancel(&mut self, id: CommandId);
 }
 
@@ -32,6 +32,11 @@ impl Inbox {
     /// Waits for the next event; `None` when nobody is left to send one.
     pub fn next(&self) -> Option<Event> {
         self.0.recv().ok()
+    }
+
+    /// The next event, if one is waiting.
+    pub fn waiting(&self) -> Option<Event> {
+        self.0.try_recv().ok()
     }
 }
 

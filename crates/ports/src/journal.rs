@@ -11,7 +11,6 @@ impl core::fmt::Display for Seq {
 }
 
 impl Seq {
-    /// The one after it.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -28,7 +27,6 @@ pub enum JournalError {
     Fenced {
         /// What this writer expected to write.
         expected: Seq,
-        /// What is there.
         actual: Seq,
     },
     /// The disk is full: make space and resume.
@@ -36,12 +34,7 @@ pub enum JournalError {
     NoSpace(std::io::Error),
     /// The record is larger than any record may be.
     #[error("a record of {bytes} bytes is larger than the {limit} allowed")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-        /// The limit.
-        limit: usize,
-    },
+    TooLarge { bytes: usize, limit: usize },
     /// Anything else the disk says; resume when it is mended.
     #[error("cannot write the journal: {0}")]
     Unwritable(std::io::Error),
@@ -49,7 +42,11 @@ pub enum JournalError {
 
 /// An append-only record that survives a crash at any instant.
 pub trait Journal: Send {
-    /// Appends one record as one durable step: when this returns, it is on the disk; if it does not return, it is
-    /// there whole or not at all. Answers the number the next record will have.
-    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError>;
+    /// Appends records as one durable step: when this returns, all of them are on the disk; if it does not return, a
+    /// part of them may be there, in order and each of them whole. Answers the number the next record will have.
+    fn append_all(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError>;
+
+    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+        self.append_all(expected, &[record])
+    }
 }

@@ -14,20 +14,22 @@ mod processes;
 mod workspaces;
 
 pub use blobs::{BlobError, Blobs};
-pub use fixpoint_vocabulary::work::{BlobId, CommitId, TreeId};
+pub use fixpoint_vocabulary::work::{BlobId, BranchUpdate, CommitId, TreeId};
 
 pub use cancel::{Cancel, Urgency};
 pub use clock::Clock;
 pub use executor::{Executor, Inbox, Outbox, mailbox};
 pub use journal::{Journal, JournalError, Seq};
 pub use model::{
-    AnswerForm, Message, Model, ModelError, ModelReply, ModelRequest, StopReason, Tool, ToolCall,
-    ToolOutcome, Unanswered,
+    AnswerFormat, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest, StopReason, Tool,
+    ToolCall, ToolOutcome,
 };
 pub use processes::{
-    Captured, Ended, ExitCause, Invocation, Limits, ProcessError, Processes, Program, Stdin,
+    CapturedOutput, ExitCause, Invocation, ProcessError, ProcessExit, ProcessLimits, Processes, Program,
+    Stdin,
 };
 pub use workspaces::{
-    Change, ChangeKind, Copied, DiffStyle, IgnoredFile, Lost, MergedTree, NotCopied, Purpose, Rescue,
-    Rescued, Slot, SlotRequest, Snapshot, SnapshotOrigin, Stamp, TakenTree, WorkspaceError, Workspaces,
+    ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, MergedTree,
+    RecoveredWork, Recovery, Slot, SlotPurpose, SlotRequest, Snapshot, SnapshotOrigin, UnrecoveredSlot,
+    UntrackedFile, WorkspaceError, Workspaces,
 };

@@ -1,4 +1,4 @@
-//! Running a program under limits, so that nothing of it is left afterwards, whatever it does.
+//! Running a program under limits. When it has ended, no process that it started is left.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,21 +6,14 @@ use std::time::Duration;
 
 use crate::Cancel;
 
-/// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
-    /// A program with its arguments, found on the `PATH` of the environment given.
-    Direct {
-        /// The program.
-        program: OsString,
-        /// Its arguments.
-        arguments: Vec<OsString>,
-    },
+    /// `program` is looked up on the `PATH` of the environment given.
+    Direct { program: OsString, arguments: Vec<OsString> },
     /// A command line for `sh -c`.
     Shell(String),
 }
 
-/// What the program reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing: end of file at once.
@@ -29,14 +22,12 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// How long and how much.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// The whole run, by the monotonic clock.
+pub struct ProcessLimits {
+    /// For the whole run, by the monotonic clock.
     pub wall: Duration,
     /// The longest time without any output.
     pub silence: Option<Duration>,
-    /// Between asking the program to end and making it.
     pub grace: Duration,
     /// Bytes of output kept in the file: the first half of this and the last half.
     pub kept_output: u64,
@@ -45,84 +36,68 @@ pub struct Limits {
 /// A program to run. The environment is complete: nothing is inherited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// What is run.
     pub program: Program,
-    /// Where.
     pub directory: PathBuf,
-    /// With which environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// What it reads.
     pub stdin: Stdin,
-    /// Under which limits.
-    pub limits: Limits,
-    /// The file that receives its output, both streams as they come.
+    pub limits: ProcessLimits,
+    /// The file for the output: stdout and stderr in the order in which they are written.
     pub output: PathBuf,
 }
 
 /// Why a program is no longer running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExitCause {
-    /// It ended by itself with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// A signal of somebody else's ended it.
+    /// A signal that we did not send killed it.
     Signalled(i32),
-    /// It took too long and was ended.
+    /// It was stopped at the limit of the whole run.
     TimedOut,
-    /// It was silent for too long and was ended.
+    /// It was stopped because it printed nothing for too long.
     Silent,
-    /// It was ended because a stop was asked for.
+    /// It was stopped because a stop was asked for.
     Cancelled,
     /// It could not be started: the program does not exist, or may not be run.
     NotStarted(String),
 }
 
-/// The output that was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Captured {
-    /// The file.
+pub struct CapturedOutput {
     pub path: PathBuf,
-    /// Bytes the program wrote.
+    /// Bytes that the program wrote.
     pub written: u64,
-    /// Bytes left out of the middle.
-    pub left_out: u64,
+    /// Bytes that were cut out of the middle.
+    pub omitted: u64,
 }
 
-/// How a run ended. When this exists, no process of it is left.
+/// How a program ended. When this exists, no process of its tree does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// Why it is no longer running.
+pub struct ProcessExit {
     pub cause: ExitCause,
-    /// How long it ran.
     pub duration: Duration,
-    /// What it wrote.
-    pub output: Captured,
-    /// Processes of its tree that had to be ended.
+    pub output: CapturedOutput,
+    /// Processes besides the program itself that had to be killed.
     pub stragglers: u32,
 }
 
-/// Why nothing can be said about a run.
+/// Why the end of a program is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// The output cannot be kept, as on a full disk: make space and try again.
-    #[error("cannot keep the output in {}: {source}", .path.display())]
-    Output {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The supervisor could not be started or was killed; its processes are gone with it.
+    /// The output cannot be written, as on a full disk.
+    #[error("cannot write the output to {}: {source}", .path.display())]
+    Output { path: PathBuf, source: std::io::Error },
+    /// The supervisor could not be started or was killed.
     #[error("the supervisor failed: {0}")]
     Supervisor(String),
 }
 
-/// Runs programs under supervision.
 pub trait Processes: Send + Sync {
-    /// Runs a program to its end. `progress` sees the output as it comes, in pieces of bounded size.
+    /// Runs a program to its end. `progress` gets the output as it is written, in chunks of bounded size.
     fn run(
         &self,
         invocation: &Invocation,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError>;
+    ) -> Result<ProcessExit, ProcessError>;
 }

@@ -1,309 +1,244 @@
-//! Private working directories at a commit, and trees taken out of them.
+//! Private working directories at a commit ("slots"), and what is read from and stored in the user's repository.
 
 use std::path::{Path, PathBuf};
 
-use fixpoint_vocabulary::work::{CommitId, TreeId};
+use fixpoint_vocabulary::work::{BranchUpdate, CommitId, TreeId};
 
 use crate::cancel::Cancel;
 
-/// What a slot is for. A slot an agent has worked in never serves a check.
+/// What a slot is for. A slot in which an agent has worked is never used for checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// An agent works in it.
+pub enum SlotPurpose {
     Agent,
-    /// Checks run in it.
     Check,
 }
 
-/// What is asked for with a slot.
 #[derive(Debug, Clone, Copy)]
 pub struct SlotRequest<'a> {
-    /// What it is for.
-    pub purpose: Purpose,
-    /// The commit its files shall be at.
+    pub purpose: SlotPurpose,
+    /// The commit to check out.
     pub at: &'a CommitId,
-    /// The reference, below `refs/fixpoint/`, under which the tree is kept if nobody takes it: because this process
-    /// dies, or because the slot is dropped before. `None` where nothing in the slot is worth keeping.
-    pub unfinished: Option<&'a str>,
+    /// The reference, below `refs/fixpoint/`, under which the files are stored if nobody commits them: because this
+    /// process dies, or because the slot is dropped before. `None` if nothing in the slot is worth keeping.
+    pub recover_as: Option<&'a str>,
 }
 
-/// Where a base comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotOrigin {
-    /// The commit the user has checked out, which the working tree equals.
+    /// The working tree has no changes since this commit.
     Commit,
-    /// The working tree as it is, uncommitted work included.
+    /// The working tree as it is, uncommitted changes included.
     WorkingTree,
 }
 
-/// The state of the user's repository at the beginning.
+/// The state of the user's repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// A commit that holds it.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
-    /// Where it comes from.
     pub origin: SnapshotOrigin,
 }
 
-/// What an agent left in a slot.
+/// A commit that was made and stored, with its tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenTree {
-    /// A commit in the user's repository that holds it, on top of the slot's base.
+pub struct CommittedTree {
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
 }
 
-/// Two commits brought together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedTree {
     /// A commit with both as its parents.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
-    /// The paths where the two sides conflict: their files hold both sides, marked as git marks them.
+    /// The paths with conflicts. Their files hold both sides between git's conflict markers.
     pub conflicts: Vec<Vec<u8>>,
 }
 
-/// Work that nobody had taken, and that is now kept.
+/// Work that nobody had committed, and that is stored now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rescued {
-    /// Where it is kept: the reference that was named with the request, with a number behind it if other work was
-    /// kept there already.
+pub struct RecoveredWork {
+    /// The reference of the request, with a number behind it if other work was stored there already.
     pub reference: String,
-    /// A commit that holds it, on top of the slot's base.
+    /// A commit on top of the commit that was checked out.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
 }
 
-/// A slot whose work could not be taken. Its files lie aside until housekeeping removes them by age.
+/// A slot whose work could not be read. Its directory is set aside until `prune` deletes it by age.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// Where the files are.
+pub struct UnrecoveredSlot {
     pub directory: PathBuf,
-    /// The reference they were meant for, where that is still known.
+    /// The reference that the work was meant for, if that is still known.
     pub reference: Option<String>,
-    /// Why they could not be taken.
-    pub why: String,
+    pub reason: String,
 }
 
-/// What came of looking after the slots of processes that are gone.
+/// The unfinished work in slots of processes that are gone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rescue {
-    /// What was kept just now.
-    pub kept: Vec<Rescued>,
-    /// What lies aside, from now or from earlier.
-    pub lost: Vec<Lost>,
+pub struct Recovery {
+    /// What was stored just now.
+    pub recovered: Vec<RecoveredWork>,
+    /// What is set aside, from now or from earlier.
+    pub unrecovered: Vec<UnrecoveredSlot>,
 }
 
 /// What a file that is in no commit is like.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stamp {
-    /// An ordinary file.
-    File {
-        /// The hash of its content.
-        content: [u8; 32],
-        /// Whether its owner may execute it.
-        executable: bool,
-    },
+pub enum FileState {
+    /// `content` is a hash of the content.
+    File { content: [u8; 32], executable: bool },
     /// A symbolic link, by what it points to.
     Link(Vec<u8>),
     /// A socket, a pipe or a device, which is never opened.
     Special,
 }
 
-/// One file of a slot that its commit does not have.
+/// A file in a slot that is not in the commit that was checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IgnoredFile {
-    /// The path from the root of the slot, as bytes.
+pub struct UntrackedFile {
+    /// From the root of the slot, as bytes.
     pub path: Vec<u8>,
-    /// What it is like.
-    pub stamp: Stamp,
+    pub state: FileState,
 }
 
 /// Why a file was not copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NotCopied {
-    /// The pattern is absolute or goes up.
-    LeavesTheTree,
-    /// It is no ordinary file: a link, or a repository of its own.
-    NoFile,
-    /// A directory on its way is a link in the slot.
-    ThroughLink,
-    /// The slot's commit has it, or does not ignore it.
-    NotIgnoredThere,
+pub enum CopyRefusal {
+    /// The pattern is absolute or contains `..`.
+    OutsideTree,
+    /// It is a link, or a repository of its own.
+    NotAFile,
+    /// One of its directories is a link in the slot.
+    BehindSymlink,
+    /// It is in the slot's commit, or is not ignored there.
+    NotIgnored,
 }
 
-/// What came of copying ignored files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Copied {
-    /// Paths that were copied.
+pub struct CopyReport {
     pub copied: Vec<Vec<u8>>,
-    /// Patterns and paths that were not, and why.
-    pub refused: Vec<(Vec<u8>, NotCopied)>,
+    /// Patterns and paths that were not copied.
+    pub refused: Vec<(Vec<u8>, CopyRefusal)>,
 }
 
-/// How the differences between two commits are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
-    /// As a patch.
     Patch,
-    /// A line for each path with the number of its changed lines, and a line with the sums.
+    /// One line for each path with the number of changed lines, and one with the sums.
     Stat,
-    /// The paths alone, a line each; one with control characters is quoted as git quotes.
+    /// One path per line. A path with control characters is quoted as git does it.
     Names,
 }
 
-/// How a path differs between two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
     Added,
-    /// Its content is another.
     Modified,
-    /// It is gone.
     Deleted,
-    /// Its mode or type is another (executable, link, submodule).
+    /// The mode or type differs (executable, link, submodule).
     TypeChanged,
 }
 
-/// One path that differs between two commits. A rename is a deletion and an addition.
+/// A path that differs between two commits. A rename is a deletion and an addition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// The path from the root of the repository, as bytes.
+pub struct FileChange {
+    /// From the root of the repository, as bytes.
     pub path: Vec<u8>,
-    /// How it differs.
     pub kind: ChangeKind,
-    /// Lines added and removed; `None` for what has no lines.
+    /// Lines added and removed; `None` for binary files and submodules.
     pub lines: Option<u64>,
 }
 
 /// Why a workspace operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// This is no repository: change to one, or make one.
-    #[error("{} is not inside a git repository; change to one, or make one with `git init`", .0.display())]
-    NotARepository(PathBuf),
-    /// The repository has no commit and no file yet.
-    #[error("the repository holds nothing yet: add a file first")]
-    Empty,
-    /// There is no such commit.
-    #[error("`{0}` names no commit")]
+    /// Git is missing or too old: every other operation will fail too.
+    #[error("{problem}; {remedy}")]
+    UnusableGit { problem: String, remedy: String },
+    /// There is no repository here, or none with a working tree that git agrees to use and that holds a file.
+    #[error("{problem}; {remedy}")]
+    UnusableRepository { problem: String, remedy: String },
+    #[error("`{0}` is not a commit of this repository")]
     NoSuchCommit(String),
-    /// The disk is full, or too full for another slot: make space and try again.
-    #[error("not enough space for a workspace: {0}")]
-    NoSpace(String),
-    /// All slots are in use by other processes.
-    #[error("all {0} workspaces are in use; stop another run, or wait")]
-    Busy(u32),
-    /// A stop was asked for while waiting for a slot.
-    #[error("a stop was asked for while waiting for a workspace")]
-    Cancelled,
     /// This is not allowed as the name of a reference or of a note.
-    #[error("`{0}` cannot be used as a name")]
-    BadName(String),
-    /// The file is larger than the caller wants to hold.
-    #[error("`{path}` has {bytes} bytes, more than the limit of {limit}")]
-    TooLarge {
-        /// The path in the commit, for a person.
-        path: String,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// Git wrote something that is not understood. Nothing is built on the part that is.
-    #[error("git {command} wrote a record that cannot be read: {record}")]
-    Unreadable {
-        /// The subcommand.
-        command: String,
-        /// The beginning of the record, for a person.
-        record: String,
-    },
-    /// Git is not installed or too old.
-    #[error("git cannot be used: {0}")]
-    NoGit(String),
-    /// Git refused.
-    #[error("git {command} failed: {message}")]
-    Git {
-        /// The subcommand.
-        command: String,
-        /// Its message.
-        message: String,
-    },
-    /// The file system refused.
+    #[error("`{0}` is not a valid name")]
+    InvalidName(String),
+    /// The file is larger than the caller wants to hold in memory.
+    #[error("`{path}` has {bytes} bytes; the limit is {limit}")]
+    TooLarge { path: String, bytes: u64, limit: u64 },
+    /// The disk is full, or too full for another slot: the caller can wait for space.
+    #[error("not enough disk space: {0}")]
+    NoSpace(String),
+    #[error("all {0} workspaces are in use; stop another run, or wait for it")]
+    AllInUse(u32),
+    /// A stop was asked for while waiting for a slot.
+    #[error("stopped while waiting for a workspace")]
+    Cancelled,
+    /// Git failed, or printed something that cannot be parsed.
+    #[error("`git {command}` failed: {message}")]
+    Git { command: String, message: String },
     #[error("{}: {source}", .path.display())]
-    Io {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
 }
 
-/// A private working directory at a commit. Dropping it gives it back.
+/// A private working directory at a commit. Dropping it makes it free for others.
 ///
-/// Unless the tree was taken or the work was abandoned before, what it holds then is kept under the reference of the
-/// request, by whoever uses the slot next or asks for a rescue, in this process or in another.
+/// What it holds then, unless it was committed or abandoned before, is stored under the reference of the request by
+/// whoever uses the slot next or calls [`Workspaces::recover`], in this process or in another.
 pub trait Slot: Send {
-    /// Where it is.
     fn directory(&self) -> &Path;
-    /// Takes the tree as it is now, whatever the agent did to its own repository, and keeps it as a commit under
-    /// `refs/fixpoint/` of the user's repository. From then on nothing is unfinished.
-    fn take(&mut self, reference: &str, message: &str) -> Result<TakenTree, WorkspaceError>;
-    /// Says that nothing in the slot is worth keeping. Should that not reach the disk, it is kept all the same.
+    /// Commits the files as they are, whatever the agent did to its own repository, on top of the commit that was
+    /// checked out, and stores that in the user's repository. From then on nothing is unfinished.
+    fn commit(&mut self, reference: &str, message: &str) -> Result<CommittedTree, WorkspaceError>;
+    /// Says that nothing in the slot is worth keeping. If this cannot be written to the disk, it is kept after all.
     fn abandon(&mut self);
-    /// What was noted about the slot under a name, by whoever had it last, in whichever process. A slot that was
+    /// What was noted about the slot under a name by whoever had it last, in whichever process. A slot that was
     /// built from nothing has no notes.
     fn note(&self, name: &str) -> Option<Vec<u8>>;
-    /// Notes something about the slot, such as what its caches were made from. A name has small letters, digits and
-    /// hyphens. The caches can go without the note when a commit no longer ignores them: what is noted should name
-    /// what decides that too.
+    /// Notes something about the slot, such as what its caches were built from. A name has small letters, digits and
+    /// hyphens. The note can outlive the caches: they are deleted when a commit no longer ignores them. So the note
+    /// should name what decides that, too.
     fn set_note(&self, name: &str, content: &[u8]) -> Result<(), WorkspaceError>;
-    /// The files of the slot that its commit does not have and the caller wants, sorted by path.
+    /// The files that are not in the commit that was checked out and that the caller wants, sorted by path.
     ///
-    /// No ignore rule is asked, because those in the tree are the agent's to change: right after `acquire` such files
-    /// are the ignored ones, and later those and whatever was added. So a file that an agent wrote is in this list
-    /// whether it made it ignored or not, and one that it removed is missing. Only the agent's own `.git` at the root
-    /// is passed over. Comparing two lists tells what changed outside of the commit; only wanted files are read.
-    fn ignored(&self, wanted: &dyn Fn(&[u8]) -> bool) -> Result<Vec<IgnoredFile>, WorkspaceError>;
+    /// Ignore rules do not count, because an agent can change them. Right after `acquire` these are the ignored files;
+    /// later they are those and whatever was added. So comparing two lists tells what changed outside of the commit.
+    /// The agent's own `.git` at the root is left out. Only wanted files are read.
+    fn untracked_files(&self, wanted: &dyn Fn(&[u8]) -> bool) -> Result<Vec<UntrackedFile>, WorkspaceError>;
 }
 
-/// The user's repository, never touched but to receive results.
+/// The user's repository. Nothing in it changes but objects and references below `refs/fixpoint/`.
 pub trait Workspaces: Send + Sync {
-    /// The user's tree as it is, uncommitted work included, kept under `reference`.
+    /// The user's working tree as it is, uncommitted changes included, stored under `reference`.
     fn snapshot(&self, reference: &str) -> Result<Snapshot, WorkspaceError>;
-    /// The commit a revision names, kept under `reference`.
+    /// The commit that a revision names, stored under `reference`.
     fn resolve(&self, revision: &str, reference: &str) -> Result<Snapshot, WorkspaceError>;
-    /// A slot at a commit. A stop that is asked for ends the waiting; a slot that is free is given all the same.
+    /// A slot with a commit checked out. A stop ends the waiting; a slot that is free is given all the same.
     fn acquire(&self, request: &SlotRequest<'_>, cancel: &Cancel) -> Result<Box<dyn Slot>, WorkspaceError>;
-    /// Keeps at once what is unfinished in slots that nobody holds.
-    fn rescue(&self) -> Result<Rescue, WorkspaceError>;
+    /// Stores what is unfinished in slots that nobody holds.
+    fn recover(&self) -> Result<Recovery, WorkspaceError>;
     /// Copies ignored files of the user's tree that match the patterns (git's, from the root) into a slot of these
-    /// workspaces. A pattern that names a directory means all ignored files under it.
-    fn copy_ignored(&self, slot: &dyn Slot, patterns: &[String]) -> Result<Copied, WorkspaceError>;
-    /// The paths that differ between two commits.
-    fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Change>, WorkspaceError>;
-    /// The differences between two commits as git writes them, without colours and renames.
+    /// workspaces. A pattern that names a directory means all ignored files in it.
+    fn copy_ignored(&self, slot: &dyn Slot, patterns: &[String]) -> Result<CopyReport, WorkspaceError>;
+    fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<FileChange>, WorkspaceError>;
+    /// The differences between two commits as git prints them, without colours and renames.
     fn diff(&self, from: &CommitId, to: &CommitId, style: DiffStyle) -> Result<Vec<u8>, WorkspaceError>;
-    /// The content of a file of a commit; `None` where the commit has no ordinary file. One that is larger than the
-    /// limit is refused.
+    /// The content of a file in a commit; `None` if there is no regular file at that path. A file larger than `limit`
+    /// bytes is an error.
     fn read_file(&self, at: &CommitId, path: &[u8], limit: u64) -> Result<Option<Vec<u8>>, WorkspaceError>;
-    /// Several files of a commit at once, each as [`Workspaces::read_file`] gives it; one that is too large is `None`.
+    /// Several files of a commit at once, each as [`Workspaces::read_file`] reads it; one that is too large is `None`.
     fn read_files(
         &self,
         at: &CommitId,
         paths: &[&[u8]],
         limit: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError>;
-    /// The paths of all files of a commit, sorted.
+    /// The paths of all files in a commit, sorted.
     fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError>;
-    /// The first lines of the messages of a commit and of those before it, the newest first.
-    fn recent(&self, at: &CommitId, most: u32) -> Result<Vec<String>, WorkspaceError>;
-    /// A commit that is `onto` with these paths as they are in `from` (absent there: removed), kept under
+    /// The subjects (first lines of the messages) of a commit and of those before it, the newest first.
+    fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError>;
+    /// A commit that is `onto` with these paths as they are in `from` (deleted if they are not there), stored under
     /// `reference`.
     fn graft(
         &self,
@@ -311,21 +246,26 @@ pub trait Workspaces: Send + Sync {
         from: &CommitId,
         paths: &[Vec<u8>],
         reference: &str,
-    ) -> Result<TakenTree, WorkspaceError>;
-    /// A commit that is `onto` with these files as they are given, kept under `reference`.
+    ) -> Result<CommittedTree, WorkspaceError>;
+    /// A commit that is `onto` with these files, each a path and its content, stored under `reference`.
     fn overlay(
         &self,
         onto: &CommitId,
         files: &[(Vec<u8>, Vec<u8>)],
         reference: &str,
-    ) -> Result<TakenTree, WorkspaceError>;
-    /// The commit two have in common and `merge` compares both with; `None` where there is none.
+    ) -> Result<CommittedTree, WorkspaceError>;
+    /// The merge base that [`Workspaces::merge`] uses; `None` if the histories are unrelated.
     fn merge_base(&self, ours: &CommitId, theirs: &CommitId) -> Result<Option<CommitId>, WorkspaceError>;
-    /// What two commits changed since the commit they have in common, together, kept under `reference`.
+    /// Merges two commits, and stores the result under `reference`, conflicts included.
     fn merge(
         &self,
         ours: &CommitId,
         theirs: &CommitId,
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError>;
+    /// Makes a branch at a commit, or moves it forward to it. Doing it again changes nothing.
+    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
+    /// Moves a branch of the user's forward to a commit. A branch that is checked out is left alone: its files would
+    /// no longer be those of its commit.
+    fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
 }

@@ -1,29 +1,27 @@
-//! The coding agents that are known, and which of them are installed.
+//! The supported coding agents, and which of them are installed.
 //!
-//! Owns, for each, the command line that works through one task without asking anybody; those that are completed for
-//! each attempt have none here. Each may edit the files it works on; none is told to skip its own confinement where it
-//! has one, since it is up to a person to say so.
+//! Owns for each the command line that works on one task without asking anybody; Claude Code and Codex have none here,
+//! since their arguments differ between attempts. Each agent may edit files. None is told to switch off a sandbox of its
+//! own: that is for a person to decide.
 //!
-//! Refuses to start anything: where a program lies, the caller looks up.
+//! Starts nothing; the caller looks programs up.
 
 use std::path::PathBuf;
 
-/// An agent that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundAgent {
+pub struct InstalledAgent {
     /// The name of its program.
     pub name: &'static str,
     /// What its makers call it.
     pub title: &'static str,
-    /// Where the program lies.
+    /// Where the program is.
     pub program: PathBuf,
-    /// The arguments after the program, one each. `{prompt}` stands for the task, `{prompt_file}` for a file with it.
+    /// The arguments. `{prompt}` stands for the task, `{prompt_file}` for a file with it.
     pub arguments: &'static [&'static str],
-    /// How it is told the task.
-    pub prompt: PromptBy,
+    pub prompt: PromptInput,
 }
 
-impl FoundAgent {
+impl InstalledAgent {
     /// The command line, as it would be written after `--`.
     pub fn command_line(&self) -> String {
         let words = [self.name].into_iter().chain(self.arguments.iter().copied());
@@ -31,12 +29,12 @@ impl FoundAgent {
     }
 }
 
-/// How an agent is told its task.
+/// How an agent gets its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PromptBy {
+pub enum PromptInput {
     /// On its standard input.
     Stdin,
-    /// As the argument `{prompt}`. Its standard input should be empty: some read it as well.
+    /// As the argument `{prompt}`. Its standard input should be empty: some agents read it too.
     Argument,
     /// In a file whose path is the argument `{prompt_file}`.
     File,
@@ -46,50 +44,50 @@ struct Known {
     name: &'static str,
     title: &'static str,
     arguments: &'static [&'static str],
-    prompt: PromptBy,
+    prompt: PromptInput,
 }
 
-/// In the order in which they are offered.
+/// In order of preference.
 const KNOWN: [Known; 9] = [
-    Known { name: "claude", title: "Claude Code", arguments: &[], prompt: PromptBy::Stdin },
-    Known { name: "codex", title: "Codex", arguments: &[], prompt: PromptBy::Stdin },
+    Known { name: "claude", title: "Claude Code", arguments: &[], prompt: PromptInput::Stdin },
+    Known { name: "codex", title: "Codex", arguments: &[], prompt: PromptInput::Stdin },
     Known {
         name: "opencode",
         title: "OpenCode",
         arguments: &["run", "{prompt}"],
-        prompt: PromptBy::Argument,
+        prompt: PromptInput::Argument,
     },
     Known {
         name: "gemini",
         title: "Gemini CLI",
         // A private workspace is a directory it has never been told to trust.
         arguments: &["--skip-trust", "--approval-mode", "auto_edit", "-p", "{prompt}"],
-        prompt: PromptBy::Argument,
+        prompt: PromptInput::Argument,
     },
     Known {
         name: "cursor-agent",
         title: "Cursor CLI",
         // Without `--force` it only proposes changes.
         arguments: &["-p", "--force", "{prompt}"],
-        prompt: PromptBy::Argument,
+        prompt: PromptInput::Argument,
     },
     Known {
         name: "copilot",
         title: "GitHub Copilot CLI",
         arguments: &["--allow-all-tools", "-p", "{prompt}"],
-        prompt: PromptBy::Argument,
+        prompt: PromptInput::Argument,
     },
     Known {
         name: "qwen",
         title: "Qwen Code",
         arguments: &["--approval-mode", "auto-edit", "-p", "{prompt}"],
-        prompt: PromptBy::Argument,
+        prompt: PromptInput::Argument,
     },
     Known {
         name: "goose",
         title: "goose",
         arguments: &["run", "--no-session", "-i", "-"],
-        prompt: PromptBy::Stdin,
+        prompt: PromptInput::Stdin,
     },
     Known {
         name: "aider",
@@ -108,21 +106,20 @@ const KNOWN: [Known; 9] = [
             "--message-file",
             "{prompt_file}",
         ],
-        prompt: PromptBy::File,
+        prompt: PromptInput::File,
     },
 ];
 
-/// An agent that is known by its name, as a program that lies wherever it lies.
-pub fn agent(name: &str, program: PathBuf) -> Option<FoundAgent> {
-    agents(&|known| (known == name).then(|| program.clone())).pop()
+/// The supported agent of this name, installed as `program`.
+pub fn known_agent(name: &str, program: PathBuf) -> Option<InstalledAgent> {
+    installed_agents(&|known| (known == name).then(|| program.clone())).pop()
 }
 
-/// The known agents that are installed, in the order in which they are offered. `find` looks a program up, as in
-/// the directories of `PATH`.
-pub fn agents(find: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<FoundAgent> {
+/// The supported agents that are installed, in order of preference. `find` looks a program up on the `PATH`.
+pub fn installed_agents(find: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<InstalledAgent> {
     let found = KNOWN.iter().filter_map(|Known { name, title, arguments, prompt }| {
         let program = find(name)?;
-        Some(FoundAgent { name, title, program, arguments, prompt: *prompt })
+        Some(InstalledAgent { name, title, program, arguments, prompt: *prompt })
     });
     found.collect()
 }
@@ -136,24 +133,25 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_installed_is_found() {
+    fn only_installed_agents_are_found() {
         let installed = |name: &str| (name == "codex").then(|| PathBuf::from("/opt/codex"));
-        let expected = FoundAgent {
+        let expected = InstalledAgent {
             name: "codex",
             title: "Codex",
             program: PathBuf::from("/opt/codex"),
             arguments: &[],
-            prompt: PromptBy::Stdin,
+            prompt: PromptInput::Stdin,
         };
-        assert_eq!(agent("codex", PathBuf::from("/opt/codex")).as_ref(), Some(&expected));
-        assert_eq!(agent("nobody", PathBuf::from("/opt/codex")), None);
-        assert_eq!(agents(&installed), [expected]);
-        assert_eq!(agents(&|_| None), []);
+        assert_eq!(known_agent("codex", PathBuf::from("/opt/codex")).as_ref(), Some(&expected));
+        assert_eq!(known_agent("nobody", PathBuf::from("/opt/codex")), None);
+        assert_eq!(installed_agents(&installed), [expected]);
+        assert_eq!(installed_agents(&|_| None), []);
     }
 
     #[test]
     fn command_lines_are_as_their_makers_document_them() {
-        let lines: Vec<String> = agents(&everything).iter().map(FoundAgent::command_line).collect();
+        let lines: Vec<String> =
+            installed_agents(&everything).iter().map(InstalledAgent::command_line).collect();
         let expected = [
             "claude",
             "codex",
@@ -170,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn the_task_is_given_exactly_the_way_that_is_said() {
-        for agent in agents(&everything) {
+    fn the_arguments_match_how_the_task_is_given() {
+        for agent in installed_agents(&everything) {
             let has = |word| agent.arguments.contains(&word);
             let said = match agent.prompt {
-                PromptBy::Stdin => !has("{prompt}") && !has("{prompt_file}"),
-                PromptBy::Argument => has("{prompt}") && !has("{prompt_file}"),
-                PromptBy::File => has("{prompt_file}") && !has("{prompt}"),
+                PromptInput::Stdin => !has("{prompt}") && !has("{prompt_file}"),
+                PromptInput::Argument => has("{prompt}") && !has("{prompt_file}"),
+                PromptInput::File => has("{prompt_file}") && !has("{prompt}"),
             };
             assert!(said, "{agent:?}");
         }

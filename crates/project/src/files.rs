@@ -1,27 +1,25 @@
-//! How a repository is looked at: a few questions about its files, and the answers of a real directory.
-//!
-//! Owns the bounds: no file larger than [`MAX_FILE_BYTES`] is read, no directory is listed further than
-//! `MAX_ENTRIES`. Refuses to write and to wait: what is not a regular file, such as a pipe, is not opened.
+//! Reads the files of a repository, within limits: no file larger than [`MAX_FILE_BYTES`], no more than `MAX_ENTRIES` names
+//! of a directory. Only regular files are opened: a pipe would block.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The largest file that is read, in bytes. A manifest is far smaller.
+/// The largest file that is read, in bytes. Manifests are far smaller.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// How many entries of a directory are listed, at most.
+/// Entries of a directory that are listed, at most.
 const MAX_ENTRIES: usize = 10_000;
 
-/// A repository's files, by paths from its root with `/` between names. The root itself is the empty path.
+/// The files of a repository. Paths are relative to its root, with `/` between names; the root is the empty path.
 pub trait Files {
-    /// The text of a regular file. Nothing if there is none, or if it is larger than [`MAX_FILE_BYTES`] or no text.
+    /// Nothing if the file does not exist, is larger than [`MAX_FILE_BYTES`] or is not UTF-8.
     fn read(&self, path: &str) -> Option<String>;
 
-    /// Whether there is a file or a directory.
+    /// Whether a file or directory exists.
     fn exists(&self, path: &str) -> bool;
 
-    /// The names in a directory in a fixed order, directories with a `/` at their end. Nothing if there is none.
+    /// The sorted names in a directory; names of directories end with `/`. Empty if the directory does not exist.
     fn list(&self, directory: &str) -> Vec<String>;
 }
 
@@ -32,7 +30,6 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Looks at the files below this directory.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }

@@ -1,29 +1,29 @@
-//! What a repository is made of, found by looking at its files: its checks, its set-up, and the agents installed.
+//! Detects from its files how a project is tested and set up, and which coding agents are installed.
 //!
-//! [`look`] reads manifests and answers with the commands that test the project, each with the file it was concluded
-//! from; [`config_yaml`] writes them as a commented configuration; [`agents`] lists coding agents that are installed.
+//! [`detect`] reads manifests and gives the commands that test the project, each with the files that led to it;
+//! [`config_yaml`] writes them as a commented configuration; [`installed_agents`] lists coding agents.
 //!
-//! Refuses to run anything and to change anything: it reads at most a mebibyte of a few well-known files. What git
-//! ignores and where programs lie, the caller says.
+//! Runs nothing and changes nothing; reads at most a mebibyte of a few well-known files. The caller says what git ignores
+//! and where programs are.
 //!
-//! Invariant: no file makes it fail. What cannot be read or understood becomes a note that names the file, and the
-//! same files always give the same answer.
+//! Invariant: no file makes it fail. What cannot be read or understood becomes a note that names the file, and the same
+//! files always give the same result.
 
 mod agents;
+mod detect;
+mod detected;
 mod ecosystems;
 mod files;
-mod found;
-mod gathering;
-mod look;
-mod place;
+mod findings;
 mod private_files;
-mod quoting;
+mod project_directory;
+mod shell_quoting;
 #[cfg(test)]
 mod tests;
 mod yaml;
 
-pub use agents::{FoundAgent, PromptBy, agent, agents};
+pub use agents::{InstalledAgent, PromptInput, installed_agents, known_agent};
+pub use detect::detect;
+pub use detected::{DetectedCheck, DetectedProject};
 pub use files::{Directory, Files, MAX_FILE_BYTES};
-pub use found::{Found, FoundCheck};
-pub use look::look;
 pub use yaml::config_yaml;

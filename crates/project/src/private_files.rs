@@ -1,22 +1,21 @@
-//! Files git ignores that the project needs to run, such as `.env`: a new workspace does not have them.
+//! Files that the project needs and git ignores, such as `.env`: a new workspace does not have them.
 //!
-//! Refuses to propose what git does not ignore, since that is in the workspace anyhow, and what usually holds a token
-//! for a service: that a person decides.
+//! Files that usually contain a token are only noted: a person must decide about them.
 
 use fixpoint_vocabulary::Text;
 
-use crate::gathering::Gathering;
-use crate::place::Place;
+use crate::findings::Findings;
+use crate::project_directory::ProjectDirectory;
 
-/// Endings of files that only show what `.env` may hold.
+/// Endings of files that only show what `.env` may contain.
 const SAMPLES: [&str; 6] = ["default", "defaults", "dist", "example", "sample", "template"];
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) {
-    for name in place.names().iter().filter(|name| is_environment(name) && place.is_ignored(name)) {
-        gathering.copy(place.path(name));
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) {
+    for name in dir.names().iter().filter(|name| is_environment(name) && dir.is_ignored(name)) {
+        findings.copy(dir.path(name));
     }
-    if place.exists(".npmrc") && place.is_ignored(".npmrc") {
-        gathering.note(token(&place.path(".npmrc")));
+    if dir.exists(".npmrc") && dir.is_ignored(".npmrc") {
+        findings.note(token(&dir.path(".npmrc")));
     }
 }
 
@@ -29,11 +28,11 @@ fn is_environment(name: &str) -> bool {
 fn token(path: &str) -> Text {
     Text::new(
         format!(
-            "{path} is ignored by git and often holds a token, so agents are not given it. If packages cannot be \
+            "{path} is ignored by git and often contains a token, so agents do not get it. If packages cannot be \
              installed without it, add it to `workspace.copy`."
         ),
         format!(
-            "{path} は git の管理外で、トークンを含むことが多いため、エージェントには渡しません。\
+            "{path} は git に無視されており、トークンを含むことが多いため、エージェントには渡しません。\
              パッケージのインストールに必要な場合は `workspace.copy` に追加してください。"
         ),
     )

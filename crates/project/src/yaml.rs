@@ -1,46 +1,46 @@
-//! What was found, as a configuration a person can read and change.
+//! Writes what was detected as a configuration file that a person can read and change.
 //!
-//! Invariant: whatever was found, the text is valid YAML that says exactly it, and nothing but `checks` and
-//! `workspace`. Refuses to state defaults: what is not written follows the product's own.
+//! Invariant: the text is valid YAML with exactly what was detected, under `checks` and `workspace`. Defaults are left out.
 
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-use crate::found::Found;
+use crate::detected::DetectedProject;
 
-/// Where a comment is broken, in characters.
+/// The width of comments, in columns.
 const COMMENT_WIDTH: usize = 100;
 
-/// The text of `.fixpoint/config.yaml`. `schema` is where editors find the JSON Schema, a path from the file or an
-/// address; `lang` is the language of the notes.
-pub fn config_yaml(found: &Found, schema: &str, lang: Lang) -> String {
+/// The text of `.fixpoint/config.yaml`. `schema` is where editors find the JSON Schema: a path from the file, or an
+/// address. `lang` is the language of the notes.
+pub fn config_yaml(project: &DetectedProject, schema: &str, lang: Lang) -> String {
     let mut lines = vec![format!("# yaml-language-server: $schema={}", one_line(schema)), String::new()];
-    write_checks(found, &mut lines);
-    write_workspace(found, &mut lines);
-    if !found.notes.is_empty() {
+    write_checks(project, &mut lines);
+    write_workspace(project, &mut lines);
+    if !project.notes.is_empty() {
         lines.push(String::new());
     }
-    for note in &found.notes {
+    for note in &project.notes {
         lines.extend(comment(note.in_lang(lang)));
     }
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn write_checks(found: &Found, lines: &mut Vec<String>) {
+fn write_checks(project: &DetectedProject, lines: &mut Vec<String>) {
     lines.extend(comment(
-        "Commands whose outcome is evidence, run by `sh -c`. A `guard` must show nothing that was not failing before; \
-         a `goal` must pass.",
+        "Commands that test the project, run by `sh -c`. A `guard` must show no failure that was not there before; a \
+         `goal` must pass.",
     ));
-    if found.checks.is_empty() {
+    if project.checks.is_empty() {
         lines.push("checks: []".to_string());
         lines.extend(["# - name: test", "#   command: ./run-tests.sh"].map(str::to_string));
         return;
     }
     lines.push("checks:".to_string());
-    for found in &found.checks {
-        lines.push(format!("  # because of {}", one_line(&found.because)));
-        write_check(&found.check, lines);
+    for detected in &project.checks {
+        lines.push(format!("  # from {}", one_line(&detected.because)));
+        write_check(&detected.check, lines);
     }
 }
 
@@ -62,20 +62,25 @@ fn write_check(check: &Check, lines: &mut Vec<String>) {
         CheckVerdict::Auto => {}
         CheckVerdict::Text => lines.push("    verdict: text".to_string()),
     }
-    if check.timeout != crate::gathering::DEFAULT_TIMEOUT {
+    if check.timeout != Check::new("", "", check.kind).timeout {
         lines.push(format!("    timeout: {}", check.timeout));
     }
 }
 
-fn write_workspace(found: &Found, lines: &mut Vec<String>) {
-    if found.setup.is_empty() && found.copy.is_empty() {
+fn write_workspace(project: &DetectedProject, lines: &mut Vec<String>) {
+    if project.setup.is_empty() && project.copy.is_empty() {
         return;
     }
     lines.push(String::new());
-    lines.extend(comment("How a private workspace is prepared."));
+    lines.extend(comment("How the private copies of the repository are prepared."));
     lines.push("workspace:".to_string());
-    write_list("setup", "Run once in a new workspace.", &found.setup, lines);
-    write_list("copy", "Files git ignores that the project needs; agents can read them.", &found.copy, lines);
+    write_list("setup", "Run once in a new workspace.", &project.setup, lines);
+    write_list(
+        "copy",
+        "Files to copy although git ignores them; agents can read them.",
+        &project.copy,
+        lines,
+    );
 }
 
 fn write_list(key: &str, meaning: &str, items: &[String], lines: &mut Vec<String>) {
@@ -87,7 +92,7 @@ fn write_list(key: &str, meaning: &str, items: &[String], lines: &mut Vec<String
     lines.extend(items.iter().map(|item| format!("    - {}", scalar(item))));
 }
 
-/// A text as YAML: plain where it can be read as nothing else, in double quotes otherwise.
+/// A text as YAML: plain if it cannot be read as anything else, in double quotes otherwise.
 fn scalar(text: &str) -> String {
     // A dot before a digit would begin a number.
     let after_dot = text.strip_prefix('.').unwrap_or(text);
@@ -105,7 +110,7 @@ fn scalar(text: &str) -> String {
     format!("\"{quoted}\"")
 }
 
-/// A character within double quotes. Line breaks would be folded, and some characters are not allowed as they are.
+/// A character within double quotes. Line breaks would be folded, and some characters are not allowed unescaped.
 fn escaped(c: char) -> String {
     match c {
         '"' => "\\\"".to_string(),
@@ -118,35 +123,32 @@ fn escaped(c: char) -> String {
     }
 }
 
-/// Whether a character beyond ASCII can stand in YAML and in a comment as it is.
+/// Whether a character beyond ASCII can be written unescaped, in YAML and in a comment.
 fn is_shown(c: char) -> bool {
-    // Line ends, byte order marks, and marks that change the direction in which a reader sees a line.
+    // Line ends, byte order marks, and marks that change the direction of text.
     let is_treacherous = matches!(
         c,
         '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff0}'..
     );
-    // What lies beyond the first plane is escaped as well: it is rare, and not every font shows it.
+    // Characters beyond the first plane are escaped as well: they are rare, and not every font has them.
     c >= '\u{a1}' && !is_treacherous
 }
 
-/// A comment of several lines, broken between words.
+/// A comment, wrapped between words only: a path or a command stays whole.
 fn comment(text: &str) -> Vec<String> {
-    let text = one_line(text);
-    let mut lines = Vec::new();
-    let mut line = "#".to_string();
-    for word in text.split_whitespace() {
-        if line.len() > 1 && line.chars().count() + word.chars().count() >= COMMENT_WIDTH {
-            lines.push(std::mem::replace(&mut line, "#".to_string()));
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    lines.push(line);
-    lines
+    let options = Options::new(COMMENT_WIDTH)
+        .initial_indent("# ")
+        .subsequent_indent("# ")
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .break_words(false);
+    let text = one_line(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    textwrap::wrap(&text, options).into_iter().map(|line| line.trim_end().to_string()).collect()
 }
 
-/// A text that cannot end the comment it stands in.
+/// The text without anything that would end a comment.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if matches!(c, ' '..='~') || is_shown(c) { c } else { ' ' }).collect()
 }

@@ -1,8 +1,8 @@
 //! What our own part of the prompts costs, counted by real tokenizers over a fixed set of goals.
 //!
-//! Owns the targets: 2000 tokens for planning, 500 for looking back once, 10000 for a whole simple task. Our own part is
+//! Owns the limits: 2000 tokens for planning, 500 for one reflection, 10000 for a whole simple task. Our own part is
 //! everything but what others wrote: instructions, schemas, headings, fences and the list of tools. Prints a table, and
-//! ends with 1 where a target is missed or the estimate strays.
+//! fails where a limit is exceeded or the estimate is off.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(
@@ -10,12 +10,12 @@
     clippy::disallowed_methods,
     reason = "a bench reads its goals and prints"
 )]
-#![expect(clippy::expect_used, reason = "a bench that cannot read its samples has nothing to say")]
+#![expect(clippy::expect_used, reason = "a bench that cannot read its samples cannot measure")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use fixpoint_prompts::{Given, Prompt, TokenBudget, estimate_tokens, instructions, render, schema_of};
+use fixpoint_prompts::{Attachments, Prompt, TokenBudget, estimate_tokens, instructions, render, schema_of};
 use fixpoint_vocabulary::ask::{
     About, Ask, Asking, CheckOutcome, Material, Remark, Role, TaskMaterial, TaskQuestion,
 };
@@ -28,7 +28,7 @@ use tiktoken_rs::CoreBPE;
 const PLANNING: usize = 2000;
 const REFLECTION: usize = 500;
 const TASK: usize = 10_000;
-/// The estimate lies between these shares of the larger count, for every sample of twenty tokens or more.
+/// The estimate must be between these multiples of the larger count, for every sample of twenty tokens or more.
 const LEAST: f64 = 0.95;
 const MOST: f64 = 1.5;
 
@@ -40,7 +40,7 @@ impl Tokenizers {
         self.0.iter().map(|tokenizer| tokenizer.encode_ordinary(text).len()).max().unwrap_or(0)
     }
 
-    /// Our own part of a prompt: all of it but the texts of others, where they are shown.
+    /// Our own part of a prompt: all of it except the texts of others it contains.
     fn own(&self, prompt: &Prompt, foreign: &[String]) -> usize {
         let all =
             self.count(&prompt.system) + self.count(&prompt.user) + self.count(&prompt.schema.to_string());
@@ -63,7 +63,7 @@ fn samples(directory: &str) -> Vec<(String, String)> {
     samples
 }
 
-/// A question about a goal, with something in every other part, so that all headings and fences are counted.
+/// A prompt about a goal with something in every section, so that all headings and fences are counted.
 fn asked(about: About, goal: &str, (strategy, level): (Strategy, DecompositionLevel)) -> Prompt {
     let tools =
         ["read_file", "search", "edit_file", "write_file", "run_command", "fetch_issue", "list_files", "ask"];
@@ -86,7 +86,8 @@ fn asked(about: About, goal: &str, (strategy, level): (Strategy, DecompositionLe
     };
     (ask.material.manner.strategy, ask.material.manner.level) = (strategy, level);
     ask.material.manner.depth = ReflectionDepth::Deep;
-    render(&ask, &Given { context: "-", diff: "-", words: "-" }, TokenBudget::new(64_000))
+    let attachments = Attachments { context: "-", diff: "-", agent_text: "-", ..Attachments::default() };
+    render(&ask, &attachments, TokenBudget::new(64_000)).expect("a short goal fits")
 }
 
 fn task() -> Subtask {
@@ -123,8 +124,8 @@ fn judge_task() -> About {
     About::JudgeTask { task: "t".into(), commit: commit(), origin: commit(), question, sample: 1 }
 }
 
-/// The level the size of a goal leads to, as `planning.auto_adjust_level` does.
-fn manner(goal: &str) -> (Strategy, DecompositionLevel) {
+/// The strategy the size of a goal leads to, as with `planning.auto_adjust_level`.
+fn strategy(goal: &str) -> (Strategy, DecompositionLevel) {
     match estimate_tokens(goal) {
         0..=100 => (Strategy::Simple, DecompositionLevel::Minimal),
         101..=500 => (Strategy::ChainOfThought, DecompositionLevel::Moderate),
@@ -138,10 +139,10 @@ fn main() -> ExitCode {
         Tokenizers(tokenizers.into_iter().map(|one| one.expect("tables are built in")).collect());
     let agent = samples("samples").into_iter().find(|(name, _)| name == "agent.md").map(|(_, text)| text);
     let agent =
-        tokenizers.count(&agent.expect("the agent's words")) + tokenizers.count(instructions(Role::Worker));
+        tokenizers.count(&agent.expect("the agent's prompt")) + tokenizers.count(instructions(Role::Worker));
     let mut missed = false;
     println!(
-        "our own tokens, of cl100k_base and o200k_base the larger (targets {PLANNING}, {PLANNING}, {REFLECTION}, {TASK})"
+        "our own tokens, the larger count of cl100k_base and o200k_base (limits {PLANNING}, {PLANNING}, {REFLECTION}, {TASK})"
     );
     println!(
         "{:<24} {:>6} {:>9} {:>12} {:>11} {:>11}",
@@ -157,36 +158,36 @@ fn main() -> ExitCode {
         ];
         let foreign: Vec<String> = documents.into_iter().chain([goal.clone()]).collect();
         let own = |about: About, manner| tokenizers.own(&asked(about, goal, manner), &foreign);
-        let size = manner(goal);
-        // Of the manner its size leads to and the one with the largest schema, the larger.
+        let size = strategy(goal);
+        // The larger of the strategy its size leads to and the one with the largest schema.
         let levels = (Strategy::Hierarchical, size.1);
         let once = own(About::Plan, size).max(own(About::Plan, levels));
         let three = |manner| -> usize {
             [About::Understand, About::Decompose, About::Order].map(|about| own(about, manner)).iter().sum()
         };
-        let thrice = three(size).max(three(levels));
+        let separate = three(size).max(three(levels));
         let reflection = own(About::Reflect { task: "t".into() }, size);
         let whole = About::JudgeWhole { commit: CommitId(String::new()), origin: CommitId(String::new()) };
         let judged = own(About::JudgePlan { revision: 0, sample: 1 }, size)
             + own(judge_task(), size)
             + own(whole, size);
-        let all = once.max(thrice) + judged + agent;
+        let all = once.max(separate) + judged + agent;
         println!(
-            "{name:<24} {:>6} {once:>9} {thrice:>12} {reflection:>11} {all:>11}",
+            "{name:<24} {:>6} {once:>9} {separate:>12} {reflection:>11} {all:>11}",
             tokenizers.count(goal)
         );
-        missed |= once > PLANNING || thrice > PLANNING || reflection > REFLECTION || all > TASK;
+        missed |= once > PLANNING || separate > PLANNING || reflection > REFLECTION || all > TASK;
     }
     assert!(goals.len() >= 20, "the set of goals is fixed");
     missed |= estimates(&tokenizers, goals);
     if missed {
-        println!("MISSED");
+        println!("LIMIT EXCEEDED");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-/// How far the estimate is from the tokenizers; whether it strays.
+/// How far the estimate is from the tokenizers; whether it is off.
 fn estimates(tokenizers: &Tokenizers, goals: Vec<(String, String)>) -> bool {
     let mut texts = samples("samples");
     texts.extend(goals);
@@ -195,19 +196,19 @@ fn estimates(tokenizers: &Tokenizers, goals: Vec<(String, String)>) -> bool {
     texts.push(("source".to_string(), include_str!("../src/render.rs").to_string()));
     println!("\nthe estimate (between {LEAST} and {MOST} times the larger count)");
     println!("{:<24} {:>8} {:>8} {:>8} {:>6}", "text", "cl100k", "o200k", "estimate", "ratio");
-    let mut strays = false;
+    let mut is_off = false;
     for (name, text) in texts {
         let counts: Vec<usize> = tokenizers.0.iter().map(|one| one.encode_ordinary(&text).len()).collect();
         let (count, estimate) = (tokenizers.count(&text), estimate_tokens(&text));
         #[expect(clippy::cast_precision_loss, reason = "counts are small")]
         let ratio = estimate as f64 / count as f64;
-        // Of a few words one token more or less is a large share, and matters to nobody.
-        strays |= count >= 20 && !(LEAST..=MOST).contains(&ratio);
+        // For a few words, one token more or less is a large share and does not matter.
+        is_off |= count >= 20 && !(LEAST..=MOST).contains(&ratio);
         println!(
             "{name:<24} {:>8} {:>8} {estimate:>8} {ratio:>6.2}",
             counts.first().copied().unwrap_or(0),
             counts.last().copied().unwrap_or(0)
         );
     }
-    strays
+    is_off
 }

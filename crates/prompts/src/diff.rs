@@ -1,30 +1,29 @@
-//! A diff cut by what matters.
+//! A diff shortened to its most relevant hunks.
 //!
-//! Owns which files come first: those that failures and the acceptance name, then those in scope, sources and tests
-//! before documents, lock files and generated ones last. Hunks stay whole; what is left out is named. Refuses to
-//! understand the changes.
+//! Owns the order of files: those that failures and the acceptance criteria name, then those in scope, sources and tests
+//! before documents, lock files and generated files last. Hunks stay whole; files that are left out are named. Refuses to
+//! interpret the changes.
 
-use crate::tokens::{Meter, beginning, estimate_tokens};
+use crate::tokens::{TokenMeter, estimate_tokens, prefix_within};
 
-/// What tells which files matter.
+/// Which files matter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hints {
-    /// Paths, or ends of paths, that failures and the acceptance name.
+    /// Paths, or the ends of paths, that failures and acceptance criteria mention.
     pub(crate) named: Vec<String>,
-    /// Globs of the scope.
     pub(crate) scope: Vec<String>,
 }
 
 impl Hints {
-    /// Adds whatever in a text looks like a path.
+    /// Adds everything in a text that looks like a path.
     pub(crate) fn add_paths_in(&mut self, text: &str) {
-        let is_end = |letter: char| letter.is_whitespace() || "`'\"()[]{}<>,;:".contains(letter);
+        let is_separator = |letter: char| letter.is_whitespace() || "`'\"()[]{}<>,;:".contains(letter);
         // `src/a`, `a.rs` and `main.c` are paths; `e.g.` and `3.5` are not.
-        let like_path = |word: &&str| {
+        let looks_like_path = |word: &&str| {
             let is_file = |(name, kind): (&str, &str)| name.len() + kind.len() > 2 && is_suffix(kind);
             word.len() > 2 && (word.contains('/') || word.rsplit_once('.').is_some_and(is_file))
         };
-        let words = text.split(is_end).map(|word| word.trim_matches('.')).filter(like_path);
+        let words = text.split(is_separator).map(|word| word.trim_matches('.')).filter(looks_like_path);
         self.named.extend(words.map(str::to_string));
     }
 
@@ -36,7 +35,7 @@ impl Hints {
         })
     }
 
-    /// Whether a glob of the scope probably covers the path: good enough for an order.
+    /// Whether a glob of the scope probably covers the path; good enough for sorting.
     fn covers(&self, path: &str) -> bool {
         self.scope.iter().any(|glob| {
             let literal = glob.split(['*', '?', '[']).next().unwrap_or_default();
@@ -83,7 +82,7 @@ fn files(diff: &str) -> Vec<FileDiff<'_>> {
     files
 }
 
-/// The lower, the more a file matters.
+/// Lower is more relevant.
 fn rank(file: &FileDiff<'_>, hints: &Hints) -> u8 {
     let path = file.path;
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -108,14 +107,14 @@ fn rank(file: &FileDiff<'_>, hints: &Hints) -> u8 {
     }
 }
 
-/// The hunks that matter most, as many as fit, and the names of the files of which something is left out.
-pub(crate) fn cut_diff(diff: &str, hints: &Hints, tokens: u64) -> String {
+/// The most relevant hunks that fit, the names of the files that are incomplete, and the number of lines left out.
+pub(crate) fn shorten_diff(diff: &str, hints: &Hints, tokens: u64) -> (String, u64) {
     let mut files = files(diff);
     files.sort_by_key(|file| rank(file, hints));
-    // The names get a tenth of the room: without them nobody could know what was not seen.
+    // The names get a tenth of the room: without them the reader could not know what is missing.
     let for_names = tokens / 10;
     let mut room = tokens - for_names;
-    let (mut kept, mut left_out) = (String::new(), Vec::new());
+    let (mut kept, mut incomplete) = (String::new(), Vec::new());
     for file in &files {
         let mut taken = 0;
         let header = estimate_tokens(&file.header);
@@ -134,7 +133,7 @@ pub(crate) fn cut_diff(diff: &str, hints: &Hints, tokens: u64) -> String {
             kept.push_str(&file.header);
             room -= header;
         } else if taken < file.hunks.len() || file.hunks.is_empty() {
-            left_out.push(format!(
+            incomplete.push(format!(
                 "{} ({} of {} hunks)",
                 file.path,
                 file.hunks.len() - taken,
@@ -143,21 +142,23 @@ pub(crate) fn cut_diff(diff: &str, hints: &Hints, tokens: u64) -> String {
         }
     }
     if kept.is_empty() {
-        // One hunk larger than all the room: its beginning tells more than nothing.
+        // One hunk is larger than all the room: its start says more than nothing.
         let first =
             files.first().map(|file| format!("{}{}", file.header, file.hunks.concat())).unwrap_or_default();
-        kept.push_str(beginning(&first, room));
+        kept.push_str(prefix_within(&first, room));
     }
-    kept + &names_of(&left_out, for_names)
+    let lines = |text: &str| text.lines().count() as u64;
+    let omitted = lines(diff).saturating_sub(lines(&kept));
+    (kept + &names_of(&incomplete, for_names), omitted)
 }
 
-fn names_of(left_out: &[String], tokens: u64) -> String {
+fn names_of(incomplete: &[String], tokens: u64) -> String {
     let mut list = String::from("\n# left out:");
-    let mut meter = Meter::default();
+    let mut meter = TokenMeter::default();
     list.chars().for_each(|letter| meter.add(letter));
-    for (at, name) in left_out.iter().enumerate() {
+    for (at, name) in incomplete.iter().enumerate() {
         let line = format!(" {name};");
-        let end = format!(" and {} more", left_out.len() - at);
+        let end = format!(" and {} more", incomplete.len() - at);
         let mut longer = meter.clone();
         line.chars().for_each(|letter| longer.add(letter));
         if longer.tokens() + estimate_tokens(&end) > tokens {
@@ -167,7 +168,7 @@ fn names_of(left_out: &[String], tokens: u64) -> String {
         meter = longer;
         list.push_str(&line);
     }
-    if left_out.is_empty() || estimate_tokens(&list) > tokens { String::new() } else { list }
+    if incomplete.is_empty() || estimate_tokens(&list) > tokens { String::new() } else { list }
 }
 
 #[cfg(test)]
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn files_come_by_relevance() {
+    fn files_are_sorted_by_relevance() {
         let mut hints = Hints { named: vec![], scope: vec!["src/**".into(), "**/*.py".into()] };
         hints.add_paths_in("A1: `parse` in lib/deep/parser.rs handles (see notes.md:12), e.g. 3.5 items");
         assert_eq!(hints.named, ["lib/deep/parser.rs", "notes.md"]);
@@ -218,29 +219,33 @@ mod tests {
     }
 
     #[test]
-    fn whole_hunks_are_kept_and_the_rest_is_named() {
+    fn whole_hunks_are_kept_and_incomplete_files_are_named() {
         let diff = change("Cargo.lock", 1, 200) + &change("src/a.rs", 3, 5) + &change("README.md", 1, 200);
-        let cut = cut_diff(&diff, &Hints::default(), estimate_tokens(&change("src/a.rs", 3, 5)) * 2);
-        assert!(cut.starts_with(&change("src/a.rs", 3, 5)), "{cut}");
-        assert!(cut.ends_with("\n# left out: README.md (1 of 1 hunks); Cargo.lock (1 of 1 hunks);"), "{cut}");
+        let (text, omitted) =
+            shorten_diff(&diff, &Hints::default(), estimate_tokens(&change("src/a.rs", 3, 5)) * 2);
+        assert!(text.starts_with(&change("src/a.rs", 3, 5)), "{text}");
+        let named = "\n# left out: README.md (1 of 1 hunks); Cargo.lock (1 of 1 hunks);";
+        assert!(text.ends_with(named), "{text}");
+        assert_eq!(omitted, 2 * (3 + 1 + 200));
     }
 
     #[test]
-    fn one_hunk_that_is_too_large_is_shown_in_part() {
-        let cut = cut_diff(&change("src/a.rs", 1, 500), &Hints::default(), 100);
-        assert!(cut.starts_with("diff --git a/src/a.rs b/src/a.rs\n"), "{cut}");
+    fn the_start_of_a_hunk_that_is_too_large_is_shown() {
+        let (text, omitted) = shorten_diff(&change("src/a.rs", 1, 500), &Hints::default(), 100);
+        assert!(text.starts_with("diff --git a/src/a.rs b/src/a.rs\n"), "{text}");
+        assert!(omitted > 480, "{omitted}");
     }
 
     proptest! {
-        /// Catches a header that is not paid for and names beyond their tenth.
+        /// Catches a header that is not paid for, and names beyond their tenth.
         #[test]
-        fn a_cut_diff_fits(
+        fn a_shortened_diff_fits(
             shape in prop::collection::vec(("[a-z]{1,9}\\.(rs|md|lock)", 0_usize..4, 0_usize..30), 0..6),
             noise in "\\PC{0,40}",
             tokens in 0_u64..600,
         ) {
             let diff: String = shape.iter().map(|(path, hunks, lines)| change(path, *hunks, *lines)).collect();
-            prop_assert!(estimate_tokens(&cut_diff(&(diff + &noise), &Hints::default(), tokens)) <= tokens);
+            prop_assert!(estimate_tokens(&shorten_diff(&(diff + &noise), &Hints::default(), tokens).0) <= tokens);
         }
     }
 }

@@ -1,27 +1,30 @@
-//! What models are asked, and what their answers say.
+//! Prompts for models, and reading their answers.
 //!
-//! Owns the prompts (Markdown templates, compiled in), the quotation of everything foreign as data, the cutting of
-//! prompts to a budget of tokens, the JSON Schemas of answers, and the reading of answers into documents. Refuses to
-//! ask anybody, to decide anything, and to look at a file, a clock or the environment: a prompt is a function of the
-//! question and of what it is about.
+//! Owns the prompts (Markdown templates, compiled in), the quoting of everything others wrote, the token budget of a
+//! prompt, the JSON Schemas of answers, and the reading of answers into documents. Refuses to call a model, to decide
+//! anything, and to read files, the clock or the environment: a prompt is a pure function of the question and its material.
 //!
-//! Invariants: no foreign text can leave its quotation; no prompt is larger than its budget, unless that is smaller
-//! than [`TokenBudget::SMALLEST`]; nothing panics on any answer; a word that is missing from an answer is never a yes.
+//! Invariants: no quoted text can leave its fence; no prompt is larger than its budget, unless that is smaller than
+//! [`TokenBudget::MIN`]; what a person wrote is complete; no answer causes a panic; a missing verdict is never a yes.
 
-mod cut;
+mod answer;
+mod budget;
 mod diff;
+mod omission;
 mod quote;
-mod read;
 mod render;
 mod schema;
+mod section_text;
 mod template;
 mod templates;
 mod tokens;
-mod words;
 
-pub use cut::TokenBudget;
-pub use read::{MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH, MAX_ANSWER_OBJECTS, MAX_ANSWER_TASKS, Problem, read};
-pub use render::{Given, Prompt, render};
+pub use answer::{
+    AnswerError, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH, MAX_ANSWER_OBJECTS, MAX_ANSWER_TASKS, read,
+};
+pub use budget::{PromptTooLarge, TokenBudget};
+pub use omission::{Omission, Unit, grouped, left_out};
+pub use render::{Attachments, Prompt, render};
 pub use schema::{schema_for, schema_of};
 pub use templates::{instructions, prompt_version};
-pub use tokens::{Meter as TokenMeter, estimate_tokens};
+pub use tokens::{TokenMeter, estimate_tokens};

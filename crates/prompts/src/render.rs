@@ -1,47 +1,52 @@
-//! A question, as a prompt.
+//! Building the prompt of a question.
 //!
-//! Owns which texts each question shows and how large they may be. The template says which parts there are; this file
-//! says where each comes from. Refuses to gather anything: diffs, logs and the repository's context are handed in.
+//! Owns which sections each question has and how large they may be. The template names the sections; this file says where
+//! their text comes from. Refuses to gather anything: diffs, agent output and the repository's context are passed in.
 //!
-//! Invariant: foreign text enters only as [`Part`]s, which quote it.
+//! Invariants: text of others enters only as a [`Section`], which quotes it; what a person wrote is complete.
 
 use fixpoint_vocabulary::ask::{About, Ask, Asking, Material, TaskMaterial, TaskQuestion};
 use fixpoint_vocabulary::settings::{DecompositionLevel, ReflectionDepth, Strategy};
 use serde_json::Value;
 
-use crate::cut::{Keep, Part, PartKind, TokenBudget, grants};
+use crate::budget::{Overflow, PromptTooLarge, Section, SectionKind, TokenBudget, allocate};
+use crate::omission::Omission;
 use crate::schema::schema_for;
+use crate::section_text;
 use crate::template::{Values, fill};
-use crate::templates::{ASKING, MANNER, REPAIR, TASK_FIELDS, instructions, template};
+use crate::templates::{NO_QUESTIONS, REPAIR, STRATEGY, TASK_FIELDS, instructions, template};
 use crate::tokens::estimate_tokens;
-use crate::words;
 
-/// Texts that were gathered for a question. Credentials must have been taken out of them.
+/// Texts that were gathered for a question. Credentials must already be removed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Given<'g> {
-    /// The repository, as the planner is shown it.
-    pub context: &'g str,
-    /// What the task, or the whole, changed.
-    pub diff: &'g str,
-    /// The end of what the agent said; of one that tells its words in no way of its own, of what it printed.
-    pub words: &'g str,
+pub struct Attachments<'a> {
+    /// A description of the repository.
+    pub context: &'a str,
+    /// What the task, or the whole run, changed.
+    pub diff: &'a str,
+    /// Lines of the diff that are not in `diff`, since it was too large to be read.
+    pub diff_lines_omitted: u64,
+    /// The end of the agent's messages; for agents without structured output, of everything it printed.
+    pub agent_text: &'a str,
 }
 
 /// What is sent to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// Instructions, the same for all questions to a role.
+    /// The instructions, the same for all questions to a role.
     pub system: String,
     /// The question.
     pub user: String,
-    /// A short name for the form of the answer.
-    pub form_name: &'static str,
+    /// A short name for the format of the answer.
+    pub format_name: &'static str,
     /// The JSON Schema of the answer.
     pub schema: Value,
+    /// What was left out to stay within the budget.
+    pub omissions: Vec<Omission>,
 }
 
 impl Prompt {
-    /// Tokens of the whole, about.
+    /// The estimated tokens of the whole prompt.
     pub fn tokens(&self) -> u64 {
         estimate_tokens(&self.system)
             + estimate_tokens(&self.user)
@@ -49,43 +54,48 @@ impl Prompt {
     }
 }
 
-const fn part(name: &'static str, heading: &'static str, rank: u8, share: u64) -> PartKind {
-    PartKind { name, heading, rank, share, keep: Keep::Beginning }
+const fn section(name: &'static str, heading: &'static str, priority: u8, min_share: u64) -> SectionKind {
+    SectionKind { name, heading, priority, min_share, overflow: Overflow::KeepStart }
 }
 
-/// Every foreign text a prompt may hold.
-pub(crate) const PARTS: [PartKind; 21] = [
-    part("problem", "What was wrong with it", 0, 5),
-    part("goal", "The user's goal", 1, 15),
-    part("task", "The task", 1, 12),
-    part("outcomes_of_checks", "What the checks showed", 2, 3),
-    part("tasks", "The plan's tasks", 2, 12),
-    part("outcomes", "The tasks and what became of them", 2, 15),
-    part("issues", "Issues held against it", 2, 5),
-    part("suggestions", "Suggestions", 3, 4),
-    part("remarks", "Remarks of people", 3, 5),
-    part("understanding", "What is wanted, as understood", 3, 3),
-    part("failures", "What fails", 3, 5),
-    part("previous", "The judge's last words", 3, 3),
-    part("tools", "Tools", 3, 2),
-    part("checks", "The project's own checks", 3, 2),
-    part("result", "What came of it", 2, 10),
-    part("outside", "Changed outside the scope", 4, 2),
-    PartKind { keep: Keep::Hunks, ..part("diff", "The diff", 4, 15) },
-    part("actions", "Its actions", 5, 3),
-    PartKind { keep: Keep::End, ..part("words", "The end of what the agent said", 5, 3) },
-    part("context", "The repository", 6, 3),
-    part("draft", "Draft", 7, 1),
+/// Text that a person wrote.
+const fn from_person(name: &'static str, heading: &'static str) -> SectionKind {
+    SectionKind { name, heading, priority: 0, min_share: 0, overflow: Overflow::Reject }
+}
+
+/// Every section a prompt may have.
+pub(crate) const SECTIONS: [SectionKind; 21] = [
+    from_person("goal", "The user's goal"),
+    from_person("remarks", "User remarks"),
+    section("problem", "Why it was rejected", 0, 5),
+    section("task", "The task", 1, 12),
+    section("check_results", "Check results", 2, 3),
+    section("tasks", "The plan's tasks", 2, 12),
+    section("task_results", "The tasks and their results", 2, 15),
+    section("issues", "Issues", 2, 5),
+    section("result", "Result", 2, 10),
+    section("suggestions", "Suggestions", 3, 4),
+    section("understanding", "The goal as understood", 3, 3),
+    section("failures", "Failures", 3, 5),
+    section("last_judgement", "The last judgement", 3, 3),
+    section("tools", "Tools", 3, 2),
+    section("checks", "The project's checks", 3, 2),
+    section("out_of_scope", "Changed outside the scope", 4, 2),
+    SectionKind { overflow: Overflow::KeepHunks, ..section("diff", "The diff", 4, 15) },
+    section("actions", "Planned actions", 5, 3),
+    SectionKind { overflow: Overflow::KeepEnd, ..section("agent_text", "End of the agent's output", 5, 3) },
+    section("context", "The repository", 6, 3),
+    section("draft", "Draft", 7, 1),
 ];
 
-/// The last answer to the same question, for the model to mend.
-const LAST_ANSWER: PartKind = part("last_answer", "Your last answer", 6, 5);
+/// The rejected answer to the same question, for the model to correct.
+const LAST_ANSWER: SectionKind = section("last_answer", "Your last answer", 6, 5);
 
-/// The names of our own words in templates.
+/// The placeholders for our own words.
 #[cfg(test)]
 pub(crate) const OWN: [&str; 20] = [
-    "manner",
-    "asking",
+    "strategy",
+    "no_questions",
     "task_fields",
     "repair",
     "last_answer",
@@ -96,7 +106,7 @@ pub(crate) const OWN: [&str; 20] = [
     "detailed",
     "moderate",
     "minimal",
-    "nobody_there",
+    "nobody_to_ask",
     "states_assumptions",
     "decides_itself",
     "ask_acceptance",
@@ -107,40 +117,56 @@ pub(crate) const OWN: [&str; 20] = [
 ];
 
 /// The prompt for a question.
-pub fn render(ask: &Ask, given: &Given<'_>, budget: TokenBudget) -> Prompt {
+///
+/// # Errors
+///
+/// [`PromptTooLarge`] where the goal and the remarks do not fit into the budget.
+pub fn render(
+    ask: &Ask,
+    attachments: &Attachments<'_>,
+    budget: TokenBudget,
+) -> Result<Prompt, PromptTooLarge> {
     let material = &ask.material;
     let prompt = Prompt {
         system: instructions(ask.about.role()).trim_end().to_string(),
         user: String::new(),
-        form_name: ask.about.name(),
+        format_name: ask.about.name(),
         schema: schema_for(&ask.about, material.manner.strategy),
+        omissions: Vec::new(),
     };
-    let parts = parts(ask, given);
-    let hints = words::hints(material.task.iter().chain(&material.outcomes));
-    let write = |quotations: Vec<String>| {
+    let sections = sections(ask, attachments);
+    let hints = section_text::hints(material.task.iter().chain(&material.outcomes));
+    let write = |quoted: Vec<String>| {
         let mut values = own_values(&ask.about, material);
-        values.extend(parts.iter().map(Part::name).zip(quotations));
+        values.extend(sections.iter().map(Section::name).zip(quoted));
         values.insert("repair", fill(REPAIR, &values));
-        tidied(&fill(template(&ask.about), &values))
+        without_blank_lines(&fill(template(&ask.about), &values))
     };
-    let frame = estimate_tokens(&write(parts.iter().map(Part::frame).collect()));
-    let mut available = budget.get().saturating_sub(prompt.tokens() + frame);
+    let frame = estimate_tokens(&write(sections.iter().map(Section::frame).collect()));
+    let mut room = budget.get().saturating_sub(prompt.tokens() + frame);
     loop {
-        let granted = grants(&parts, available);
-        let quotations = parts.iter().zip(granted).map(|(part, granted)| part.quotation(granted, &hints));
-        let written = Prompt { user: write(quotations.collect()), ..prompt.clone() };
+        let allocated = allocate(&sections, room).map_err(|tokens| PromptTooLarge {
+            tokens,
+            room,
+            budget: budget.get(),
+        })?;
+        let quoted = sections.iter().zip(allocated).map(|(section, tokens)| section.quoted(tokens, &hints));
+        let (texts, omissions): (Vec<String>, Vec<Option<Omission>>) =
+            quoted.map(|quoted| (quoted.text, quoted.omission)).unzip();
+        let omissions = omissions.into_iter().flatten().collect();
+        let written = Prompt { user: write(texts), omissions, ..prompt.clone() };
         let excess = written.tokens().saturating_sub(budget.get());
-        if excess == 0 || available == 0 {
-            return written;
+        if excess == 0 || room == 0 {
+            return Ok(written);
         }
-        // Parts add up by estimate, so this is not expected; but a prompt that is too large would be refused.
-        available = available.saturating_sub(excess.max(available / 16));
+        // The estimates of the sections add up, so this is not expected; but a prompt over the budget would be refused.
+        room = room.saturating_sub(excess.max(room / 16));
     }
 }
 
-/// Without the empty lines that absent sections leave.
-fn tidied(text: &str) -> String {
-    // Quotations may hold empty lines of their own, so only what stands before the first of them is looked at.
+/// Without the blank lines that absent sections leave.
+fn without_blank_lines(text: &str) -> String {
+    // Quoted text may contain blank lines of its own, so only what stands before the first section is changed.
     let (own, rest) = match text.find("(data only") {
         Some(at) => text.split_at_checked(at).unwrap_or((text, "")),
         None => (text, ""),
@@ -158,107 +184,109 @@ fn own_values(about: &About, material: &Material) -> Values {
         ("task_fields", TASK_FIELDS.trim_end().to_string()),
         ("max_tasks", material.max_tasks.max(1).to_string()),
     ]);
-    let mut say = |name: &'static str| values.insert(name, "yes".to_string());
+    let mut enable = |name: &'static str| values.insert(name, "yes".to_string());
     match manner.strategy {
-        Strategy::ChainOfThought => say("chain_of_thought"),
-        Strategy::Hierarchical => say("hierarchical"),
-        Strategy::Simple => say("simple"),
+        Strategy::ChainOfThought => enable("chain_of_thought"),
+        Strategy::Hierarchical => enable("hierarchical"),
+        Strategy::Simple => enable("simple"),
     };
     match manner.level {
-        DecompositionLevel::Detailed => say("detailed"),
-        DecompositionLevel::Moderate => say("moderate"),
-        DecompositionLevel::Minimal => say("minimal"),
+        DecompositionLevel::Detailed => enable("detailed"),
+        DecompositionLevel::Moderate => enable("moderate"),
+        DecompositionLevel::Minimal => enable("minimal"),
     };
     match material.asking {
         Asking::Possible => {}
         Asking::NobodyThere => {
-            say("nobody_there");
+            enable("nobody_to_ask");
         }
     }
     match manner.depth {
-        ReflectionDepth::Shallow => say("shallow"),
-        ReflectionDepth::Moderate => say("not_shallow"),
+        ReflectionDepth::Shallow => enable("shallow"),
+        ReflectionDepth::Moderate => enable("not_shallow"),
         ReflectionDepth::Deep => {
-            say("deep");
-            say("not_shallow")
+            enable("deep");
+            enable("not_shallow")
         }
     };
     match about {
-        About::Plan | About::Understand => say("states_assumptions"),
-        // There is no understanding in these answers that could hold them.
+        About::Plan | About::Understand => enable("states_assumptions"),
+        // These answers have no `goal_understanding` that could hold assumptions.
         About::Decompose | About::Order | About::Refine { .. } | About::ReplanTask { .. } => {
-            say("decides_itself")
+            enable("decides_itself")
         }
-        About::JudgeTask { question: TaskQuestion::Acceptance, .. } => say("ask_acceptance"),
-        About::JudgeTask { question: TaskQuestion::WorthGoingOn, .. } => say("ask_worth"),
+        About::JudgeTask { question: TaskQuestion::Acceptance, .. } => enable("ask_acceptance"),
+        About::JudgeTask { question: TaskQuestion::WorthGoingOn, .. } => enable("ask_worth"),
         About::JudgePlan { .. } | About::JudgeWhole { .. } | About::Reflect { .. } => None,
     };
-    for (name, template) in [("manner", MANNER), ("asking", ASKING)] {
+    for (name, template) in [("strategy", STRATEGY), ("no_questions", NO_QUESTIONS)] {
         let filled = fill(template, &values).trim().to_string();
         values.insert(name, filled);
     }
     values
 }
 
-fn parts(ask: &Ask, given: &Given<'_>) -> Vec<Part> {
+fn sections(ask: &Ask, attachments: &Attachments<'_>) -> Vec<Section> {
     let template = template(&ask.about);
-    let shown =
-        |kind: &&PartKind| template.contains(&format!("{{{{{}}}}}", kind.name)) && !hidden(kind.name, ask);
-    let mut parts: Vec<Part> = PARTS
+    let is_shown = |kind: &&SectionKind| {
+        template.contains(&format!("{{{{{}}}}}", kind.name)) && !is_hidden(kind.name, ask)
+    };
+    let omitted = |kind: &SectionKind| if kind.name == "diff" { attachments.diff_lines_omitted } else { 0 };
+    let mut sections: Vec<Section> = SECTIONS
         .iter()
-        .filter(shown)
-        .map(|kind| (kind, text_of(kind.name, ask, given)))
+        .filter(is_shown)
+        .map(|kind| (kind, text_of(kind.name, ask, attachments)))
         .filter(|(_, text)| !text.trim().is_empty())
-        .map(|(kind, text)| Part::new(*kind, &text))
+        .map(|(kind, text)| Section::new(*kind, &text).with_omitted(omitted(kind)))
         .collect();
     if let Some(repair) = &ask.repair {
-        let problem = PARTS.iter().filter(|kind| kind.name == "problem");
-        parts.extend(problem.map(|kind| Part::new(*kind, repair.problem.as_str())));
-        parts.push(Part::new(LAST_ANSWER, repair.answer.as_str()));
+        let problem = SECTIONS.iter().filter(|kind| kind.name == "problem");
+        sections.extend(problem.map(|kind| Section::new(*kind, repair.problem.as_str())));
+        sections.push(Section::new(LAST_ANSWER, repair.answer.as_str()));
     }
-    parts
+    sections
 }
 
-/// What looking back at less than full depth is not shown.
-fn hidden(name: &str, ask: &Ask) -> bool {
+/// Sections that a reflection of less than full depth does not have.
+fn is_hidden(name: &str, ask: &Ask) -> bool {
     let About::Reflect { .. } = ask.about else { return false };
     match ask.material.manner.depth {
         ReflectionDepth::Deep => false,
-        ReflectionDepth::Moderate => ["diff", "words", "tasks"].contains(&name),
+        ReflectionDepth::Moderate => ["diff", "agent_text", "tasks"].contains(&name),
         ReflectionDepth::Shallow => !["goal", "task", "remarks", "actions"].contains(&name),
     }
 }
 
-/// The text of a part; empty where there is nothing to show.
-fn text_of(name: &str, ask: &Ask, given: &Given<'_>) -> String {
+/// The text of a section; empty where it is left out.
+fn text_of(name: &str, ask: &Ask, attachments: &Attachments<'_>) -> String {
     let material = &ask.material;
     let of_task = |text: fn(&TaskMaterial) -> String| material.task.as_ref().map(text).unwrap_or_default();
-    let or_none = |text: String| if text.trim().is_empty() { words::NONE.to_string() } else { text };
+    let or_none = |text: String| if text.trim().is_empty() { section_text::NONE.to_string() } else { text };
     match name {
         "goal" => or_none(material.goal.to_string()),
-        "remarks" => words::remarks(&material.remarks),
-        "understanding" => words::understanding(material.understanding.as_ref()),
-        "tasks" => or_none(words::tasks(&material.tasks)),
-        "actions" => words::actions(&material.actions),
-        "draft" => words::draft(material.draft.as_ref()),
-        "issues" => or_none(words::list(&material.issues)),
-        "suggestions" => or_none(words::list(&material.suggestions)),
-        "tools" => words::names(&material.tools),
-        "checks" => words::list(&material.checks),
-        "task" if hidden("result", ask) => or_none(of_task(words::status)),
-        "task" => or_none(of_task(words::task)),
-        "failures" => of_task(|task| words::failures(&task.failures)),
-        "outside" => of_task(|task| words::list(&task.outside)),
-        "outcomes_of_checks" => of_task(|task| words::checks(&task.checks)),
-        "previous" => of_task(words::previous),
-        "result" => of_task(words::result),
-        "outcomes" => or_none(words::outcomes(&material.outcomes)),
-        "context" => given.context.to_string(),
+        "remarks" => section_text::remarks(&material.remarks),
+        "understanding" => section_text::understanding(material.understanding.as_ref()),
+        "tasks" => or_none(section_text::tasks(&material.tasks)),
+        "actions" => section_text::actions(&material.actions),
+        "draft" => section_text::draft(material.draft.as_ref()),
+        "issues" => or_none(section_text::list(&material.issues)),
+        "suggestions" => or_none(section_text::list(&material.suggestions)),
+        "tools" => section_text::names(&material.tools),
+        "checks" => section_text::list(&material.checks),
+        "task" if is_hidden("result", ask) => or_none(of_task(section_text::status)),
+        "task" => or_none(of_task(section_text::task)),
+        "failures" => of_task(|task| section_text::failures(&task.failures)),
+        "out_of_scope" => of_task(|task| section_text::list(&task.outside)),
+        "check_results" => of_task(|task| section_text::checks(&task.checks)),
+        "last_judgement" => of_task(section_text::last_judgement),
+        "result" => of_task(section_text::result),
+        "task_results" => or_none(section_text::task_results(&material.outcomes)),
+        "context" => attachments.context.to_string(),
         "diff" => {
             let is_judged = matches!(ask.about, About::JudgeTask { .. } | About::JudgeWhole { .. });
-            if is_judged { or_none(given.diff.to_string()) } else { given.diff.to_string() }
+            if is_judged { or_none(attachments.diff.to_string()) } else { attachments.diff.to_string() }
         }
-        "words" => given.words.to_string(),
+        "agent_text" => attachments.agent_text.to_string(),
         _ => String::new(),
     }
 }

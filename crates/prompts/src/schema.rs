@@ -1,11 +1,10 @@
-//! The form of each answer, as a JSON Schema.
+//! The JSON Schema of each answer.
 //!
-//! Owns what each question asks for: the schemas of the vocabulary's types, reduced to the fields wanted, without
-//! references, descriptions and defaults, which cost tokens in every prompt and are said in the instructions. They are
-//! for lenient structured output: an answer that leaves out an optional field fits. Refuses to check answers: reading
-//! is done by the types.
+//! Owns which fields each question asks for: the schemas of the vocabulary's types, reduced to these fields, without
+//! references, descriptions and defaults, which would cost tokens in every prompt and are in the instructions anyway.
+//! Optional fields may be missing from an answer. Refuses to validate answers: the types do that when they are read.
 //!
-//! Invariant: every document that is asked for fits the schema of its type.
+//! Invariant: every document that is asked for matches the schema of its type.
 
 use fixpoint_vocabulary::ask::About;
 use fixpoint_vocabulary::documents::{
@@ -15,7 +14,7 @@ use fixpoint_vocabulary::settings::Strategy;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// Words of schemas that cost tokens and say nothing a model needs.
+/// Keywords that cost tokens and say nothing a model needs.
 const DROPPED: [&str; 8] =
     ["$schema", "$defs", "title", "description", "default", "format", "minLength", "additionalProperties"];
 
@@ -33,7 +32,7 @@ pub fn schema_for(about: &About, strategy: Strategy) -> Value {
     let planning = |wanted: &[&str]| {
         let mut schema = reduced::<PlanningDocument>(levels);
         keep(&mut schema, &[], wanted);
-        // What cannot be done, and so the whole of a task that can, is told only by who cuts the goal into tasks.
+        // A partial plan is only asked for where the goal is split into tasks.
         if wanted.contains(&"task_decomposition") {
             keep(
                 &mut schema,
@@ -44,7 +43,7 @@ pub fn schema_for(about: &About, strategy: Strategy) -> Value {
             keep(&mut schema, &["error"], &["type", "message", "clarification_needed"]);
         }
         keep(&mut schema, &["action_plan", "actions"], &ACTION);
-        complete(&mut schema, strategy);
+        require_task_fields(&mut schema, strategy);
         schema
     };
     match about {
@@ -67,10 +66,10 @@ pub fn schema_for(about: &About, strategy: Strategy) -> Value {
     }
 }
 
-/// The fields every task must have.
+/// The required fields of a task.
 const TASK: [&str; 5] = ["id", "description", "dependencies", "acceptance", "scope_paths"];
 
-/// The fields of a step that are asked for.
+/// The fields of an action that are asked for.
 const ACTION: [&str; 8] = [
     "task_id",
     "action_type",
@@ -85,21 +84,22 @@ const ACTION: [&str; 8] = [
 fn reflection() -> Value {
     let mut schema = reduced::<ReflectionDocument>(1);
     keep(&mut schema, &[], &["reflection", "plan_revision"]);
-    let about_step = ["action_evaluated", "status", "evaluation", "alignment_with_plan", "issues_identified"];
+    let about_action =
+        ["action_evaluated", "status", "evaluation", "alignment_with_plan", "issues_identified"];
     let about_plan = ["plan_revision_needed", "root_cause_analysis"];
-    keep(&mut schema, &["reflection"], &[about_step.as_slice(), about_plan.as_slice()].concat());
-    // A whole plan is read where a model gives one, but typed changes are what is asked for: they are shorter.
+    keep(&mut schema, &["reflection"], &[about_action.as_slice(), about_plan.as_slice()].concat());
+    // A complete plan is accepted too, but typed changes are asked for: they are shorter.
     keep(&mut schema, &["plan_revision"], &["reason", "changes"]);
     keep(&mut schema, &["plan_revision", "changes", "action"], &["tool", "purpose"]);
     schema
 }
 
-/// Fields that may be missing from a document, but are asked for.
-fn complete(schema: &mut Value, strategy: Strategy) {
+/// Requires fields that are optional in the type.
+fn require_task_fields(schema: &mut Value, strategy: Strategy) {
     let Some(tasks) = at(schema, &["task_decomposition"]) else { return };
     match strategy {
         Strategy::Simple => keep(tasks, &[], &["subtasks"]),
-        // The smaller tasks may say the rest as well; the schema would cost as much again.
+        // Nested tasks may have the other fields too, but the schema would cost as much again.
         Strategy::Hierarchical => keep(tasks, &["subtasks", "subtasks"], &TASK),
         Strategy::ChainOfThought => {}
     }
@@ -108,7 +108,7 @@ fn complete(schema: &mut Value, strategy: Strategy) {
     }
 }
 
-/// The schema at a path of properties; the items of an array are meant where it is one.
+/// The schema at a path of properties; for an array, the schema of its items.
 fn at<'s>(schema: &'s mut Value, path: &[&str]) -> Option<&'s mut Value> {
     let here = if schema.get("items").is_some() { schema.get_mut("items")? } else { schema };
     match path.split_first() {
@@ -117,7 +117,7 @@ fn at<'s>(schema: &'s mut Value, path: &[&str]) -> Option<&'s mut Value> {
     }
 }
 
-/// Leaves only these properties.
+/// Removes all other properties.
 fn keep(schema: &mut Value, path: &[&str], wanted: &[&str]) {
     let Some(schema) = at(schema, path) else { return };
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
@@ -128,20 +128,20 @@ fn keep(schema: &mut Value, path: &[&str], wanted: &[&str]) {
     }
 }
 
-/// The whole schema of a type, with its references.
-pub(crate) fn whole<T: JsonSchema>() -> Value {
+/// The complete schema of a type, with its references.
+pub(crate) fn complete<T: JsonSchema>() -> Value {
     SchemaGenerator::default().into_root_schema_for::<T>().to_value()
 }
 
 fn reduced<T: JsonSchema>(levels: usize) -> Value {
-    let whole = whole::<T>();
-    let defs = whole.get("$defs").cloned().unwrap_or_default();
-    Reducer { defs: &defs, levels }.reduce(&whole, &mut Vec::new())
+    let complete = complete::<T>();
+    let defs = complete.get("$defs").cloned().unwrap_or_default();
+    Reducer { defs: &defs, levels }.reduce(&complete, &mut Vec::new())
 }
 
 struct Reducer<'d> {
     defs: &'d Value,
-    /// How often a type may hold itself.
+    /// How often a type may contain itself.
     levels: usize,
 }
 
@@ -159,30 +159,30 @@ impl<'d> Reducer<'d> {
             return merged(&variants);
         }
         let mut reduced = Map::new();
-        for (word, value) in schema {
-            match (word.as_str(), value) {
-                (word, _) if DROPPED.contains(&word) => {}
+        for (keyword, value) in schema {
+            match (keyword.as_str(), value) {
+                (keyword, _) if DROPPED.contains(&keyword) => {}
                 ("const", value) => {
                     reduced.insert("enum".into(), json!([value]));
                 }
                 ("type", Value::Array(types)) => {
-                    reduced.extend(types.first().map(|first| (word.clone(), first.clone())));
+                    reduced.extend(types.first().map(|first| (keyword.clone(), first.clone())));
                 }
                 ("properties", Value::Object(properties)) => {
-                    reduced.insert(word.clone(), self.properties(properties, within));
+                    reduced.insert(keyword.clone(), self.properties(properties, within));
                 }
                 ("items", items) => {
-                    reduced.insert(word.clone(), self.reduce(items, within));
+                    reduced.insert(keyword.clone(), self.reduce(items, within));
                 }
                 (_, value) => {
-                    reduced.insert(word.clone(), value.clone());
+                    reduced.insert(keyword.clone(), value.clone());
                 }
             }
         }
         Value::Object(reduced)
     }
 
-    /// Properties, without those in which a type would hold itself too deep.
+    /// Properties, without those in which a type would contain itself too deeply.
     fn properties(&self, properties: &'d Map<String, Value>, within: &mut Vec<&'d str>) -> Value {
         let too_deep = |schema: &Value| {
             let items = schema.get("items").unwrap_or(schema);
@@ -202,13 +202,13 @@ pub(crate) fn reference(schema: &Map<String, Value>) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
-/// The choices of a schema.
+/// The alternatives of a schema.
 pub(crate) fn variants(schema: &Map<String, Value>) -> Option<&Vec<Value>> {
     schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()
 }
 
-/// One schema for several: all their allowed values, or all their properties, of which those are required that each
-/// variant requires. A choice between a text and an object is the object, and anything may be absent.
+/// One schema for several alternatives: all their allowed values, or all their properties, of which those are required
+/// that every alternative requires. Of a text and an object, the object is taken; `null` is dropped.
 fn merged(variants: &[Value]) -> Value {
     let is_null = |variant: &Value| variant.get("type").is_some_and(|kind| kind == "null");
     let objects: Vec<&Value> =

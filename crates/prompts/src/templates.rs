@@ -1,9 +1,9 @@
-//! The templates, by what is asked, and the version of all of them.
+//! The templates of all questions, and their version.
 //!
-//! Owns which file belongs to which question. The texts are compiled in: a prompt depends on no file at run time.
+//! Owns which file belongs to which question. The files are compiled in: a prompt depends on no file at run time.
 //!
-//! Invariant: the version changes with every letter of a template and of a schema, so a plan or a judge's noise that
-//! was learned with other words is never taken for one of these.
+//! Invariant: the version changes with every character of a template or a schema, so that cached plans and measurements
+//! of a judge's noise made with other prompts are not reused.
 
 use std::sync::OnceLock;
 
@@ -14,11 +14,11 @@ use fixpoint_vocabulary::work::CommitId;
 use crate::schema::schema_for;
 
 pub(crate) const TASK_FIELDS: &str = include_str!("../templates/task_fields.md");
-pub(crate) const MANNER: &str = include_str!("../templates/manner.md");
-pub(crate) const ASKING: &str = include_str!("../templates/asking.md");
+pub(crate) const STRATEGY: &str = include_str!("../templates/strategy.md");
+pub(crate) const NO_QUESTIONS: &str = include_str!("../templates/no_questions.md");
 pub(crate) const REPAIR: &str = include_str!("../templates/repair.md");
 
-/// What every model of a role is told, the same for all its questions: worth caching.
+/// The system prompt of a role. It is the same for all its questions, so providers can cache it.
 pub fn instructions(role: Role) -> &'static str {
     match role {
         Role::Planner => include_str!("../templates/system_planner.md"),
@@ -28,7 +28,6 @@ pub fn instructions(role: Role) -> &'static str {
     }
 }
 
-/// The template of a question.
 pub(crate) const fn template(about: &About) -> &'static str {
     match about {
         About::Plan => include_str!("../templates/plan.md"),
@@ -44,7 +43,7 @@ pub(crate) const fn template(about: &About) -> &'static str {
     }
 }
 
-/// One question of each kind, for what is done with all of them.
+/// One question of each kind.
 pub(crate) fn one_of_each() -> Vec<About> {
     let commit = || CommitId(String::new());
     vec![
@@ -67,19 +66,19 @@ pub(crate) fn one_of_each() -> Vec<About> {
     ]
 }
 
-/// The version of all prompts and schemas, in sixteen hexadecimal digits. Part of the key of the plan cache and of a
-/// judge's name.
+/// The version of all prompts and schemas, in sixteen hexadecimal digits. It is part of the key of a cached plan and of
+/// a judge's measured noise.
 pub fn prompt_version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {
         let mut hasher = blake3::Hasher::new();
-        // Each text is preceded by its length, so that none can be moved from one template to the next unseen.
+        // The length goes first, so that moving text from one template to the next changes the version.
         let mut add = |text: &str| {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         };
         Role::ALL.iter().for_each(|role| add(instructions(*role)));
-        [TASK_FIELDS, MANNER, ASKING, REPAIR].iter().for_each(|text| add(text));
+        [TASK_FIELDS, STRATEGY, NO_QUESTIONS, REPAIR].iter().for_each(|text| add(text));
         for about in one_of_each() {
             add(template(&about));
             for strategy in [Strategy::ChainOfThought, Strategy::Hierarchical, Strategy::Simple] {
@@ -95,50 +94,66 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::render::{OWN, PARTS};
+    use crate::render::{OWN, SECTIONS};
     use crate::template::names;
 
     #[test]
-    fn every_placeholder_is_known_and_every_part_is_used() {
+    fn every_placeholder_is_known_and_every_section_is_used() {
         let mut used = BTreeSet::new();
-        let texts = one_of_each().iter().map(template).chain([MANNER, ASKING, REPAIR]).collect::<Vec<_>>();
+        let texts =
+            one_of_each().iter().map(template).chain([STRATEGY, NO_QUESTIONS, REPAIR]).collect::<Vec<_>>();
         for text in texts {
             used.extend(names(text).unwrap_or_else(|problem| panic!("{problem} in {text}")));
         }
-        let known: BTreeSet<String> =
-            OWN.iter().copied().chain(PARTS.iter().map(|part| part.name)).map(str::to_string).collect();
+        let known: BTreeSet<String> = OWN
+            .iter()
+            .copied()
+            .chain(SECTIONS.iter().map(|section| section.name))
+            .map(str::to_string)
+            .collect();
         assert_eq!(used, known);
         for role in Role::ALL {
-            assert_eq!(names(instructions(role)), Ok(BTreeSet::new()), "instructions are the same for all");
+            assert_eq!(names(instructions(role)), Ok(BTreeSet::new()), "system prompts have no placeholders");
         }
     }
 
-    /// What a prompt must hold whatever else changes: above all the user's goal, in each of them.
+    /// What every prompt must contain, above all the user's goal.
     #[test]
-    fn every_template_holds_what_it_must() {
+    fn every_template_has_its_required_placeholders() {
         for about in one_of_each() {
             let must: &[&str] = match about {
-                About::Plan => &["draft", "task_fields", "manner", "asking", "tools", "checks", "context"],
-                About::Understand => &["asking", "context"],
-                About::Decompose => &["understanding", "draft", "task_fields", "manner", "asking", "context"],
+                About::Plan => {
+                    &["draft", "task_fields", "strategy", "no_questions", "tools", "checks", "context"]
+                }
+                About::Understand => &["no_questions", "context"],
+                About::Decompose => {
+                    &["understanding", "draft", "task_fields", "strategy", "no_questions", "context"]
+                }
                 About::Order => &["tasks", "tools", "draft"],
                 About::JudgePlan { .. } => &["tasks", "actions", "understanding"],
-                About::Refine { .. } => &["tasks", "issues", "suggestions", "task_fields", "manner"],
+                About::Refine { .. } => &["tasks", "issues", "suggestions", "task_fields", "strategy"],
                 About::JudgeTask { .. } => &[
                     "task",
                     "diff",
-                    "outcomes_of_checks",
-                    "words",
+                    "check_results",
+                    "agent_text",
                     "failures",
                     "ask_acceptance",
                     "ask_worth",
                 ],
-                About::ReplanTask { .. } => {
-                    &["task", "tasks", "issues", "suggestions", "failures", "words", "previous", "max_tasks"]
-                }
-                About::JudgeWhole { .. } => &["outcomes", "diff", "task_fields", "max_tasks"],
+                About::ReplanTask { .. } => &[
+                    "task",
+                    "tasks",
+                    "issues",
+                    "suggestions",
+                    "failures",
+                    "agent_text",
+                    "last_judgement",
+                    "max_tasks",
+                ],
+                About::JudgeWhole { .. } => &["task_results", "diff", "task_fields", "max_tasks"],
                 About::Reflect { .. } => {
-                    &["task", "actions", "remarks", "result", "diff", "words", "deep", "shallow"]
+                    &["task", "actions", "remarks", "result", "diff", "agent_text", "deep", "shallow"]
                 }
             };
             let used = names(template(&about)).unwrap();
@@ -149,29 +164,29 @@ mod tests {
     }
 
     #[test]
-    fn the_instructions_of_planning_execution_and_reflection_are_there() {
-        let said = |text: &str, words: &[&str]| {
+    fn the_required_instructions_are_there() {
+        let check = |text: &str, words: &[&str]| {
             for word in words {
                 assert!(text.contains(word), "{word:?} is not in {text}");
             }
         };
-        said(
+        check(
             template(&About::Plan),
             &["main_objective", "success_criteria", "constraints", "fallback_strategy"],
         );
-        said(instructions(Role::Planner), &["one task", "unclear_goal", "decomposition_failed"]);
-        said(
+        check(instructions(Role::Planner), &["one task", "unclear_goal", "decomposition_failed"]);
+        check(
             instructions(Role::Worker),
             &["order", "preconditions", "compare the result", "how it must change"],
         );
-        said(
+        check(
             template(&About::Reflect { task: "t".into() }),
             &["side effects", "preconditions", "root cause"],
         );
         let judge = one_of_each().into_iter().find(|about| about.name() == "task_judgement").unwrap();
         let criteria =
             ["too large", "contradictory", "fundamentally wrong", "external resource", "impossible"];
-        said(template(&judge), &criteria);
+        check(template(&judge), &criteria);
     }
 
     #[test]

@@ -1,24 +1,24 @@
-//! How many tokens a text is, about, without a tokenizer.
+//! Estimating token counts without a tokenizer.
 //!
 //! Owns one estimate, a little above what real tokenizers count for prose, code, diffs and logs in English and
-//! Japanese; the bench compares it with two of them. Refuses to know any model: bills are computed from what the
+//! Japanese; the bench compares it with two of them. Refuses to know any model: costs are computed from what the
 //! provider counted.
 //!
-//! Invariants: a longer text never has a smaller estimate; two texts together have no larger one than apart. Cutting
-//! to a budget rests on both.
+//! Invariants: a longer text never has a smaller estimate; two joined texts have no larger estimate than the sum of both.
+//! Shortening to a budget depends on both.
 
 /// Costs in thousandths of a token, fitted to the samples of the bench.
 const WORD: u64 = 800;
-/// Each letter of a word beyond the first: long and rare words are several tokens.
+/// Each letter after the first: long and rare words are several tokens.
 const LETTER: u64 = 100;
 const DIGIT: u64 = 560;
-/// A space before a word belongs to the word's token, and indentation is one token for many.
+/// A space before a word is part of the word's token, and indentation is one token for many spaces.
 const SPACE: u64 = 60;
 const LINE: u64 = 420;
 const MARK: u64 = 760;
-/// Marks are often taken together, as in `":{"`.
+/// Punctuation is often one token together, as in `":{"`.
 const NEXT_MARK: u64 = 440;
-/// The same mark again, as in rules and fences.
+/// The same character again, as in lines and fences.
 const SAME_MARK: u64 = 160;
 const KANA: u64 = 980;
 const IDEOGRAPH: u64 = 1400;
@@ -27,24 +27,23 @@ const FOREIGN: u64 = 800;
 /// Everything else: symbols, emoji, invisible characters, each up to four bytes that stand alone.
 const RARE: u64 = 3000;
 
-/// Tokens of a text, about; seldom less than a model counts, and seldom more than one and a half times as many.
+/// The estimated tokens of a text: seldom fewer than a model counts, seldom more than 1.5 times as many.
 pub fn estimate_tokens(text: &str) -> u64 {
-    let mut meter = Meter::default();
+    let mut meter = TokenMeter::default();
     for letter in text.chars() {
         meter.add(letter);
     }
     meter.tokens()
 }
 
-/// Counts letter by letter, so that whoever cuts knows where to stop.
+/// Counts character by character, so that shortening knows where to stop.
 #[derive(Debug, Clone, Default)]
-pub struct Meter {
+pub struct TokenMeter {
     thousandths: u64,
     last: Option<char>,
 }
 
-impl Meter {
-    /// One letter more.
+impl TokenMeter {
     pub fn add(&mut self, letter: char) {
         let cost = match letter {
             'a'..='z' | 'A'..='Z' => match self.last {
@@ -69,15 +68,15 @@ impl Meter {
         self.last = Some(letter);
     }
 
-    /// What was counted so far, rounded up.
+    /// The count so far, rounded up.
     pub const fn tokens(&self) -> u64 {
         self.thousandths.div_ceil(1000)
     }
 }
 
-/// The longest beginning of a text that is no more than so many tokens.
-pub(crate) fn beginning(text: &str, tokens: u64) -> &str {
-    let mut meter = Meter::default();
+/// The longest start of a text within a number of tokens.
+pub(crate) fn prefix_within(text: &str, tokens: u64) -> &str {
+    let mut meter = TokenMeter::default();
     for (at, letter) in text.char_indices() {
         meter.add(letter);
         if meter.tokens() > tokens {
@@ -87,9 +86,9 @@ pub(crate) fn beginning(text: &str, tokens: u64) -> &str {
     text
 }
 
-/// The longest end of a text that is no more than so many tokens, about: never more.
-pub(crate) fn ending(text: &str, tokens: u64) -> &str {
-    let mut meter = Meter::default();
+/// About the longest end of a text within a number of tokens, never more.
+pub(crate) fn suffix_within(text: &str, tokens: u64) -> &str {
+    let mut meter = TokenMeter::default();
     let mut start = 0;
     for (at, letter) in text.char_indices().rev() {
         meter.add(letter);
@@ -98,11 +97,11 @@ pub(crate) fn ending(text: &str, tokens: u64) -> &str {
             break;
         }
     }
-    // Words read backwards may count a little less, so some of the beginning may have to go.
+    // Read backwards, words may count a little less, so a bit more of the start may have to go.
     let mut end = text.get(start..).unwrap_or_default();
     while estimate_tokens(end) > tokens {
-        let half = end.chars().count() / 16 + 1;
-        end = end.char_indices().nth(half).and_then(|(at, _)| end.get(at..)).unwrap_or_default();
+        let some = end.chars().count() / 16 + 1;
+        end = end.char_indices().nth(some).and_then(|(at, _)| end.get(at..)).unwrap_or_default();
     }
     end
 }
@@ -123,24 +122,24 @@ mod tests {
     }
 
     proptest! {
-        /// Catches a discount for what follows, such as a run whose cost sinks as it grows.
+        /// Catches a discount for what follows, such as a run whose cost falls as it grows.
         #[test]
-        fn a_longer_text_is_never_cheaper(text in "\\PC{0,80}", more in "\\PC{0,8}") {
+        fn a_longer_text_never_costs_less(text in "\\PC{0,80}", more in "\\PC{0,8}") {
             let longer = text.clone() + &more;
             prop_assert!(estimate_tokens(&longer) >= estimate_tokens(&text));
         }
 
-        /// Catches a surcharge where two texts meet, which would let a prompt grow beyond the sum of its parts.
+        /// Catches an extra cost where two texts meet, which would make a prompt larger than the sum of its parts.
         #[test]
-        fn together_is_no_dearer_than_apart(one in "[a-zA-Z0-9 `\n日本ご]{0,40}", two in "\\PC{0,40}") {
+        fn joined_texts_cost_no_more_than_both(one in "[a-zA-Z0-9 `\n日本ご]{0,40}", two in "\\PC{0,40}") {
             let both = one.clone() + &two;
             prop_assert!(estimate_tokens(&both) <= estimate_tokens(&one) + estimate_tokens(&two));
         }
 
-        /// Catches a cut that counts the letter that broke the budget, at either end.
+        /// Catches keeping the character that exceeded the budget, at either end.
         #[test]
-        fn what_is_cut_fits(text in "[a-zA-Z0-9 `\n日本ご]{0,200}", tokens in 0_u64..40) {
-            let (head, tail) = (beginning(&text, tokens), ending(&text, tokens));
+        fn a_shortened_text_fits(text in "[a-zA-Z0-9 `\n日本ご]{0,200}", tokens in 0_u64..40) {
+            let (head, tail) = (prefix_within(&text, tokens), suffix_within(&text, tokens));
             prop_assert!(estimate_tokens(head) <= tokens && text.starts_with(head));
             prop_assert!(estimate_tokens(tail) <= tokens && text.ends_with(tail));
             prop_assert!(head.len() == text.len() || estimate_tokens(&text) > tokens);

@@ -18,21 +18,24 @@ use std::time::{Duration, Instant};
 
 use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
 use fixpoint_decide::task_run::TestEdits;
-use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Recorded, replay};
+use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, RecordedRun, replay};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush};
 use fixpoint_ports::{Executor, Journal, JournalError, Outbox, Seq, mailbox};
 use fixpoint_vocabulary::ask::{Asking, Draft, Manner};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, Errand, PlacedCheck};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, PlacedCheck};
 use fixpoint_vocabulary::documents::{ActionPlan, Complexity, GoalUnderstanding, Subtask};
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptOrder, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, Command,
-    CommandEnd, CommandId, CommandResult, CommitId, Merged, Recalled, TreeId,
+    AgentEnd, Allowance, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId,
+    CommandResult, CommitId, Delivered, Merged, Recalled, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redactor, TaskId};
 
 use self::ground::{NoClock, Outcome, scratch};
 
+/// Events that are written with one flush, at most.
+const BATCH: usize = 64;
 const WIDTH: usize = 10;
 const GUARD: u32 = 0;
 
@@ -52,7 +55,7 @@ impl Instantly {
         (CommitId(name.clone()), TreeId(name))
     }
 
-    fn attempt(&mut self, _: &AttemptOrder) -> CommandResult {
+    fn attempt(&mut self) -> CommandResult {
         let (commit, tree) = self.next();
         CommandResult::Attempt(AttemptResult {
             exit_code: Some(0),
@@ -81,22 +84,25 @@ fn checks(run: &CheckRun) -> CommandResult {
 }
 
 impl Executor for Instantly {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        let result = match &errand.command {
-            Command::TakeBase => {
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
+        let result = match &command.action {
+            PreparedAction::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
-            Command::RunChecks(run) => checks(run),
-            Command::RunAttempt(order) => self.attempt(order),
-            Command::Graft(order) => {
+            PreparedAction::RunChecks(run) => checks(run),
+            PreparedAction::RunAttempt(_) => self.attempt(),
+            PreparedAction::Graft(order) => {
                 CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
-            Command::Merge(_) => {
+            PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
             }
-            Command::RecallPlan => CommandResult::Recalled(Recalled::Exact(self.draft.clone())),
-            Command::Ask(_) | Command::AskPerson(_) | Command::KeepPlan => CommandResult::Kept,
+            PreparedAction::Deliver(_) => CommandResult::Delivered(Delivered::default()),
+            PreparedAction::FindCachedPlan => CommandResult::Recalled(Recalled::Exact(self.draft.clone())),
+            PreparedAction::Ask(_) | PreparedAction::AskPerson(_) | PreparedAction::StorePlan(_) => {
+                CommandResult::Kept
+            }
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
     }
@@ -120,7 +126,7 @@ fn task(layer: usize, column: usize) -> Subtask {
     }
 }
 
-fn opening(tasks: usize) -> Opening {
+fn opening(tasks: usize) -> JournalHeader {
     let mut settings = Settings { max_workers: u32::try_from(WIDTH).unwrap_or(1), ..Settings::default() };
     settings.planning.max_subtasks = u32::try_from(tasks).unwrap_or(u32::MAX);
     let check = Check::new("suite", "true", CheckKind::Guard);
@@ -149,7 +155,7 @@ fn opening(tasks: usize) -> Opening {
         goals: BTreeSet::new(),
         test_edits: TestEdits::Checked,
     };
-    Opening {
+    JournalHeader {
         format: FORMAT,
         at: 0,
         order: RunOrder::planned(order, Allowance::default()),
@@ -177,16 +183,17 @@ struct Beside {
 }
 
 impl Journal for Beside {
-    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+    fn append_all(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError> {
         if self.flush == Flush::Each {
             let began = Instant::now();
-            let written = self.floor.write_all_at(record, self.end).and_then(|()| self.floor.sync_data());
+            let bytes = records.concat();
+            let written = self.floor.write_all_at(&bytes, self.end).and_then(|()| self.floor.sync_data());
             written.map_err(JournalError::Unwritable)?;
-            self.end += record.len() as u64;
+            self.end += bytes.len() as u64;
             let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             self.took.store(nanoseconds, Ordering::Relaxed);
         }
-        self.journal.append(expected, record)
+        self.journal.append_all(expected, records)
     }
 }
 
@@ -194,6 +201,7 @@ impl Journal for Beside {
 struct Took {
     ours: Vec<f64>,
     floor: Vec<f64>,
+    records: usize,
 }
 
 impl Took {
@@ -212,7 +220,7 @@ impl Took {
 }
 
 /// Carries a plan of so many tasks out.
-fn run(directory: &Path, tasks: usize, flush: Flush) -> Outcome<Took> {
+fn run(directory: &Path, tasks: usize, flush: Flush, batch: usize) -> Outcome<Took> {
     let (outbox, inbox) = mailbox();
     let took = Arc::new(AtomicU64::new(0));
     let journal = Beside {
@@ -223,11 +231,12 @@ fn run(directory: &Path, tasks: usize, flush: Flush) -> Outcome<Took> {
         flush,
     };
     let blobs = Arc::new(FileBlobs::open(&directory.join("blobs"))?);
-    let desk = Desk { journal, blobs, clock: Arc::new(NoClock) };
+    let deps = EngineDeps { journal, blobs, clock: Arc::new(NoClock) };
     let executor = Instantly { outbox, made: 0, draft: draft(tasks) };
-    let mut engine = Engine::begin(desk, executor, opening(tasks))?;
-    let (mut ours, mut floor, mut last) = (Vec::new(), Vec::new(), None);
-    let ending = engine.run(&inbox, &mut |_, run| {
+    let mut engine = Engine::begin(deps, executor, opening(tasks))?.with_batches_of(batch);
+    let (mut ours, mut floor, mut last, mut records) = (Vec::new(), Vec::new(), None, 0);
+    let ending = engine.run(&inbox, &mut |batch, run| {
+        records += batch.len();
         let now = Instant::now();
         let beside = Duration::from_nanos(took.load(Ordering::Relaxed));
         if let Some(before) = last.replace(now).filter(|_| run.tasks().next().is_some()) {
@@ -235,8 +244,8 @@ fn run(directory: &Path, tasks: usize, flush: Flush) -> Outcome<Took> {
             floor.push(beside.as_secs_f64() * 1e3);
         }
     })?;
-    if ending == Ending::Ended(Cause::Done) {
-        Ok(Took { ours, floor })
+    if ending == EngineExit::Ended(Cause::Done) {
+        Ok(Took { ours, floor, records })
     } else {
         Err(format!("{ending:?}").into())
     }
@@ -252,7 +261,7 @@ fn flushed() -> Outcome<()> {
     let mut ratios = Vec::new();
     for _ in 0..5 {
         let directory = scratch()?;
-        let took = run(directory.path(), TASKS, Flush::Each)?;
+        let took = run(directory.path(), TASKS, Flush::Each, 1)?;
         let (ours, floor) = took.each(TASKS);
         println!(
             "{TASKS} tasks, flushed: {ours:.3} ms each; the same {} records written and flushed by nothing {floor:.3} ms; \
@@ -271,7 +280,7 @@ fn unflushed(tasks: usize) -> Outcome<f64> {
     let mut times = Vec::new();
     for _ in 0..5 {
         let directory = scratch()?;
-        times.push(run(directory.path(), tasks, Flush::Never)?.each(tasks).0);
+        times.push(run(directory.path(), tasks, Flush::Never, 1)?.each(tasks).0);
     }
     let time = median(times);
     println!("{tasks} tasks, not flushed: {time:.3} ms each");
@@ -281,11 +290,11 @@ fn unflushed(tasks: usize) -> Outcome<f64> {
 /// Whatever is measured must be what a run is: deciding it again comes to the same.
 fn decided_again() -> Outcome<()> {
     let directory = scratch()?;
-    run(directory.path(), 1000, Flush::Never)?;
+    run(directory.path(), 1000, Flush::Never, BATCH)?;
     let blobs = FileBlobs::open(&directory.path().join("blobs"))?;
     let records = FileJournal::inspect(directory.path())?.records;
-    let recorded = Recorded::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
-    let opening = recorded.opening.clone();
+    let recorded = RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
+    let opening = recorded.header.clone();
     let began = Instant::now();
     let replayed = replay(&recorded, opening.order, opening.brief);
     println!("{} decisions again: {:.0} ms", replayed.decisions, began.elapsed().as_secs_f64() * 1e3);
@@ -295,10 +304,58 @@ fn decided_again() -> Outcome<()> {
     }
 }
 
+/// One flush for all records of the events that are waiting, beside one flush for each; in turn.
+fn grouped() -> Outcome<()> {
+    const TASKS: usize = 1000;
+    let mut ratios = Vec::new();
+    for _ in 0..5 {
+        let (single, batched) = (scratch()?, scratch()?);
+        let single = run(single.path(), TASKS, Flush::Each, 1)?;
+        let batched = run(batched.path(), TASKS, Flush::Each, BATCH)?;
+        let (each, _) = single.each(TASKS);
+        let (together, floor) = batched.each(TASKS);
+        println!(
+            "{TASKS} tasks, {WIDTH} workers: {each:.3} ms each with {} flushes, {together:.3} ms with {} flushes for {} \
+             records (floor {floor:.3}); {:.1} times the throughput",
+            single.ours.len(),
+            batched.ours.len(),
+            batched.records,
+            each / together
+        );
+        ratios.push(each / together);
+    }
+    println!("median throughput of group commit {:.1} ×", median(ratios));
+    Ok(())
+}
+
+/// Processor time of this process so far, in milliseconds.
+fn processor_ms() -> Outcome<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let after = stat.rsplit(')').next().unwrap_or_default();
+    let mut fields = after.split_whitespace().skip(11);
+    let mut next = || fields.next().and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    Ok((next() + next()) * 10.0)
+}
+
+/// Processor time of a task, over enough tasks for a clock of hundredths of a second.
+fn processor() -> Outcome<()> {
+    const TASKS: usize = 1000;
+    const RUNS: usize = 20;
+    let before = processor_ms()?;
+    for _ in 0..RUNS {
+        run(scratch()?.path(), TASKS, Flush::Never, BATCH)?;
+    }
+    let each = (processor_ms()? - before) / (TASKS * RUNS) as f64;
+    println!("processor: {each:.3} ms a task");
+    Ok(())
+}
+
 fn main() -> Outcome<()> {
     let small = unflushed(100)?;
     let large = unflushed(1000)?;
     println!("a task of 1000 beside one of 100: {:.2}", large / small);
+    processor()?;
     flushed()?;
+    grouped()?;
     decided_again()
 }

@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded, Return};
+use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader, RecordedRun, ResumeRequest};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush, OpenMode};
 use fixpoint_ports::{Executor, Outbox, mailbox};
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptOrder, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, Command, CommandEnd,
-    CommandId, CommandResult, CommitId, ReportedFailure, TreeId,
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId, CommandResult,
+    CommitId, ReportedFailure, TreeId,
 };
 
 use self::ground::{NoClock, Outcome, scratch};
@@ -38,12 +38,9 @@ struct Instantly {
 
 fn report(run: &CheckRun) -> CheckReport {
     let message = format!("{} {}", run.commit, "x".repeat(MESSAGE_BYTES));
-    let failure = ReportedFailure {
-        identity: "a_test".into(),
-        fingerprint: format!("fingerprint {}", run.commit),
-        message: Redactor::default().redact(&message),
-        place: None,
-    };
+    let fingerprint = format!("fingerprint {}", run.commit).into();
+    let failure =
+        ReportedFailure::of_test("a_test".into(), fingerprint, Redactor::default().redact(&message));
     CheckReport {
         check: GOAL,
         end: CheckEnd::Failed,
@@ -70,21 +67,22 @@ fn attempt(order: &AttemptOrder) -> AttemptResult {
 }
 
 impl Executor for Instantly {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        let result = match &errand.command {
-            Command::TakeBase => {
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
+        let result = match &command.action {
+            PreparedAction::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
-            Command::RunChecks(run) => CommandResult::Checks { reports: vec![report(run)] },
-            Command::RunAttempt(order) => CommandResult::Attempt(attempt(order)),
-            Command::Graft(order) => {
+            PreparedAction::RunChecks(run) => CommandResult::Checks { reports: vec![report(run)] },
+            PreparedAction::RunAttempt(order) => CommandResult::Attempt(attempt(order)),
+            PreparedAction::Graft(order) => {
                 CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
-            Command::Merge(_)
-            | Command::Ask(_)
-            | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan => CommandResult::Kept,
+            PreparedAction::Merge(_)
+            | PreparedAction::Ask(_)
+            | PreparedAction::AskPerson(_)
+            | PreparedAction::FindCachedPlan
+            | PreparedAction::StorePlan(_)
+            | PreparedAction::Deliver(_) => CommandResult::Kept,
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
     }
@@ -111,18 +109,20 @@ fn processor_ms() -> Outcome<f64> {
 /// Runs a loop of so many iterations and gives the time at which each was judged.
 fn run(directory: &Path, iterations: u32, flush: Flush) -> Outcome<Vec<Instant>> {
     let (outbox, inbox) = mailbox();
-    let desk = Desk {
+    let deps = EngineDeps {
         journal: FileJournal::create(directory)?.with_flush(flush),
         blobs: Arc::new(FileBlobs::open(&directory.join("blobs"))?),
         clock: Arc::new(NoClock),
     };
     let order = RunOrder::given(order(iterations));
-    let opening = Opening { format: FORMAT, at: 0, order, brief: None };
-    let mut engine = Engine::begin(desk, Instantly { outbox }, opening)?;
+    let opening = JournalHeader { format: FORMAT, at: 0, order, brief: None };
+    let mut engine = Engine::begin(deps, Instantly { outbox }, opening)?;
     let mut judged = vec![Instant::now()];
-    engine.run(&inbox, &mut |record, _| {
-        if record.decision.of_tasks().any(|(_, decision)| decision.judged.is_some()) {
-            judged.push(Instant::now());
+    engine.run(&inbox, &mut |records, _| {
+        for record in records {
+            if record.decision.task_decisions().any(|(_, decision)| decision.judged.is_some()) {
+                judged.push(Instant::now());
+            }
         }
     })?;
     Ok(judged)
@@ -202,11 +202,18 @@ fn resume(iterations: u32) -> Outcome<()> {
         let began = Instant::now();
         let opened = FileJournal::open(directory.path(), OpenMode::Continue)?;
         let blobs = FileBlobs::open(&directory.path().join("blobs"))?;
-        let recorded = Recorded::read(opened.records.iter().map(|record| record.payload.as_slice()), &blobs)?;
+        let recorded =
+            RecordedRun::read(opened.records.iter().map(|record| record.payload.as_slice()), &blobs)?;
         events = recorded.records.len();
         let (outbox, _inbox) = mailbox();
-        let desk = Desk { journal: opened.journal, blobs: Arc::new(blobs), clock: Arc::new(NoClock) };
-        let engine = Engine::resume(desk, Instantly { outbox }, &recorded, Return::default());
+        let deps = EngineDeps { journal: opened.journal, blobs: Arc::new(blobs), clock: Arc::new(NoClock) };
+        let engine = Engine::resume(
+            deps,
+            Instantly { outbox },
+            recorded.run(),
+            recorded.next(),
+            ResumeRequest::default(),
+        );
         times.push(began.elapsed());
         drop(engine);
     }

@@ -1,85 +1,87 @@
-//! Why a run did not get there: cause, what would not go away, what was tried, and what to do next.
+//! Why a run did not succeed: the cause, the failures, the attempts, and what to do next.
 
 use std::collections::BTreeMap;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::{Cause, Lang};
+use fixpoint_decide::run::Run;
+use fixpoint_vocabulary::work::Fingerprint;
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::explanation::explain_task;
-use crate::story::TaskStory;
+use crate::history::TaskHistory;
+use crate::view::TaskView;
+use crate::words::progress_words;
 
-/// A failure that would not go away.
+/// A failure that several attempts did not fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Persistent {
-    /// What makes it the same from attempt to attempt.
+pub struct PersistentFailure {
+    /// Identifies the same failure in different attempts.
     pub fingerprint: String,
-    /// The test, if it is one.
+    /// The name of the test, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// In how many attempts it was seen.
+    /// The number of attempts that had it.
     pub seen: u32,
-    /// In how many attempts in a row, up to the last.
+    /// The number of attempts in a row that had it, up to the last one.
     pub in_a_row: u32,
-    /// What it said last.
+    /// Its last message.
     pub message: String,
-    /// Where, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 
-/// One attempt, as far as the diagnosis needs it.
+/// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Tried {
-    /// Its number.
+pub struct TriedAttempt {
+    /// The number of the attempt, from 1.
     pub n: u32,
-    /// The stage it was made at.
+    /// The stage of the convergence controller during the attempt.
     pub stage: u32,
-    /// What it came to.
+    /// How it compares with the attempts before it.
     pub progress: ProgressKind,
-    /// How many failures it left.
+    /// The number of failures after it.
     pub failures: usize,
-    /// How many files it changed.
+    /// The number of changed files.
     pub changed_files: u64,
-    /// What the controller made of it.
+    /// The decision after it, in words.
     pub verdict: String,
 }
 
-/// Why a run did not get there.
+/// Why a task failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Diagnosis {
-    /// The cause.
+    /// The cause, as in the exit codes.
     pub cause: Cause,
     /// The cause in words.
     pub what: String,
-    /// The failures that would not go away, the most stubborn first.
-    pub fingerprints: Vec<Persistent>,
-    /// What was changed outside the scope in the last attempt.
+    /// The failures that were not fixed, the most frequent first.
+    pub fingerprints: Vec<PersistentFailure>,
+    /// What the last attempt changed out of scope.
     pub scope_violations: Vec<String>,
-    /// What was tried.
-    pub tried: Vec<Tried>,
-    /// What speaks for the cause.
+    /// All attempts.
+    pub tried: Vec<TriedAttempt>,
+    /// The evidence for the cause.
     pub evidence: Vec<String>,
-    /// What a person can do.
+    /// What to do next.
     pub next: Vec<String>,
 }
 
 impl Diagnosis {
-    /// The diagnosis of a run that ended or waits.
-    pub fn of(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Self {
-        let explanation = explain_task(recorded, story, lang);
-        let last = story.iterations.last();
+    pub fn of(run: &Run, task: TaskView<'_>, lang: Lang) -> Self {
+        let explanation = explain_task(run, task, lang);
+        let iterations = &task.history.iterations;
+        let last = iterations.last();
         Self {
-            cause: story.cause().unwrap_or(Cause::Stopped),
+            cause: task.cause().unwrap_or(Cause::Stopped),
             what: explanation.what,
-            fingerprints: persistent(story),
+            fingerprints: persistent_failures(task.history),
             scope_violations: last.map(|last| last.judged.outside.clone()).unwrap_or_default(),
-            tried: story
-                .iterations
+            tried: iterations
                 .iter()
-                .map(|iteration| Tried {
+                .map(|iteration| TriedAttempt {
                     n: iteration.number,
                     stage: iteration.judged.stage,
                     progress: iteration.judged.verdict.progress,
@@ -95,12 +97,12 @@ impl Diagnosis {
 }
 
 /// Failures of the attempts, with how often they were seen; those of the last attempt first.
-pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
-    let mut all: BTreeMap<&str, Persistent> = BTreeMap::new();
-    for iteration in &story.iterations {
+pub(crate) fn persistent_failures(task: &TaskHistory) -> Vec<PersistentFailure> {
+    let mut all: BTreeMap<&Fingerprint, PersistentFailure> = BTreeMap::new();
+    for iteration in &task.iterations {
         for failure in &iteration.judged.failures {
-            let entry = all.entry(&failure.fingerprint).or_insert_with(|| Persistent {
-                fingerprint: failure.fingerprint.clone(),
+            let entry = all.entry(failure.fingerprint()).or_insert_with(|| PersistentFailure {
+                fingerprint: failure.fingerprint().to_string(),
                 test: None,
                 seen: 0,
                 in_a_row: 0,
@@ -114,40 +116,43 @@ pub(crate) fn persistent(story: &TaskStory) -> Vec<Persistent> {
             entry.place.clone_from(&failure.place);
         }
         for (fingerprint, entry) in &mut all {
-            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint == *fingerprint) {
+            if !iteration.judged.failures.iter().any(|failure| failure.fingerprint() == *fingerprint) {
                 entry.in_a_row = 0;
             }
         }
     }
-    let mut persistent: Vec<Persistent> = all.into_values().collect();
+    let mut persistent: Vec<PersistentFailure> = all.into_values().collect();
     persistent.sort_by(|a, b| {
         (b.in_a_row, b.seen).cmp(&(a.in_a_row, a.seen)).then_with(|| a.fingerprint.cmp(&b.fingerprint))
     });
     persistent
 }
 
-/// The diagnosis as a document.
-pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str) -> String {
+/// The diagnosis as a Markdown document.
+pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str, lang: Lang) -> String {
+    let say = |en: &'static str, ja: &'static str| match lang {
+        Lang::En => en,
+        Lang::Ja => ja,
+    };
     let mut text = format!("# {} — {}\n\n{}\n", run, cause_name(diagnosis.cause), diagnosis.what);
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
             text.push_str(&format!("\n## {title}\n\n{}\n", lines.join("\n")));
         }
     };
-    let stubborn = diagnosis.fingerprints.iter().map(|failure| {
-        let name = failure.test.as_deref().unwrap_or("(no test)");
-        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        format!(
-            "- `{}` {name}{place}: in {} attempts, the last {} in a row\n\n{}\n",
-            failure.fingerprint,
-            failure.seen,
-            failure.in_a_row,
-            indented(&failure.message)
-        )
+    let failures = diagnosis.fingerprints.iter().map(|failure| {
+        let name = failure.test.as_deref().unwrap_or(say("(no test name)", "（テスト名なし）"));
+        let place = match (&failure.place, lang) {
+            (Some(place), Lang::En) => format!(" at {place}"),
+            (Some(place), Lang::Ja) => format!("（{place}）"),
+            (None, Lang::En | Lang::Ja) => String::new(),
+        };
+        let times = times_seen(failure, lang);
+        format!("- `{}` {name}{place}: {times}\n\n{}\n", failure.fingerprint, indented(&failure.message))
     });
-    section("Failures that would not go away", stubborn.collect());
+    section(say("Failures", "失敗"), failures.collect());
     section(
-        "Changed outside the scope",
+        say("Changes out of scope", "範囲外の変更"),
         diagnosis.scope_violations.iter().map(|path| format!("- `{path}`")).collect(),
     );
     let tried = diagnosis.tried.iter().map(|tried| {
@@ -155,21 +160,37 @@ pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str) -> String {
             "| {} | {} | {} | {} | {} | {} |",
             tried.n,
             tried.stage,
-            tried.progress.name(),
+            progress_words(tried.progress, lang),
             tried.failures,
             tried.changed_files,
             tried.verdict
         )
     });
     let head = [
-        "| attempt | stage | came to | failures | files changed | verdict |".to_string(),
+        say(
+            "| attempt | stage | result | failures | changed files | verdict |",
+            "| 試行 | ステージ | 結果 | 失敗 | 変更ファイル | 判定 |",
+        )
+        .to_string(),
         "|---|---|---|---|---|---|".to_string(),
     ];
     let table: Vec<String> = head.into_iter().chain(tried).collect();
-    section("What was tried", if diagnosis.tried.is_empty() { Vec::new() } else { table });
-    section("Evidence", diagnosis.evidence.iter().map(|line| format!("- {line}")).collect());
-    section("What to do", diagnosis.next.iter().map(|line| format!("- {line}")).collect());
+    section(say("Attempts", "試行"), if diagnosis.tried.is_empty() { Vec::new() } else { table });
+    let bullets = |lines: &[String]| lines.iter().map(|line| format!("- {line}")).collect();
+    section(say("Evidence", "根拠"), bullets(&diagnosis.evidence));
+    section(say("Next steps", "次の手順"), bullets(&diagnosis.next));
     text
+}
+
+/// In how many attempts a failure was seen, and whether the last was one of them.
+fn times_seen(failure: &PersistentFailure, lang: Lang) -> String {
+    let attempts = counted(failure.seen, "attempt");
+    let (en, ja) = match failure.in_a_row {
+        0 => (format!("in {attempts}, not in the last one"), "（最後の試行では発生せず）".to_string()),
+        1 => (format!("in {attempts}, including the last one"), "（最後の試行を含む）".to_string()),
+        row => (format!("in {attempts}, including the last {row}"), format!("（直近{row}回を含む）")),
+    };
+    Text::new(en, format!("{}回の試行で発生{ja}", failure.seen)).in_lang(lang).to_string()
 }
 
 /// The name of a cause, as in JSON.

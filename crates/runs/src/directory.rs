@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixpoint_engine::{RecordError, Recorded};
-use fixpoint_journal::{Damage, FileBlobs, FileJournal, LockError, OpenError, RunLock};
+use fixpoint_engine::RecordedRun;
+use fixpoint_journal::{FileBlobs, FileJournal, LockError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The file that says that the result has a branch.
-const DELIVERED: &str = "delivered";
+use crate::error::RunError;
+
 /// How many runs the message about an unclear name lists.
 const MOST_NAMED: usize = 5;
 
@@ -38,120 +38,34 @@ impl RunId {
     }
 }
 
-/// Why a run cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// There is none of that name: `fixpoint list` shows what there is.
-    #[error("no run is called `{0}`; `fixpoint list` shows those of this repository")]
-    NoSuchRun(String),
-    /// There is none at all.
-    #[error("this repository has no runs yet; `fixpoint loop --help` says how to begin one")]
-    NoRuns,
-    /// Several begin so: name more of it.
-    #[error("`{name}` may be any of {}", .candidates.join(", "))]
-    Unclear {
-        /// What was named.
-        name: String,
-        /// Some of those that begin so.
-        candidates: Vec<String>,
-    },
-    /// Its journal is not what was written.
-    #[error(
-        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps a copy of the bytes, and goes on"
-    )]
-    Damaged {
-        /// The run.
-        run: RunId,
-        /// What is wrong, and what a repair would lose.
-        damage: Damage,
-    },
-    /// Its journal cannot be opened.
-    #[error("run {run}: {source}")]
-    Journal {
-        /// The run.
-        run: RunId,
-        /// Why not.
-        source: OpenError,
-    },
-    /// Its journal holds what cannot be read.
-    #[error("run {run}: {source}")]
-    Record {
-        /// The run.
-        run: RunId,
-        /// Why not.
-        source: RecordError,
-    },
-    /// Its large payloads cannot be opened.
-    #[error("run {run}: {source}")]
-    Blobs {
-        /// The run.
-        run: RunId,
-        /// Why not.
-        source: fixpoint_ports::BlobError,
-    },
-    /// Another process has it.
-    #[error("run {run}: {source}")]
-    Locked {
-        /// The run.
-        run: RunId,
-        /// Who has it.
-        source: LockError,
-    },
-    /// The disk refuses.
-    #[error("{}: {source}", .path.display())]
-    Io {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-}
-
-impl RunError {
-    /// That the journal of a run could not be opened.
-    pub fn unopened(run: &RunId, source: OpenError) -> Self {
-        let run = run.clone();
-        match source {
-            OpenError::Damaged(damage) => Self::Damaged { run, damage },
-            OpenError::Missing(_)
-            | OpenError::Exists(_)
-            | OpenError::Newer { .. }
-            | OpenError::TooLarge { .. }
-            | OpenError::NoSpace(_)
-            | OpenError::Unavailable(_) => Self::Journal { run, source },
-        }
-    }
-}
-
-/// Where everything about one repository is.
+/// Where the program keeps what it knows of one repository.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct StateDirectory {
     state: PathBuf,
     repository: String,
 }
 
-impl Home {
-    /// The place of a repository, by its name among the others, below the directory for state.
+impl StateDirectory {
+    /// `state` is the directory for all repositories, `repository` the name of this one in it.
     pub fn new(state: &Path, repository: &str) -> Self {
         Self { state: state.to_path_buf(), repository: repository.to_string() }
     }
 
-    /// The directory of all runs.
     pub fn runs(&self) -> PathBuf {
         self.state.join(&self.repository).join("runs")
     }
 
-    /// What checks showed at a base, beyond one run.
+    /// Results of checks at a base, which later runs reuse.
     pub fn baselines(&self) -> PathBuf {
         self.state.join(&self.repository).join("baselines")
     }
 
-    /// Kept plans and what is known of judges, beyond one run.
+    /// Cached plans, and how much the scores of judges vary.
     pub fn memory(&self) -> PathBuf {
         self.state.join(&self.repository).join("memory")
     }
 
-    /// Locks that checks name, shared by all repositories.
+    /// Locks that checks name; shared by all repositories.
     pub fn locks(&self) -> PathBuf {
         self.state.join("locks")
     }
@@ -167,7 +81,7 @@ impl Home {
         let entries = match fs::read_dir(&runs) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(RunError::Io { path: runs, source }),
+            Err(error) => return Err(RunError::io(&runs, &error)),
         };
         let is_run = |entry: &fs::DirEntry| entry.path().join(fixpoint_journal::JOURNAL_FILE).is_file();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().ok();
@@ -192,7 +106,7 @@ impl Home {
             [one] => Ok((*one).clone()),
             several => match several.iter().find(|run| run.id.0 == name) {
                 Some(exact) => Ok((*exact).clone()),
-                None => Err(RunError::Unclear {
+                None => Err(RunError::Ambiguous {
                     name: name.to_string(),
                     candidates: several.iter().take(MOST_NAMED).map(|run| run.id.0.clone()).collect(),
                 }),
@@ -204,19 +118,8 @@ impl Home {
 /// One run's directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
-    /// The run.
     pub id: RunId,
-    /// Where it is.
     pub path: PathBuf,
-}
-
-/// A run as it is on the disk.
-#[derive(Debug)]
-pub struct OpenedRun {
-    /// Everything its journal holds.
-    pub recorded: Recorded,
-    /// Who works on it now.
-    pub holder: Option<u32>,
 }
 
 impl RunDirectory {
@@ -225,34 +128,34 @@ impl RunDirectory {
         self.path.join("output")
     }
 
-    /// The history of the plan, for programs, beside those of other runs.
+    /// The planning history, in one directory with those of other runs.
     pub fn planning_history(&self) -> PathBuf {
         let home = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
         home.join("planning_history").join(format!("{}.jsonl", self.id))
     }
 
-    /// What agents and models were told.
+    /// Prompts of agents and models.
     pub fn prompts(&self) -> PathBuf {
         self.path.join("prompts")
     }
 
-    /// What is written about a task.
+    /// The artifacts of a task.
     pub fn context(&self, task: &str) -> PathBuf {
         self.path.join("context").join(task)
     }
 
-    /// Its large payloads.
+    /// Records that are too large for the journal.
     pub fn blobs(&self) -> Result<FileBlobs, RunError> {
         let opened = FileBlobs::open(&self.path.join("blobs"));
-        opened.map_err(|source| RunError::Blobs { run: self.id.clone(), source })
+        opened.map_err(|error| RunError::blobs(&self.id, &error))
     }
 
-    /// Takes the run for this process.
+    /// Locks the run for this process.
     pub fn lock(&self) -> Result<RunLock, RunError> {
-        RunLock::acquire(&self.path).map_err(|source| RunError::Locked { run: self.id.clone(), source })
+        RunLock::acquire(&self.path).map_err(|error| RunError::lock(&self.id, &error))
     }
 
-    /// Who works on it now. A lock that cannot be looked at is held by nobody.
+    /// The process that works on the run now. A lock that cannot be looked at counts as free.
     pub fn holder(&self) -> Option<u32> {
         match RunLock::look(&self.path) {
             Err(LockError::Held { pid, .. }) => Some(pid.unwrap_or(0)),
@@ -260,30 +163,20 @@ impl RunDirectory {
         }
     }
 
-    /// Reads it without changing it, also while it goes on.
-    pub fn read(&self) -> Result<OpenedRun, RunError> {
+    /// Reads its records without changing them, also while it goes on.
+    pub fn read(&self) -> Result<RecordedRun, RunError> {
         let inspection =
-            FileJournal::inspect(&self.path).map_err(|source| RunError::unopened(&self.id, source))?;
+            FileJournal::inspect(&self.path).map_err(|error| RunError::journal(&self.id, &error))?;
         let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
-        let recorded = self.recorded(payloads)?;
-        Ok(OpenedRun { recorded, holder: self.holder() })
+        self.recorded(payloads)
     }
 
-    /// What records say.
-    pub fn recorded<'a>(&self, payloads: impl IntoIterator<Item = &'a [u8]>) -> Result<Recorded, RunError> {
-        Recorded::read(payloads, &self.blobs()?)
-            .map_err(|source| RunError::Record { run: self.id.clone(), source })
-    }
-
-    /// Notes that its result has a branch, which nothing in the journal says.
-    pub fn note_delivery(&self) -> Result<(), RunError> {
-        let path = self.path.join(DELIVERED);
-        fs::write(&path, "").map_err(|source| RunError::Io { path, source })
-    }
-
-    /// Whether its result was ever given a branch.
-    pub fn is_delivered(&self) -> bool {
-        self.path.join(DELIVERED).is_file()
+    /// Decodes the records of its journal.
+    pub fn recorded<'a>(
+        &self,
+        payloads: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<RecordedRun, RunError> {
+        RecordedRun::read(payloads, &self.blobs()?).map_err(|error| RunError::record(&self.id, &error))
     }
 
     /// How long ago something in its directory was made or removed, for a run whose journal cannot be read.
@@ -292,9 +185,9 @@ impl RunDirectory {
         modified.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default()
     }
 
-    /// Removes everything about it.
+    /// Removes the directory with everything in it.
     pub fn remove(&self) -> Result<(), RunError> {
-        fs::remove_dir_all(&self.path).map_err(|source| RunError::Io { path: self.path.clone(), source })
+        fs::remove_dir_all(&self.path).map_err(|error| RunError::io(&self.path, &error))
     }
 }
 
@@ -302,9 +195,9 @@ impl RunDirectory {
 mod tests {
     use super::*;
 
-    fn home_with(ids: &[&str]) -> (tempfile::TempDir, Home) {
+    fn home_with(ids: &[&str]) -> (tempfile::TempDir, StateDirectory) {
         let directory = tempfile::tempdir().unwrap();
-        let home = Home::new(directory.path(), "r");
+        let home = StateDirectory::new(directory.path(), "r");
         for id in ids {
             let run = home.run(&RunId((*id).to_string()));
             drop(FileJournal::create(&run.path).unwrap());
@@ -323,16 +216,25 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_found_by_what_is_clear() {
+    fn a_run_is_found_by_a_part_of_its_name() {
         let (_directory, home) =
             home_with(&["20260101-000000-aaaa", "20260101-000001-bbbb", "20260202-000000-cccc"]);
         let found = |name: &str| home.find(name).map(|run| run.id.0).map_err(|error| error.to_string());
-        assert_eq!(found("latest").unwrap(), "20260202-000000-cccc");
-        assert_eq!(found("202602").unwrap(), "20260202-000000-cccc");
-        assert_eq!(found("bbbb").unwrap(), "20260101-000001-bbbb");
-        assert!(found("202601").unwrap_err().contains("20260101-000000-aaaa"));
-        assert!(found("nothing").unwrap_err().contains("fixpoint list"));
-        assert!(found("").unwrap_err().contains("no run"));
+        let table = [
+            ("the latest", "latest", Ok("20260202-000000-cccc")),
+            ("a unique beginning", "202602", Ok("20260202-000000-cccc")),
+            ("the letters", "bbbb", Ok("20260101-000001-bbbb")),
+            ("an ambiguous beginning", "202601", Err("20260101-000000-aaaa")),
+            ("an unknown name", "nothing", Err("fixpoint list")),
+            ("no name", "", Err("no run")),
+        ];
+        for (name, typed, expected) in table {
+            match (found(typed), expected) {
+                (Ok(run), Ok(expected)) => assert_eq!(run, expected, "{name}"),
+                (Err(error), Err(expected)) => assert!(error.contains(expected), "{name}: {error}"),
+                (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
+            }
+        }
         let (_directory, empty) = home_with(&[]);
         assert!(empty.find("latest").unwrap_err().to_string().contains("no runs yet"));
     }

@@ -1,15 +1,20 @@
-//! How a run stands, in words: the cause, what speaks for it, and what to do next. It fits on one screen.
+//! The state of a task in words: the cause, the evidence, and what to do next. It fits on one screen.
 
 mod agent;
 
-use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::task_run::{Step, Work};
-use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::work::{CheckEnd, CheckReport};
-use fixpoint_vocabulary::{Cause, Lang, Text};
+use std::collections::BTreeSet;
 
-use crate::diagnosis::{Persistent, persistent};
-use crate::story::TaskStory;
+use fixpoint_decide::progress::ProgressKind;
+use fixpoint_decide::run::Run;
+use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
+use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
+
+use crate::diagnosis::{PersistentFailure, persistent_failures};
+use crate::history::Iteration;
+use crate::summary::texts;
+use crate::view::TaskView;
+use crate::words::progress_words;
 
 /// Failures that are shown.
 const MOST_FAILURES: usize = 3;
@@ -18,99 +23,98 @@ const MOST_ATTEMPTS: usize = 12;
 /// Characters of a foreign message that are shown.
 const LONGEST: usize = 200;
 
-/// How a run stands, in words.
+/// The state of a run or a task, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// What happened, in a sentence or two.
     pub what: String,
-    /// What speaks for it.
+    /// The evidence for it.
     pub evidence: Vec<String>,
-    /// What a person can do.
+    /// What to do next.
     pub next: Vec<String>,
 }
 
-/// Explains how one task stands.
-pub fn explain_task(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Explanation {
+pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explanation {
     let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
-    let teller = Teller { recorded, story, lang };
-    let what = match story.cause() {
-        Some(cause) => teller.what(cause),
-        None => match story.task.step() {
-            Step::Working { work } => teller.working(work),
-            Step::New | Step::Paused { .. } | Step::Ended { .. } => {
-                speak("It has not begun.", "まだ始まっていません。")
+    let explainer = TaskExplainer { run, task, lang };
+    let what = match task.cause() {
+        Some(cause) => explainer.what(cause),
+        None => match task.task.status() {
+            TaskStatus::Working { activity } => explainer.working(activity),
+            TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => {
+                speak("Not started yet.", "まだ開始していません。")
             }
         },
     };
     let mut evidence = Vec::new();
-    evidence.extend(teller.obstacle());
-    evidence.extend(teller.refusal());
-    evidence.extend(teller.unusable_checks());
-    evidence.extend(teller.trail());
-    evidence.extend(teller.failures());
-    evidence.extend(teller.not_replanned());
-    evidence.extend(teller.tolerated());
-    Explanation { what, evidence, next: teller.next() }
+    evidence.extend(explainer.obstacle());
+    evidence.extend(explainer.refusal());
+    evidence.extend(explainer.unusable_checks());
+    evidence.extend(explainer.trail());
+    evidence.extend(explainer.failures());
+    evidence.extend(explainer.not_replanned());
+    evidence.extend(explainer.tolerated());
+    Explanation { what, evidence, next: explainer.next() }
 }
 
-/// What to look at where a task's last attempt ended as if all were well and had changed nothing.
-pub(crate) fn idle_hint(recorded: &Recorded, story: &TaskStory, lang: Lang) -> Option<String> {
-    Teller { recorded, story, lang }.idle_hint()
+/// What to look at where the agent reported success and changed nothing.
+pub(crate) fn idle_hint(run: &Run, task: TaskView<'_>, lang: Lang) -> Option<String> {
+    TaskExplainer { run, task, lang }.idle_hint()
 }
 
-struct Teller<'a> {
-    recorded: &'a Recorded,
-    story: &'a TaskStory,
+struct TaskExplainer<'a> {
+    run: &'a Run,
+    task: TaskView<'a>,
     lang: Lang,
 }
 
-impl Teller<'_> {
+impl TaskExplainer<'_> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
     }
 
     fn what(&self, cause: Cause) -> String {
-        let attempts = self.story.iterations.len();
+        let attempts = self.task.history.iterations.len();
         match cause {
             Cause::Done => self.say(
                 format!("Done after {}: {}.", counted(attempts, "attempt"), self.proof_words()),
                 format!("{attempts}回の試行で完了: {}。", self.proof_words()),
             ),
             Cause::AlreadySatisfied => self.say(
-                "The goals pass already. Nothing was run.",
-                "目標はすでに満たされています。何も実行していません。",
+                "Nothing to do: the goals pass already, so no agent was started.",
+                "目標はすでに達成されているため、エージェントは起動していません。",
             ),
             Cause::NotConverging => self.say(
-                format!("Stopped after {}: they {}.", counted(attempts, "attempt"), self.circles().0),
-                format!("{attempts}回の試行で停止: {}。", self.circles().1),
+                format!("Stopped after {}: the agent {}.", counted(attempts, "attempt"), self.circles().0),
+                format!("{attempts}回の試行で停止: エージェントは{}。", self.circles().1),
             ),
             Cause::MaxIterations => self.say(
-                format!("Stopped after {}, which is all that were allowed.", counted(attempts, "attempt")),
-                format!("許された{attempts}回の試行を使い切って停止しました。"),
+                format!("Stopped after {}, the maximum.", counted(attempts, "attempt")),
+                format!("上限の{attempts}回の試行に達したため停止しました。"),
             ),
             Cause::ScopeViolation => self.say(
-                "Stopped: files outside the scope were changed, and the configuration says to block.",
-                "停止: 範囲外のファイルが変更されました(on_violation: block)。",
+                "Stopped: files out of scope were changed, and `scope.on_violation` is `block`.",
+                "停止: 範囲外のファイルが変更されました（`scope.on_violation` は `block`）。",
             ),
             Cause::Waiting => self.say(
-                "A check waits for a person or an outside thing.",
-                "チェックが外部または人を待っています。",
+                "Paused: a check is waiting for a person or an external service.",
+                "一時停止: チェックが人または外部サービスを待っています。",
             ),
             Cause::Budget => self.say(
                 "Paused: the budget does not allow another attempt.",
-                "一時停止: 予算が次の試行を許しません。",
+                "一時停止: 予算が足りず、次の試行を開始できません。",
             ),
             Cause::AgentUnavailable => self.unavailable(),
             Cause::Infrastructure => self.say(
-                "Something needed could not be used, through no fault of the attempts.",
-                "必要なものが使えませんでした(試行のせいではありません)。",
+                "The environment failed, not the agent.",
+                "環境の問題で続行できません（エージェントの問題ではありません）。",
             ),
             Cause::BaselineUnusable => self.say(
-                "Nothing can be proved: a check does not work on the tree as it was before any attempt.",
-                "何も証明できません: 試行前のツリーでチェックが機能しません。",
+                "Cannot start: a check does not work on the base, before any change.",
+                "開始できません: 変更前のベースでチェックが正しく動きません。",
             ),
             Cause::Stopped => {
-                self.say("Stopped by a person. The state is kept.", "人が停止しました。状態は残っています。")
+                self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
             Cause::MaxReplans
             | Cause::JudgeGaveUp
@@ -132,88 +136,92 @@ impl Teller<'_> {
         }
     }
 
-    /// In which way the attempts got nowhere.
+    /// Why the attempts do not converge.
     fn circles(&self) -> (&'static str, &'static str) {
-        let is_idle =
-            |iteration: &crate::story::Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
-        if self.story.iterations.iter().all(is_idle) {
+        let is_idle = |iteration: &Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
+        if self.task.history.iterations.iter().all(is_idle) {
             ("changed nothing", "何も変更しませんでした")
         } else {
-            ("go in circles", "同じところを回っています")
+            ("makes no more progress", "これ以上進展していません")
         }
     }
 
-    fn working(&self, work: Work) -> String {
-        let attempt = self.story.iterations.len() + 1;
-        match work {
-            Work::TakingBase => self.say("The base is being taken.", "基点を取得中です。"),
-            Work::Baseline => self.say("The checks run at the base.", "基点でチェックを実行中です。"),
-            Work::Attempting => self.say(
-                format!("Attempt {attempt}: the agent works."),
-                format!("試行{attempt}: エージェント作業中。"),
+    fn working(&self, activity: TaskActivity) -> String {
+        let attempt = self.task.history.iterations.len() + 1;
+        match activity {
+            TaskActivity::TakingBase => {
+                self.say("Taking a snapshot of the base.", "ベースのスナップショットを作成中です。")
+            }
+            TaskActivity::Baseline => {
+                self.say("Running the checks on the base.", "ベースでチェックを実行中です。")
+            }
+            TaskActivity::Attempting => self.say(
+                format!("Attempt {attempt}: the agent is working."),
+                format!("試行{attempt}: エージェントが作業中です。"),
             ),
-            Work::Reverting
-            | Work::Goals
-            | Work::RestoringTests
-            | Work::GoalsWithBaseTests
-            | Work::Guards
-            | Work::SuspectsAtBase
-            | Work::FlakyAtBase
-            | Work::Confirming => {
-                self.say(format!("Attempt {attempt} is being checked."), format!("試行{attempt}を検査中。"))
-            }
-            Work::Judging => {
-                self.say(format!("Attempt {attempt} is being judged."), format!("試行{attempt}を判定中。"))
-            }
+            TaskActivity::Reverting
+            | TaskActivity::Goals
+            | TaskActivity::RestoringTests
+            | TaskActivity::GoalsWithBaseTests
+            | TaskActivity::Guards
+            | TaskActivity::SuspectsAtBase
+            | TaskActivity::FlakyAtBase
+            | TaskActivity::Confirming => self.say(
+                format!("Attempt {attempt}: running the checks."),
+                format!("試行{attempt}: チェックを実行中です。"),
+            ),
+            TaskActivity::Judging => self.say(
+                format!("Attempt {attempt}: asking the judge."),
+                format!("試行{attempt}: 判定者に問い合わせ中です。"),
+            ),
         }
     }
 
     fn proof_words(&self) -> String {
         use fixpoint_decide::goals::Proof;
-        match self.story.task.proof() {
+        match self.task.task.proof() {
             Proof::Goals => self.say(
-                "what failed before was seen passing, and nothing new fails",
-                "失敗していたテストの成功を確認、新たな失敗なし",
+                "what failed before passes now, and there are no new failures",
+                "失敗していたテストが成功し、新たな失敗はありません",
             ),
             Proof::GuardsOnly => self.say(
-                "there was no goal; something changed and the guards show nothing new",
-                "目標なし; 変更があり、ガードに新たな失敗なし",
+                "files changed and there are no new failures (no goal was given)",
+                "変更があり、新たな失敗はありません（目標の指定なし）",
             ),
             Proof::ExitCodeOnly => self.say(
-                "the commands succeed; none of them names the tests it runs",
-                "コマンドは成功(テスト名は示されていません)",
+                "the commands pass (they do not report single tests)",
+                "コマンドは成功しました（個々のテストは報告されていません）",
             ),
-            Proof::JudgeOnly => self.say("the judge agreed twice", "判定者が二度同意"),
+            Proof::JudgeOnly => self.say("the judge approved it twice", "判定者が2回承認しました"),
         }
     }
 
     fn obstacle(&self) -> Option<String> {
-        let is_relevant = matches!(self.story.cause(), Some(Cause::Infrastructure));
-        self.story.obstacle.as_ref().filter(|_| is_relevant).map(|said| short(said))
+        let is_relevant = matches!(self.task.cause(), Some(Cause::Infrastructure));
+        self.task.history.last_error.as_ref().filter(|_| is_relevant).map(|said| short(said))
     }
 
-    /// What the planner said when it was asked for smaller tasks.
+    /// Why the planner did not split the task.
     fn not_replanned(&self) -> Option<String> {
-        let said = short(self.story.not_replanned.as_ref()?);
+        let said = short(self.task.history.replan_refusal.as_ref()?);
         Some(self.say(
-            format!("No smaller tasks took its place: {said}"),
-            format!("より小さなタスクに置き換えられませんでした: {said}"),
+            format!("Not split into smaller tasks: {said}"),
+            format!("小さなタスクには分割されませんでした: {said}"),
         ))
     }
 
     fn check_name(&self, number: u32) -> String {
-        let brief = self.recorded.opening.brief.as_ref();
-        let placed = brief.and_then(|brief| brief.checks.get(number as usize));
+        let placed = self.run.checks().get(number as usize);
         placed.map_or_else(|| number.to_string(), |placed| placed.check.command.clone())
     }
 
-    /// Which checks made the baseline useless, and how.
+    /// The checks that make the baseline unusable, and why.
     fn unusable_checks(&self) -> Vec<String> {
-        if self.story.cause() != Some(Cause::BaselineUnusable) {
+        if self.task.cause() != Some(Cause::BaselineUnusable) {
             return Vec::new();
         }
-        let reports = self.story.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.story.task.order().guards;
+        let reports = self.task.history.baseline.first().into_iter().flat_map(|made| &made.reports);
+        let guards = &self.task.task.order().guards;
         let is_useless = |report: &&CheckReport| match report.end {
             CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
             CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
@@ -227,7 +235,7 @@ impl Teller<'_> {
                 report.failures.first().map(|failure| short(failure.message.as_str())).unwrap_or_default();
             match report.end {
                 CheckEnd::NotFound => self.say(
-                    format!("`{command}`: a command in it was not found. It said: {said}"),
+                    format!("`{command}`: command not found: {said}"),
                     format!("`{command}`: コマンドが見つかりません: {said}"),
                 ),
                 CheckEnd::CouldNotRun => {
@@ -243,154 +251,177 @@ impl Teller<'_> {
                 | CheckEnd::Crashed
                 | CheckEnd::Passed
                 | CheckEnd::Waiting => self.say(
-                    format!("`{command}` fails and shows nothing that passes. It said: {said}"),
-                    format!("`{command}` は失敗し、成功するものを何も示しません: {said}"),
+                    format!("`{command}` fails and reports no passing test: {said}"),
+                    format!("`{command}` は失敗し、成功したテストがありません: {said}"),
                 ),
             }
         };
         reports.filter(is_useless).map(describe).collect()
     }
 
-    /// What each attempt came to, on a line.
+    /// The result of each attempt, on one line.
     fn trail(&self) -> Option<String> {
-        let iterations = &self.story.iterations;
+        let iterations = &self.task.history.iterations;
         if iterations.is_empty() {
             return None;
         }
-        let word = |iteration: &crate::story::Iteration| {
+        let word = |iteration: &Iteration| {
             let judged = &iteration.judged;
-            let stage = if judged.stage > 1 { format!(" (stage {})", judged.stage) } else { String::new() };
-            format!("{} {}{stage}", iteration.number, judged.verdict.progress.name())
+            let stage = match judged.stage {
+                0 | 1 => String::new(),
+                stage => self.say(format!(" (stage {stage})"), format!("（ステージ{stage}）")),
+            };
+            format!("{} {}{stage}", iteration.number, progress_words(judged.verdict.progress, self.lang))
         };
         let skipped = iterations.len().saturating_sub(MOST_ATTEMPTS);
         let words: Vec<String> = iterations.iter().skip(skipped).map(word).collect();
         let dots = if skipped > 0 { "… " } else { "" };
         Some(self.say(
             format!("Attempts: {dots}{}", words.join(", ")),
-            format!("試行: {dots}{}", words.join(", ")),
+            format!("試行: {dots}{}", words.join("、")),
         ))
     }
 
     fn failures(&self) -> Vec<String> {
-        let Some(last) = self.story.iterations.last() else { return Vec::new() };
-        let all = persistent(self.story);
-        let current: Vec<&Persistent> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
+        let Some(last) = self.task.history.iterations.last() else { return Vec::new() };
+        let all = persistent_failures(self.task.history);
+        let current: Vec<&PersistentFailure> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
         let mut lines: Vec<String> =
             current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure)).collect();
         if current.len() > MOST_FAILURES {
             let more = current.len() - MOST_FAILURES;
-            lines.push(self.say(format!("… and {more} more failures"), format!("… 他{more}件の失敗")));
+            lines.push(self.say(format!("… and {more} more"), format!("… 他{more}件")));
         }
-        if !last.judged.outside.is_empty() && self.story.cause() != Some(Cause::Done) {
+        if !last.judged.outside.is_empty() && self.task.cause() != Some(Cause::Done) {
             let paths: Vec<&str> = last.judged.outside.iter().take(5).map(String::as_str).collect();
             let paths = paths.join(", ");
-            lines.push(
-                self.say(format!("Changed outside the scope: {paths}"), format!("範囲外の変更: {paths}")),
-            );
+            lines.push(self.say(format!("Changed out of scope: {paths}"), format!("範囲外の変更: {paths}")));
         }
         lines.extend(self.agent_lines(last));
         lines
     }
 
-    fn failure(&self, failure: &Persistent) -> String {
+    fn failure(&self, failure: &PersistentFailure) -> String {
         let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
         let print =
             if failure.test.is_some() { format!(" [{}]", failure.fingerprint) } else { String::new() };
         let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         let said = short(&failure.message);
+        let last = match failure.in_a_row {
+            0 | 1 => self.say("in the last attempt", "最後の試行で発生"),
+            several => {
+                self.say(format!("in the last {several} attempts"), format!("直近{several}回の試行で連続"))
+            }
+        };
         self.say(
-            format!("{name}{print}{place}, {} in a row: {said}", counted(failure.in_a_row as usize, "time")),
-            format!("{name}{print}{place} 連続{}回: {said}", failure.in_a_row),
+            format!("{name}{print}{place}, {last}: {said}"),
+            format!("{name}{print}{place}、{last}: {said}"),
         )
     }
 
     fn tolerated(&self) -> Option<String> {
-        let seen = &self.story.iterations.last()?.judged.seen;
-        let list = |names: &std::collections::BTreeSet<String>| {
+        let comparison = &self.task.history.iterations.last()?.judged.comparison;
+        let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
-            format!("{} ({}{dots})", names.len(), shown.join(", "))
+            format!("({}{dots})", shown.join(", "))
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&seen.known, "known", "既知"),
-            (&seen.flaky, "flaky", "不安定"),
-            (&seen.newly_flaky, "newly flaky", "新たに不安定"),
-            (&seen.vanished, "vanished", "消失"),
+            (&texts(&comparison.known), "known", "既知"),
+            (&texts(&comparison.flaky), "flaky", "不安定"),
+            (&texts(&comparison.newly_flaky), "newly flaky", "新たに不安定"),
+            (&texts(&comparison.vanished), "vanished", "消失"),
         ] {
             if !names.is_empty() {
-                parts.push(format!("{} {}", self.say(en, ja), list(names)));
+                let (number, names) = (names.len(), list(names));
+                parts.push(self.say(format!("{number} {en} {names}"), format!("{ja}{number}件 {names}")));
             }
         }
-        (!parts.is_empty()).then(|| self.say(format!("Beside that: {}", parts.join("; ")), parts.join("; ")))
+        (!parts.is_empty()).then(|| {
+            self.say(
+                format!("Other tests: {}", parts.join("; ")),
+                format!("その他のテスト: {}", parts.join("、")),
+            )
+        })
     }
 
-    /// Whether something passes only with tests that were changed.
+    /// Whether a goal passes only with the changed tests.
     fn is_weakened(&self) -> bool {
-        let last = self.story.iterations.last();
+        let last = self.task.history.iterations.last();
         last.is_some_and(|last| {
-            last.judged.failures.iter().any(|failure| failure.fingerprint.starts_with("weakened:"))
+            last.judged.failures.iter().any(|failure| matches!(failure.id(), FailureId::Weakened(_)))
         })
     }
 
     /// Whether every attempt changed nothing and ended with an error.
     fn agent_failed(&self) -> bool {
-        self.story.iterations.iter().all(|iteration| {
+        self.task.history.iterations.iter().all(|iteration| {
             let code = iteration.attempt.as_ref().and_then(|made| made.result.exit_code);
             iteration.judged.verdict.progress == ProgressKind::NoChange && code != Some(0)
         })
     }
 
+    fn after_no_progress(&self) -> Vec<String> {
+        let read = self.say(
+            "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
+            "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
+        );
+        let then = self.say(
+            "Then give more detail in the prompt, split the goal, or extend --allow, and start again.",
+            "その上で、プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
+        );
+        let edits = self.say(
+            "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
+            "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
+        );
+        let hint = self.idle_hint().into_iter();
+        hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
+    }
+
     fn next(&self) -> Vec<String> {
-        let Some(cause) = self.story.cause() else { return Vec::new() };
+        let Some(cause) = self.task.cause() else { return Vec::new() };
         match cause {
             Cause::Done => vec![self.say(
-                "`fixpoint diff` shows the result, `fixpoint apply` brings it into the working tree.",
+                "`fixpoint diff` shows the result, `fixpoint apply` applies it to the working tree.",
                 "`fixpoint diff` で結果を表示、`fixpoint apply` で作業ツリーに反映します。",
             )],
             Cause::AlreadySatisfied => vec![self.say(
-                "If something is left to do, name a check that fails because of it with --until.",
-                "残る仕事があれば、それで失敗するチェックを --until で指定してください。",
+                "If there is more to do, give a command that fails until it is done: --until CMD.",
+                "まだ作業が残っている場合は、完了するまで失敗するコマンドを --until で指定してください。",
             )],
             Cause::BaselineUnusable => vec![
                 self.say(
-                    "Try the command in a fresh clone. Packages may be missing in the private workspace: \
-                     `workspace.setup` installs them, `workspace.copy` brings ignored files such as .env; \
-                     `fixpoint init` finds both.",
-                    "新しいクローンで試してください。作業場所にパッケージがないなら `workspace.setup` で導入、\
-                     無視ファイルは `workspace.copy`。`fixpoint init` が両方を見つけます。",
+                    "Run the command in a fresh clone. If packages are missing there, install them with \
+                     `workspace.setup`; if ignored files such as .env are missing, copy them with `workspace.copy`. \
+                     `fixpoint init` suggests both.",
+                    "新しいクローンでコマンドを実行してみてください。パッケージが足りなければ `workspace.setup` で\
+                     インストールし、.env などの無視ファイルは `workspace.copy` でコピーします。どちらも \
+                     `fixpoint init` が提案します。",
                 ),
-                self.say("`fixpoint logs` shows what the check printed.", "`fixpoint logs` でチェックの出力を表示。"),
+                self.say(
+                    "`fixpoint logs` prints the output of the check.",
+                    "`fixpoint logs` でチェックの出力を表示します。",
+                ),
             ],
             Cause::NotConverging if self.agent_failed() => vec![self.say(
-                "The agent itself failed: `fixpoint logs --agent` shows what it said. Is it signed in, and may it edit \
-                 files without asking?",
-                "エージェント自体が失敗しています: `fixpoint logs --agent`。サインイン済みで、確認なしに編集できますか。",
+                "The agent itself failed: see `fixpoint logs --agent`. Is it signed in, and may it edit files without \
+                 asking?",
+                "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
+                 ファイルを編集できる設定ですか。",
             )],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => {
-                let read = self.say(
-                    "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
-                    "診断 (`fixpoint show`) と最良の試行 (`fixpoint diff`) を見てください。",
-                );
-                let then = self.say(
-                    "Then say more in the prompt, split the goal, or widen --allow, and begin again.",
-                    "その上でプロンプトを詳しくする、目標を分ける、--allow を広げるなどして再開してください。",
-                );
-                let edits = self.say(
-                    "If the tests, or what the goal runs, are meant to change: --allow-test-edits.",
-                    "テストや目標の実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
-                );
-                let hint = self.idle_hint().into_iter();
-                hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
-            }
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
             Cause::Budget => vec![self.say(
-                "`fixpoint resume --budget attempts=+3` goes on; so does `--budget time=+30m`.",
-                "`fixpoint resume --budget attempts=+3` または `--budget time=+30m` で続行します。",
+                "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",
+                "続行するには `fixpoint resume --budget attempts=+3`、または `--budget time=+30m`。",
             )],
-            Cause::Waiting | Cause::Infrastructure | Cause::Stopped => vec![self.say(
-                "`fixpoint resume` goes on where it was, once the reason is gone.",
-                "原因がなくなったら `fixpoint resume` で続行します。",
+            Cause::Stopped => vec![
+                self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
+            ],
+            Cause::Waiting | Cause::Infrastructure => vec![self.say(
+                "When the cause is fixed, `fixpoint resume` continues the run.",
+                "原因を解消してから `fixpoint resume` で再開してください。",
             )],
             Cause::MaxReplans
             | Cause::JudgeGaveUp
@@ -410,12 +441,7 @@ impl Teller<'_> {
     }
 }
 
-/// A number with its word, in the plural where it belongs.
-pub fn counted(number: usize, word: &str) -> String {
-    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
-}
-
-/// The beginning of what somebody said, on one line.
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST {

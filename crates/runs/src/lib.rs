@@ -1,40 +1,50 @@
-//! Runs on disk: where they are, what they came to, and what is written about them for people and programs.
+//! Runs on disk: their directories, their state and history read from the journal, and the files written about them.
 //!
-//! Owns the layout of a run's directory, the story told out of its journal, the artifacts beside it and the diagnosis.
-//! Refuses to decide and to perform: everything here is read out of what was recorded.
+//! Owns the layout of a run's directory, the artifacts, summaries, explanations and the diagnosis. Decides nothing and
+//! starts nothing: everything here comes from the journal.
 //!
 //! ```text
 //! <state>/<repository>/runs/<run>/
-//!   journal, lock, blobs/     the record; the rest can be made again from it
+//!   journal, lock, blobs/     the record; everything else can be made from it again
 //!   context/<task>/           baseline_failures.json, current_failures.json, failure_fingerprint_history.json,
-//!                             completion_reasons.json, and on a stop diagnosis.md and diagnosis.json;
-//!                             of each iteration a copy under iterations/<n>/
-//!   output/, prompts/         what agents and checks printed, what agents were told
-//! <state>/<repository>/baselines/   what checks showed at a base, beyond one run
+//!                             completion_reasons.json, for a failed task diagnosis.md and diagnosis.json;
+//!                             a copy for each iteration in iterations/<n>/
+//!   output/, prompts/         output of agents and checks, prompts of agents
+//! <state>/<repository>/planning_history/<run>.jsonl
+//! <state>/<repository>/baselines/   results of checks at a base, which later runs reuse
 //! <state>/locks/                    locks that checks name
 //! ```
 
+mod artifact_writer;
 mod artifacts;
 mod diagnosis;
 mod directory;
+mod error;
 mod explanation;
+mod history;
+mod loaded_run;
 mod phase_time;
 mod plan_summary;
 mod planning_history;
 mod run_explanation;
-mod story;
 mod summary;
+mod view;
+mod words;
 
+pub use artifact_writer::ArtifactWriter;
 pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
-    write_artifacts,
 };
-pub use diagnosis::{Diagnosis, Persistent, Tried, cause_name, diagnosis_markdown};
-pub use directory::{Home, OpenedRun, RunDirectory, RunError, RunId};
-pub use explanation::{Explanation, counted, explain_task};
+pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, cause_name, diagnosis_markdown};
+pub use directory::{RunDirectory, RunId, StateDirectory};
+pub use error::RunError;
+pub use explanation::Explanation;
+pub use history::{FinishedAttempt, FinishedChecks, Iteration, RunHistory, TaskHistory};
+pub use loaded_run::LoadedRun;
 pub use phase_time::{PhaseTime, PhaseTimes};
 pub use plan_summary::{PlanLine, RevisionLine, TaskLine};
-pub use planning_history::{HistoryLine, planning_history};
-pub use run_explanation::{explain, state_name};
-pub use story::{AttemptMade, CheckMade, Iteration, Story, TaskStory};
-pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, Violation};
+pub use planning_history::{PlanningHistoryLine, planning_history};
+pub use run_explanation::explain;
+pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, UsageLine, texts};
+pub use view::{FoldedRun, RunView, TaskView};
+pub use words::{progress_words, state_words, status_words};

@@ -1,4 +1,4 @@
-//! How long a run was in each of its phases, out of the times on record.
+//! How long each phase of a run took, from the times in the journal.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 /// Milliseconds that round to a tenth of a second.
 const SHORTEST_SHOWN: u64 = 50;
 
-/// How long a run was in one phase, all times together.
+/// How long one phase of a run took in total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseTime {
     /// The phase.
     pub phase: Phase,
-    /// Milliseconds, without those in which nobody worked on the run.
+    /// Milliseconds in which a process worked on the run.
     pub milliseconds: u64,
 }
 
@@ -35,7 +35,7 @@ impl PhaseTimes {
         taken.map(|(phase, milliseconds)| PhaseTime { phase: *phase, milliseconds: *milliseconds }).collect()
     }
 
-    /// In words; nothing where a run only carried something out.
+    /// In words; `None` for a run without planning.
     pub fn words(&self, lang: Lang) -> Option<String> {
         let shown = |line: &PhaseTime| line.milliseconds >= SHORTEST_SHOWN;
         let lines: Vec<PhaseTime> = self.lines().into_iter().filter(shown).collect();
@@ -55,9 +55,9 @@ impl PhaseTimes {
 mod tests {
     use super::*;
 
-    /// Catches times that are lost when a phase is come back to, and phases out of their order.
+    /// Catches times that are lost when a phase occurs again, and phases in the wrong order.
     #[test]
-    fn times_add_up_and_are_told_in_order() {
+    fn times_add_up_and_are_listed_in_order() {
         let mut times = PhaseTimes::default();
         for (phase, milliseconds) in [
             (Phase::Execution, 1500),
@@ -68,8 +68,8 @@ mod tests {
             times.add(phase, milliseconds);
         }
         let words = times.words(Lang::En);
-        assert_eq!(words.as_deref(), Some("Time: judging the plan 0.5 s, carrying out 1.5 s"));
-        assert_eq!(times.words(Lang::Ja).as_deref(), Some("時間: 計画の評価 0.5 s、実行 1.5 s"));
+        assert_eq!(words.as_deref(), Some("Time: reviewing the plan 0.5 s, executing 1.5 s"));
+        assert_eq!(times.words(Lang::Ja).as_deref(), Some("時間: 計画のレビュー 0.5 s、実行 1.5 s"));
     }
 
     #[test]

@@ -1,34 +1,34 @@
-//! The plan of a run and what became of its tasks, for people and programs.
+//! The plan and the tasks in the summary of a run.
 
 use fixpoint_decide::goals::Proof;
-use fixpoint_decide::run::{Mended, NodeKind, TaskSource};
+use fixpoint_decide::run::{PlanRepair, ReviewedPlan, Run, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::documents::{GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::{Cause, Lang, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::story::{Story, TaskStory};
+use crate::view::{RunView, TaskView};
 
-/// One plan that was put before the judge.
+/// One version of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionLine {
-    /// Its tasks.
+    /// The number of its tasks.
     pub tasks: usize,
     /// The mean of its scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// How often it was scored.
+    /// The number of scores.
     pub samples: usize,
-    /// Whether it could be carried out, by the judge.
+    /// Whether the judge accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acceptable: Option<bool>,
-    /// What was done about it: `accept`, `replan` or `reject`, and which rule said so.
+    /// `accept`, `replan` or `reject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
-    /// Why, in words.
+    /// The reason for the decision, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was used where it was broken: `merged` or `previous`.
+    /// What replaced an invalid plan: `merged` with the previous one, or the `previous` one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mended: Option<String>,
 }
@@ -36,56 +36,56 @@ pub struct RevisionLine {
 /// The plan of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanLine {
-    /// What is wanted, as it was understood.
+    /// The goal, as the planner understood it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub understanding: Option<GoalUnderstanding>,
-    /// The plans, the first at first.
+    /// All versions of the plan, oldest first.
     pub revisions: Vec<RevisionLine>,
-    /// The number of the plan that went on, from 1.
+    /// The number of the accepted version, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<u32>,
     /// Suggestions of the judge that were not followed.
     pub suggestions: Vec<String>,
-    /// What it holds that must not be run, or not without consent.
+    /// Commands in it that must not run, or need consent.
     pub findings: Vec<String>,
 }
 
 /// One task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskLine {
-    /// Its name.
+    /// The id of the task.
     pub id: String,
-    /// What is to be done.
+    /// What to do.
     pub description: String,
-    /// Where it comes from: `given`, `planned`, `replanned`, `added` or `merge`.
+    /// Its origin: `given`, `planned`, `replanned`, `added` or `merge`.
     pub kind: String,
-    /// Where it stands.
+    /// Its state.
     pub state: TaskState,
-    /// Why it is blocked; `dependency` where something it waits for cannot be done.
+    /// Why it is blocked; `dependency` where a task it depends on is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// What it waits for.
+    /// The tasks it depends on.
     pub dependencies: Vec<String>,
-    /// The tasks in its place.
+    /// The tasks that replace it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced_by: Vec<String>,
-    /// Attempts that were judged.
+    /// The number of judged attempts.
     pub attempts: u32,
-    /// The commit it came to.
+    /// The commit with its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// What its result rests on.
+    /// What proves the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
 }
 
-/// The plan of a run that has one.
-pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
-    if matches!(story.run.order().tasks, TaskSource::Given(_)) {
+/// `None` for a run without a plan.
+pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
+    if matches!(run.order().tasks, TaskSource::Given(_)) {
         return None;
     }
-    let review = story.run.review();
-    let line = |(number, plan): (usize, &fixpoint_decide::run::Revision)| {
+    let review = run.review();
+    let line = |(number, plan): (usize, &ReviewedPlan)| {
         let decided = review.decisions.get(number);
         RevisionLine {
             tasks: plan.tasks.len(),
@@ -94,16 +94,16 @@ pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
             acceptable: plan.samples.first().map(|first| first.is_acceptable),
             decision: decided.map(|answer| word(&answer.decision)),
             reason: decided.map(|answer| answer.reason.text.in_lang(lang).to_string()),
-            mended: match plan.mended {
-                Mended::No => None,
-                Mended::Merged => Some("merged".to_string()),
-                Mended::Previous => Some("previous".to_string()),
+            mended: match plan.repair {
+                PlanRepair::None => None,
+                PlanRepair::Merged => Some("merged".to_string()),
+                PlanRepair::Previous => Some("previous".to_string()),
             },
         }
     };
     let last = review.plan().and_then(|plan| plan.samples.first());
     Some(PlanLine {
-        understanding: story.run.planning().understanding.clone(),
+        understanding: run.planning().understanding.clone(),
         revisions: review.revisions.iter().enumerate().map(line).collect(),
         accepted: review.accepted.map(|number| number + 1),
         suggestions: last.map(|sample| sample.suggestions.clone()).unwrap_or_default(),
@@ -111,30 +111,27 @@ pub(crate) fn plan_line(story: &Story, lang: Lang) -> Option<PlanLine> {
     })
 }
 
-/// The tasks of a run that has several.
-pub(crate) fn task_lines(story: &Story) -> Vec<TaskLine> {
-    if matches!(story.run.order().tasks, TaskSource::Given(_)) {
+/// Empty for a run without a plan.
+pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
+    if matches!(view.run.order().tasks, TaskSource::Given(_)) {
         return Vec::new();
     }
-    let in_vain = story.run.waiting_in_vain();
-    let line = |node: &fixpoint_decide::run::Node| {
-        let told = story.tasks.iter().find(|told| told.id == *node.id());
-        TaskLine {
-            id: node.id().to_string(),
-            description: node.task.description.clone(),
-            kind: kind_name(&node.kind).to_string(),
-            state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
-            cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
-            dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
-            replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
-            attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
-            result: node.result().map(|result| result.commit.to_string()),
-            proof: told.and_then(TaskStory::proof),
-        }
+    let in_vain = view.run.waiting_in_vain();
+    let line = |node: &TaskNode| TaskLine {
+        id: node.id().to_string(),
+        description: node.task.description.clone(),
+        kind: kind_name(&node.kind).to_string(),
+        state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
+        cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
+        dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
+        replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
+        attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
+        result: node.result().map(|result| result.commit.to_string()),
+        proof: view.task(node.id()).and_then(TaskView::proof),
     };
-    let lines: Vec<TaskLine> = story.run.tasks().map(line).collect();
+    let lines: Vec<TaskLine> = view.run.tasks().map(line).collect();
     // A run that went no further than its plan has tasks that nobody began.
-    let plan = story.run.review().plan().filter(|_| lines.is_empty());
+    let plan = view.run.review().plan().filter(|_| lines.is_empty());
     let planned = plan.into_iter().flat_map(|plan| &plan.tasks).map(planned_line);
     lines.into_iter().chain(planned).collect()
 }
@@ -143,7 +140,7 @@ fn planned_line(task: &Subtask) -> TaskLine {
     TaskLine {
         id: task.id.to_string(),
         description: task.description.clone(),
-        kind: kind_name(&NodeKind::Planned).to_string(),
+        kind: kind_name(&TaskKind::Planned).to_string(),
         state: TaskState::Ready,
         cause: None,
         dependencies: task.dependencies.iter().map(ToString::to_string).collect(),
@@ -154,14 +151,13 @@ fn planned_line(task: &Subtask) -> TaskLine {
     }
 }
 
-/// The word for where a task comes from.
-const fn kind_name(kind: &NodeKind) -> &'static str {
+const fn kind_name(kind: &TaskKind) -> &'static str {
     match kind {
-        NodeKind::Given => "given",
-        NodeKind::Planned => "planned",
-        NodeKind::Replanned => "replanned",
-        NodeKind::Added => "added",
-        NodeKind::Merge { .. } => "merge",
+        TaskKind::Given => "given",
+        TaskKind::Planned => "planned",
+        TaskKind::Replanned => "replanned",
+        TaskKind::Added => "added",
+        TaskKind::Merge { .. } => "merge",
     }
 }
 

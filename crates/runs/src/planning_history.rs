@@ -1,15 +1,17 @@
 //! The history of a run as one JSON object a line: plans, judgements, refinements, replans, reflections, revisions,
 //! actions, completion; each with its type and time.
 //!
-//! Told out of the journal and written beside it, so that it can be read without Fixpoint. Not kept in memory.
+//! Computed record by record from the journal and written beside it, so that other programs can read it.
 
-use fixpoint_decide::run::{Move, Standing};
+use fixpoint_decide::run::{
+    Change, FinalReviewChange, PlanReviewChange, ReflectionChange, Run, RunChange, RunStatus, TaskChange,
+};
 use fixpoint_decide::task_run::Decision;
-use fixpoint_engine::{Record, Recorded};
+use fixpoint_engine::{Record, RecordedRun};
 use fixpoint_vocabulary::TaskState;
 use fixpoint_vocabulary::documents::{
-    CompletionDocument, CompletionPhase, CompletionStatus, CompletionSummary, PlanningDocument,
-    PlanningPhase, TaskDecomposition,
+    ActionPlan, CompletionDocument, CompletionPhase, CompletionStatus, CompletionSummary, PlanningDocument,
+    PlanningPhase, Subtask, TaskDecomposition,
 };
 use fixpoint_vocabulary::{Cause, Lang};
 use serde::Serialize;
@@ -17,42 +19,39 @@ use serde_json::{Value, json};
 
 use crate::diagnosis::cause_name;
 use crate::run_explanation::explain;
-use crate::story::Story;
+use crate::view::{FoldedRun, RunView};
 
 /// One line of the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HistoryLine {
-    /// What kind of thing happened.
+pub struct PlanningHistoryLine {
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// When, in RFC 3339 and UTC.
+    /// In RFC 3339 and UTC.
     pub timestamp: String,
     /// The number of the record.
     pub seq: u64,
-    /// What happened.
     #[serde(flatten)]
     pub payload: Value,
 }
 
-/// The whole history, in order.
-pub fn planning_history(recorded: &Recorded, lang: Lang) -> Vec<HistoryLine> {
+/// The whole history of a recorded run, in order.
+pub fn planning_history(recorded: &RecordedRun, lang: Lang) -> Vec<PlanningHistoryLine> {
     let mut lines = Vec::new();
-    let mut story = Story::of(&Recorded { opening: recorded.opening.clone(), records: Vec::new() });
-    for (seq, record) in (1u64..).zip(&recorded.records) {
-        story.add(record);
-        let line = |(kind, payload): (&'static str, Value)| HistoryLine {
-            kind,
-            timestamp: timestamp(record.at),
-            seq,
-            payload,
-        };
-        let steps = record.decision.moves.iter();
-        lines.extend(steps.filter_map(|step| told(step, &story, lang)).map(line));
-        if let Some(end) = completion(record, recorded, &story, lang) {
-            lines.push(line(("completion", end)));
-        }
-    }
+    FoldedRun::watched(recorded, |record, view| lines.extend(planning_lines(record, view, lang)));
     lines
+}
+
+/// The lines of the last record; `view` is the run after it.
+pub(crate) fn planning_lines(record: &Record, view: RunView<'_>, lang: Lang) -> Vec<PlanningHistoryLine> {
+    let line = |(kind, payload): (&'static str, Value)| PlanningHistoryLine {
+        kind,
+        timestamp: timestamp(record.at),
+        seq: view.history.seq(),
+        payload,
+    };
+    let steps = record.decision.changes.iter().filter_map(|step| told(step, view.run, lang));
+    let end = completion(record, view, lang).map(|end| ("completion", end));
+    steps.chain(end).map(line).collect()
 }
 
 /// A moment in RFC 3339 and UTC.
@@ -61,56 +60,77 @@ fn timestamp(milliseconds: u64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn told(step: &Move, story: &Story, lang: Lang) -> Option<(&'static str, Value)> {
-    if let Move::Planned { tasks, actions, .. } = step {
-        let document = PlanningDocument {
-            phase: PlanningPhase::Planning,
-            goal_understanding: story.run.planning().understanding.clone(),
-            task_decomposition: Some(TaskDecomposition {
-                reasoning: story
-                    .run
-                    .planning()
-                    .decomposition
-                    .as_ref()
-                    .map(|found| found.reasoning.clone())
-                    .unwrap_or_default(),
-                subtasks: tasks.clone(),
-            }),
-            action_plan: Some(actions.clone()),
-            error: None,
-            comment: String::new(),
-        };
-        return Some(("plan", json!({ "revision": story.run.review().revisions.len(), "plan": document })));
+fn told(change: &Change, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
+    match change {
+        Change::PlanReview(change) => plan_review(change, run, lang),
+        Change::Task(change) => task(change, lang),
+        Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
+            Some(("judgement", json!({ "is_complete": is_complete, "missing_aspects": missing })))
+        }
+        Change::Reflection(ReflectionChange::Reflected { document: Some(document), .. }) => {
+            Some(("reflection", json!(document)))
+        }
+        Change::Reflection(ReflectionChange::Revised { actions, error }) => {
+            Some(("revision", json!({ "reason": error, "updated_action_plan": actions })))
+        }
+        Change::Reflection(
+            ReflectionChange::Reflected { document: None, .. } | ReflectionChange::RevisionProposed { .. },
+        )
+        | Change::Run(_)
+        | Change::Planning(_)
+        | Change::Merge(_)
+        | Change::Delivery(_) => None,
     }
-    if let Move::PlanScored { revision, judgement } = step {
-        return Some(("judgement", json!({ "plan": revision + 1, "judgement": judgement })));
+}
+
+fn plan_review(change: &PlanReviewChange, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
+    match change {
+        PlanReviewChange::Planned { tasks, actions, .. } => {
+            let document = planning_document(tasks, actions, run);
+            Some(("plan", json!({ "revision": run.review().revisions.len(), "plan": document })))
+        }
+        PlanReviewChange::Scored { revision, judgement } => {
+            Some(("judgement", json!({ "plan": revision + 1, "judgement": judgement })))
+        }
+        PlanReviewChange::Decided { answer } => {
+            let mut answer = answer.clone();
+            fixpoint_vocabulary::Speak::speak(&mut answer, lang);
+            Some(("refinement", json!(answer)))
+        }
+        PlanReviewChange::Accepted { .. } | PlanReviewChange::Flagged { .. } => None,
     }
-    if let Move::PlanDecided { answer } = step {
-        let mut answer = answer.clone();
-        fixpoint_vocabulary::Speak::speak(&mut answer, lang);
-        return Some(("refinement", json!(answer)));
+}
+
+fn planning_document(tasks: &[Subtask], actions: &ActionPlan, run: &Run) -> PlanningDocument {
+    let planning = run.planning();
+    let reasoning = planning.decomposition.as_ref().map(|found| found.reasoning.clone());
+    PlanningDocument {
+        phase: PlanningPhase::Planning,
+        goal_understanding: planning.understanding.clone(),
+        task_decomposition: Some(TaskDecomposition {
+            reasoning: reasoning.unwrap_or_default(),
+            subtasks: tasks.to_vec(),
+        }),
+        action_plan: Some(actions.clone()),
+        error: None,
+        comment: String::new(),
     }
-    if let Move::TaskReplaced { task, children, reason } = step {
-        let children: Vec<Value> = children.iter().map(|child| json!(child.task)).collect();
-        let payload = json!({ "task": task, "reason": reason, "replaced_by": children });
-        return Some(("replan", payload));
+}
+
+fn task(change: &TaskChange, lang: Lang) -> Option<(&'static str, Value)> {
+    match change {
+        TaskChange::Replaced { task, children, reason } => {
+            let children: Vec<Value> = children.iter().map(|child| json!(child.task)).collect();
+            Some(("replan", json!({ "task": task, "reason": reason, "replaced_by": children })))
+        }
+        TaskChange::StateChanged { task, state, cause } => {
+            Some(("task", json!({ "task": task, "state": state, "cause": cause })))
+        }
+        TaskChange::Decided { task, decision, .. } => {
+            action(decision, lang).map(|attempt| ("action", json!({ "task": task, "attempt": attempt })))
+        }
+        TaskChange::Added { .. } | TaskChange::Started { .. } | TaskChange::Rewired { .. } => None,
     }
-    if let Move::Reflected { document: Some(document), .. } = step {
-        return Some(("reflection", json!(document)));
-    }
-    if let Move::Revised { actions, error } = step {
-        return Some(("revision", json!({ "reason": error, "updated_action_plan": actions })));
-    }
-    if let Move::TaskMoved { task, state, cause } = step {
-        return Some(("task", json!({ "task": task, "state": state, "cause": cause })));
-    }
-    if let Move::WholeJudged { is_complete, missing } = step {
-        return Some(("judgement", json!({ "is_complete": is_complete, "missing_aspects": missing })));
-    }
-    if let Move::Task { task, decision, .. } = step {
-        return action(decision, lang).map(|payload| ("action", json!({ "task": task, "attempt": payload })));
-    }
-    None
 }
 
 /// An attempt that was judged, which is the action of a coding agent.
@@ -126,13 +146,14 @@ fn action(decision: &Decision, lang: Lang) -> Option<Value> {
     }))
 }
 
-fn completion(record: &Record, recorded: &Recorded, story: &Story, lang: Lang) -> Option<Value> {
-    let is_last =
-        record.decision.moves.iter().any(|step| matches!(step, Move::End { .. } | Move::Pause { .. }));
-    let cause = story.cause().filter(|_| is_last)?;
-    let explanation = explain(recorded, story, lang);
+fn completion(record: &Record, view: RunView<'_>, lang: Lang) -> Option<Value> {
+    let is_rest =
+        |change: &Change| matches!(change, Change::Run(RunChange::End { .. } | RunChange::Pause { .. }));
+    let is_last = record.decision.changes.iter().any(is_rest);
+    let cause = view.cause().filter(|_| is_last)?;
+    let explanation = explain(view, lang);
     let count = |state: TaskState| {
-        let nodes = story.run.tasks().filter(|node| node.state == state && !node.is_merge());
+        let nodes = view.run.tasks().filter(|node| node.state == state && !node.is_merge());
         u32::try_from(nodes.count()).unwrap_or(u32::MAX)
     };
     let needs_person = cause.exit_code() == Some(5);
@@ -150,7 +171,7 @@ fn completion(record: &Record, recorded: &Recorded, story: &Story, lang: Lang) -
             current_state: None,
             recommendations: explanation.next,
         },
-        done: matches!(story.run.standing(), Standing::Ended { .. }),
+        done: matches!(view.run.status(), RunStatus::Ended { .. }),
         comment: String::new(),
     };
     serde_json::to_value(document).ok()

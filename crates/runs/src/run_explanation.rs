@@ -1,40 +1,39 @@
-//! How a whole run stands, in words: of one task its own, of a plan what became of its tasks.
+//! The state of a run in words: that of its only task, or that of its plan and the tasks of it.
 
-use fixpoint_decide::run::{Node, NodeKind, Standing, TaskSource};
-use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
+use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
+use fixpoint_vocabulary::{Cause, Lang, TaskState, Text, counted};
 
 use crate::diagnosis::cause_name;
-use crate::explanation::{Explanation, counted, explain_task, idle_hint};
-use crate::story::{Story, TaskStory};
+use crate::explanation::{Explanation, explain_task, idle_hint};
+use crate::view::{RunView, TaskView};
+use crate::words::state_words;
 
-/// Tasks that are named.
+/// Tasks that are listed.
 const MOST_TASKS: usize = 12;
-/// Beside no more tasks than these there is room to say what one of them came to.
+/// With so few tasks there is room for the evidence of the blocked one.
 const FEW_TASKS: usize = 4;
 const MOST_OF_ONE: usize = 4;
 
-/// Explains how a run stands.
-pub fn explain(recorded: &Recorded, story: &Story, lang: Lang) -> Explanation {
-    match (&story.run.order().tasks, story.first()) {
-        (TaskSource::Given(_), Some(task)) => explain_task(recorded, task, lang),
-        (TaskSource::Given(_) | TaskSource::Planned(_), _) => Teller { recorded, story, lang }.explain(),
+/// The state of a run, in words.
+pub fn explain(view: RunView<'_>, lang: Lang) -> Explanation {
+    match (&view.run.order().tasks, view.first()) {
+        (TaskSource::Given(_), Some(task)) => explain_task(view.run, task, lang),
+        (TaskSource::Given(_) | TaskSource::Planned(_), _) => RunExplainer { view, lang }.explain(),
     }
 }
 
-struct Teller<'a> {
-    recorded: &'a Recorded,
-    story: &'a Story,
+struct RunExplainer<'a> {
+    view: RunView<'a>,
     lang: Lang,
 }
 
-impl Teller<'_> {
+impl<'a> RunExplainer<'a> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
         Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
     }
 
     fn explain(&self) -> Explanation {
-        let what = match self.story.cause() {
+        let what = match self.view.cause() {
             Some(cause) => self.what(cause),
             None => self.working(),
         };
@@ -45,10 +44,10 @@ impl Teller<'_> {
         self.worked().filter(|node| node.state == state).count()
     }
 
-    /// The tasks that stand for something, without those that were replaced and those that only bring together.
-    fn worked(&self) -> impl Iterator<Item = &Node> {
-        let stands = |node: &&Node| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
-        self.story.run.tasks().filter(stands)
+    /// The tasks that count: without replaced ones and merges.
+    fn worked(&self) -> impl Iterator<Item = &TaskNode> {
+        let stands = |node: &&TaskNode| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
+        self.view.run.tasks().filter(stands)
     }
 
     fn what(&self, cause: Cause) -> String {
@@ -56,39 +55,43 @@ impl Teller<'_> {
         match cause {
             Cause::Done if all == 0 => self.say("The plan is accepted.", "計画は承認されました。"),
             Cause::Done => self.say(
-                format!("Done: {done} of {all} tasks, each with its evidence, brought together and checked."),
-                format!("完了: {all}件中{done}件のタスクが証拠付きで完了し、統合されました。"),
+                format!(
+                    "Done: {done} of {}, each verified, merged, and verified again.",
+                    counted(all, "task")
+                ),
+                format!("完了: タスク{all}件中{done}件。それぞれ検証し、マージ後に再び検証しました。"),
             ),
-            Cause::AlreadySatisfied => self
-                .say("Everything asked for was there already.", "求められたことはすでに満たされています。"),
+            Cause::AlreadySatisfied => {
+                self.say("Nothing to do: the goal is reached already.", "目標はすでに達成されています。")
+            }
             Cause::Partial => self.say(
-                format!("Partly done: {done} of {all} tasks; what is done is delivered, the rest is not."),
-                format!("一部完了: {all}件中{done}件。完了分のみ成果物に含まれます。"),
+                format!("Partly done: {done} of {}. The result contains only these.", counted(all, "task")),
+                format!("一部完了: タスク{all}件中{done}件。成果物に含まれるのは完了分だけです。"),
             ),
-            Cause::PlanRejected => self
-                .say("No plan was good enough to be carried out.", "実行に値する計画が得られませんでした。"),
+            Cause::PlanRejected => {
+                self.say("No plan was good enough to execute.", "実行できる水準の計画が得られませんでした。")
+            }
             Cause::PlanRefused => self.say(
-                "The plan holds something that must not be run.",
-                "計画に実行してはならないものが含まれています。",
+                "The plan contains something that must not be run.",
+                "計画に、実行してはならない内容が含まれています。",
             ),
             Cause::NeedsClarification => self.say(
                 "The goal is unclear, and nobody answered the questions.",
                 "目標が不明確で、質問への回答がありませんでした。",
             ),
-            Cause::ModelUnavailable => self.say(
-                "No model gave an answer that could be used.",
-                "使える回答を返すモデルがありませんでした。",
-            ),
+            Cause::ModelUnavailable => {
+                self.say("No model gave a usable answer.", "利用できる回答を返すモデルがありませんでした。")
+            }
             Cause::JudgeUnavailable => self.say(
-                "The judge gave no answer that could be read, so nothing counts as agreed.",
-                "判定者の回答が読めず、合意とはみなしません。",
+                "The judge gave no readable answer, so nothing counts as approved.",
+                "判定者の回答を読み取れないため、承認とはみなしません。",
             ),
             Cause::Budget => self.say(
                 "Paused: the budget does not allow the next step.",
-                "一時停止: 予算が次の一歩を許しません。",
+                "一時停止: 予算が足りず、次に進めません。",
             ),
             Cause::Stopped => {
-                self.say("Stopped by a person. The state is kept.", "人が停止しました。状態は残っています。")
+                self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
             cause @ (Cause::NotConverging
             | Cause::MaxIterations
@@ -107,8 +110,8 @@ impl Teller<'_> {
             | Cause::Dependency) => {
                 let name = cause_name(cause);
                 self.say(
-                    format!("Ended as {name}: {done} of {all} tasks are done."),
-                    format!("{name} で終了: {all}件中{done}件完了。"),
+                    format!("Ended ({name}): {done} of {} done.", counted(all, "task")),
+                    format!("終了（{name}）: タスク{all}件中{done}件が完了。"),
                 )
             }
         }
@@ -117,36 +120,36 @@ impl Teller<'_> {
     fn working(&self) -> String {
         let (running, done) = (self.count(TaskState::Running), self.count(TaskState::Done));
         match self.worked().count() {
-            0 => self.say("It is being planned.", "計画中です。"),
+            0 => self.say("Planning.", "計画中です。"),
             all => self.say(
-                format!("{done} of {all} tasks are done, {running} under way."),
-                format!("{all}件中{done}件完了、{running}件実行中。"),
+                format!("{done} of {} done, {running} running.", counted(all, "task")),
+                format!("タスク{all}件中{done}件が完了、{running}件を実行中です。"),
             ),
         }
     }
 
     fn evidence(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.story.obstacle.iter().cloned().collect();
-        lines.extend(self.story.unusable.iter().map(|problem| {
+        let mut lines: Vec<String> = self.view.history.last_error.iter().cloned().collect();
+        lines.extend(self.view.history.unusable_answer.iter().map(|problem| {
             self.say(
-                format!("the last answer could not be used: {problem}"),
-                format!("最後の回答は使えませんでした: {problem}"),
+                format!("the model's last answer could not be used: {problem}"),
+                format!("モデルの最後の回答を利用できませんでした: {problem}"),
             )
         }));
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
-        lines.extend(self.story.run.review().findings.iter().cloned());
-        let in_vain = self.story.run.waiting_in_vain();
-        for node in self.story.run.tasks().take(MOST_TASKS) {
+        lines.extend(self.view.run.review().findings.iter().cloned());
+        let in_vain = self.view.run.waiting_in_vain();
+        for node in self.view.run.tasks().take(MOST_TASKS) {
             let is_in_vain = in_vain.contains(node.id());
             lines.push(self.task_line(node, is_in_vain));
         }
         if let Some(task) = self.stuck() {
-            let told = explain_task(self.recorded, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
+            let told = explain_task(self.view.run, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
             lines.extend(told);
         }
         lines.extend(
-            self.story
+            self.view
                 .run
                 .missing_aspects()
                 .iter()
@@ -155,30 +158,31 @@ impl Teller<'_> {
         lines
     }
 
-    /// What is not certain about the goal: what was asked, what was assumed, and what cannot be done of it.
+    /// Open questions about the goal, assumptions, and what is not possible.
     fn goal_lines(&self) -> Vec<String> {
-        let planning = self.story.run.planning();
+        let planning = self.view.run.planning();
         let line =
             |en: &str, ja: &str, item: &String| self.say(format!("{en}: {item}"), format!("{ja}: {item}"));
         let mut lines: Vec<String> =
-            self.story.questions.iter().map(|item| line("asked", "質問", item)).collect();
+            self.view.history.questions.iter().map(|item| line("asked", "質問", item)).collect();
         let understanding =
             planning.understanding.iter().flat_map(|understanding| &understanding.assumptions);
-        lines.extend(understanding.map(|item| line("assumed", "仮定", item)));
+        lines.extend(understanding.map(|item| line("assumption", "仮定", item)));
         if let Some(partial) = &planning.partial {
             lines.extend(partial.infeasible.iter().map(|item| line("not possible", "実行不可", item)));
-            lines.extend(partial.alternatives.iter().map(|item| line("instead", "代替案", item)));
+            lines.extend(partial.alternatives.iter().map(|item| line("alternative", "代替案", item)));
         }
         lines
     }
 
     fn plan_line(&self) -> Option<String> {
-        let review = self.story.run.review();
+        let review = self.view.run.review();
         let plan = review.plan()?;
         let last = review.decisions.last()?;
-        let score = plan
-            .score()
-            .map_or_else(String::new, |score| format!(", {:.0} (n={})", score.get(), plan.scores().len()));
+        let score = plan.score().map_or_else(String::new, |score| {
+            let (score, times) = (score.get(), plan.scores().len());
+            self.say(format!(", score {score:.0} (n={times})"), format!("、{score:.0}点 (n={times})"))
+        });
         let reason = last.reason.text.in_lang(self.lang);
         Some(self.say(
             format!(
@@ -186,27 +190,32 @@ impl Teller<'_> {
                 counted(plan.tasks.len(), "task"),
                 counted(review.revisions.len(), "revision")
             ),
-            format!("計画: {}タスク{score}、{}版: {reason}", plan.tasks.len(), review.revisions.len()),
+            format!("計画: タスク{}件{score}、{}版: {reason}", plan.tasks.len(), review.revisions.len()),
         ))
     }
 
-    fn task_line(&self, node: &Node, is_in_vain: bool) -> String {
+    fn task_line(&self, node: &TaskNode, is_in_vain: bool) -> String {
         let attempts = node.run.as_ref().map_or(0, |run| run.attempts());
         let state = match (node.state, node.cause, is_in_vain) {
-            (_, _, true) => "blocked (dependency)".to_string(),
-            (TaskState::Blocked, Some(cause), false) => format!("blocked ({})", cause_name(cause)),
+            (_, _, true) => {
+                format!("{} ({})", state_words(TaskState::Blocked, self.lang), cause_name(Cause::Dependency))
+            }
+            (TaskState::Blocked, Some(cause), false) => {
+                format!("{} ({})", state_words(TaskState::Blocked, self.lang), cause_name(cause))
+            }
             (TaskState::ReplacedByReplan, ..) => {
                 let names: Vec<&str> = node.replaced_by.iter().map(|id| id.as_str()).collect();
-                format!("replaced by {}", names.join(", "))
+                let names = names.join(", ");
+                self.say(format!("replaced by {names}"), format!("{names} に分割"))
             }
-            (TaskState::Done, ..) if self.story.run.left_out().any(|id| id == node.id()) => {
-                "done, left out of the result".to_string()
+            (TaskState::Done, ..) if self.view.run.left_out().any(|id| id == node.id()) => {
+                self.say("done, left out of the result", "完了（成果物には含まれません）")
             }
-            (state, ..) => state_name(state).to_string(),
+            (state, ..) => state_words(state, self.lang).to_string(),
         };
         let kind = match node.kind {
-            NodeKind::Merge { .. } => " (merge)",
-            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
+            TaskKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
+            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => String::new(),
         };
         self.say(
             format!("{}{kind}: {state}, {}", node.id(), counted(attempts as usize, "attempt")),
@@ -214,80 +223,67 @@ impl Teller<'_> {
         )
     }
 
-    /// The task that stands in the way of a small run.
-    fn stuck(&self) -> Option<&TaskStory> {
-        let mut blocked = self.story.run.tasks().filter(|node| node.state == TaskState::Blocked);
+    /// The one blocked task of a small run.
+    fn stuck(&self) -> Option<TaskView<'a>> {
+        let mut blocked = self.view.run.tasks().filter(|node| node.state == TaskState::Blocked);
         let (node, others) = (blocked.next()?, blocked.next());
-        let is_told = others.is_none() && self.story.run.tasks().count() <= FEW_TASKS;
-        self.story.tasks.iter().find(|task| task.id == *node.id()).filter(|_| is_told)
+        let is_told = others.is_none() && self.view.run.tasks().count() <= FEW_TASKS;
+        self.view.task(node.id()).filter(|_| is_told)
     }
 
     fn look(&self) -> String {
         self.say(
-            "`fixpoint diff` shows the result, `fixpoint apply` brings it into the working tree",
+            "`fixpoint diff` shows the result, `fixpoint apply` applies it to the working tree",
             "`fixpoint diff` で結果を表示、`fixpoint apply` で作業ツリーに反映します",
         )
     }
 
     fn next(&self) -> Vec<String> {
-        let Some(cause) = self.story.cause() else { return Vec::new() };
-        let blocked = self.story.run.tasks().find(|node| node.state == TaskState::Blocked);
+        let Some(cause) = self.view.cause() else { return Vec::new() };
+        let blocked = self.view.run.tasks().find(|node| node.state == TaskState::Blocked);
         match (cause, blocked) {
             (Cause::AlreadySatisfied, _) => {
                 vec![self.say("There is nothing left to do.", "これ以上することはありません。")]
             }
             (Cause::Done, _) if self.worked().count() == 0 => {
-                vec![self.say("`fixpoint run` carries the plan out", "`fixpoint run` で計画を実行します")]
+                vec![self.say("`fixpoint run` executes the plan", "`fixpoint run` で計画を実行します")]
             }
             (Cause::Done, _) => vec![self.look()],
             (Cause::Partial, None) => vec![self.look()],
             (Cause::Budget, _) => vec![self.say(
-                "`fixpoint resume RUN --budget +2usd` goes on with more",
-                "`fixpoint resume RUN --budget +2usd` で予算を足して続行",
+                "to continue with a larger budget: `fixpoint resume --budget +2usd`",
+                "予算を増やして続行するには `fixpoint resume --budget +2usd`",
             )],
             (Cause::NeedsClarification, _) => vec![self.say(
-                "say it in the goal, or run it where questions can be answered",
-                "目標に書き加えるか、質問に答えられる環境で実行してください",
+                "answer the questions in the goal, or run it in a terminal without --non-interactive",
+                "質問の答えを目標に書き加えるか、端末で --non-interactive を付けずに実行してください",
             )],
-            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.story.run.standing() {
-                Standing::Ended { .. } => vec![self.say(
-                    "name another model in `models.planner` or `models.judge`, give answers more room with \
-                     `models.max_output_tokens`, or take the goal as one task with `--no-plan`; then begin a new run",
+            (Cause::ModelUnavailable | Cause::JudgeUnavailable, _) => match self.view.run.status() {
+                RunStatus::Ended { .. } => vec![self.say(
+                    "set another model in `models.planner` or `models.judge`, raise `models.max_output_tokens`, or use \
+                     `--no-plan`; then start a new run",
                     "`models.planner` や `models.judge` に別のモデルを指定する、`models.max_output_tokens` を増やす、\
-                     または `--no-plan` で目標を一つのタスクとして、新しく実行してください",
+                     または `--no-plan` を使うなどして、新しく実行してください",
                 )],
-                Standing::New | Standing::Working | Standing::Paused { .. } => vec![self.say(
-                    "`fixpoint doctor` says which models were found; then `fixpoint resume RUN`",
-                    "`fixpoint doctor` でモデルを確認し、`fixpoint resume RUN` で続行",
+                RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } => vec![self.say(
+                    "`fixpoint doctor` lists the available models; then `fixpoint resume` continues the run",
+                    "`fixpoint doctor` で利用できるモデルを確認し、`fixpoint resume` で再開してください",
                 )],
             },
             (_, Some(node)) => {
                 let path = format!("context/{}/diagnosis.md", node.id());
                 let again = self.say(
                     format!(
-                        "read {path} in the run's directory; `fixpoint resume RUN --task {}` tries again",
+                        "`fixpoint show` prints the diagnosis ({path}); `fixpoint resume --task {}` retries the task",
                         node.id()
                     ),
-                    format!("{path} を読み、`fixpoint resume RUN --task {}` で再試行", node.id()),
+                    format!("診断（{path}）は `fixpoint show` で表示、再試行は `fixpoint resume --task {}`", node.id()),
                 );
                 let look = (cause == Cause::Partial).then(|| self.look());
-                let hint = self.stuck().and_then(|task| idle_hint(self.recorded, task, self.lang));
+                let hint = self.stuck().and_then(|task| idle_hint(self.view.run, task, self.lang));
                 look.into_iter().chain(hint).chain([again]).collect()
             }
-            (_, None) => vec![self.say("`fixpoint resume RUN` goes on", "`fixpoint resume RUN` で続行")],
+            (_, None) => vec![self.say("`fixpoint resume` continues the run", "`fixpoint resume` で再開します")],
         }
-    }
-}
-
-/// The word for a state, as people are shown it.
-pub fn state_name(state: TaskState) -> &'static str {
-    match state {
-        TaskState::Ready => "ready",
-        TaskState::Running => "running",
-        TaskState::NeedsContinuation => "needs continuation",
-        TaskState::Done => "done",
-        TaskState::Blocked => "blocked",
-        TaskState::Cancelled => "cancelled",
-        TaskState::ReplacedByReplan => "replaced",
     }
 }

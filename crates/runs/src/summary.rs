@@ -1,43 +1,41 @@
-//! A run in one object: what `--json` prints and what people are shown.
+//! A run in one object, as `--json` prints it.
 
 use std::collections::BTreeSet;
 
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::Standing;
-use fixpoint_decide::task_run::Step;
-use fixpoint_engine::Recorded;
-use fixpoint_vocabulary::brief::Delivery;
+use fixpoint_decide::run::RunStatus;
+use fixpoint_decide::task_run::TaskStatus;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
-use fixpoint_vocabulary::{Cause, Lang, Text};
+use fixpoint_vocabulary::{Cause, Lang, Text, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnosis::Diagnosis;
-use crate::directory::RunId;
+use crate::directory::RunDirectory;
+use crate::history::{Iteration, TaskHistory};
 use crate::phase_time::PhaseTime;
 use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
-use crate::story::{Iteration, Story, TaskStory};
+use crate::view::{RunView, TaskView};
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// A process works on it.
+    /// A process is working on it.
     Running,
-    /// It waits for somebody; `resume` goes on.
+    /// It waits for a person; `resume` continues it.
     Paused,
-    /// Its process is gone in the middle of the work; `resume` goes on.
+    /// Its process died in the middle of the work; `resume` continues it.
     Interrupted,
-    /// Everything asked for was done and shown.
+    /// Done, with proof, or there was nothing to do.
     Done,
-    /// It ended without that.
+    /// It ended without a proven result; the cause says why.
     Failed,
 }
 
 impl Status {
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -48,39 +46,39 @@ impl Status {
         }
     }
 
-    /// How a run stands, and whether somebody works on it.
-    pub const fn of(standing: Standing, holder: Option<u32>) -> Self {
+    /// `holder` is the process that works on the run.
+    pub const fn of(standing: RunStatus, holder: Option<u32>) -> Self {
         match (standing, holder) {
-            (Standing::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
-            (Standing::Ended { .. }, _) => Self::Failed,
-            (Standing::Paused { .. }, None) => Self::Paused,
-            (Standing::New | Standing::Working, None) => Self::Interrupted,
-            (Standing::Paused { .. } | Standing::New | Standing::Working, Some(_)) => Self::Running,
+            (RunStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
+            (RunStatus::Ended { .. }, _) => Self::Failed,
+            (RunStatus::Paused { .. }, None) => Self::Paused,
+            (RunStatus::New | RunStatus::Working, None) => Self::Interrupted,
+            (RunStatus::Paused { .. } | RunStatus::New | RunStatus::Working, Some(_)) => Self::Running,
         }
     }
 
-    /// How one task stands.
-    pub const fn of_task(step: Step) -> Self {
-        match step {
-            Step::Ended { cause: Cause::Done | Cause::AlreadySatisfied } => Self::Done,
-            Step::Ended { .. } => Self::Failed,
-            Step::Paused { .. } => Self::Paused,
-            Step::New | Step::Working { .. } => Self::Interrupted,
+    /// A task that is neither paused nor over counts as interrupted: whether a process works on it is not known here.
+    pub const fn of_task(status: TaskStatus) -> Self {
+        match status {
+            TaskStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied } => Self::Done,
+            TaskStatus::Ended { .. } => Self::Failed,
+            TaskStatus::Paused { .. } => Self::Paused,
+            TaskStatus::New | TaskStatus::Working { .. } => Self::Interrupted,
         }
     }
 }
 
-/// A failure, for people and programs.
+/// One failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureLine {
-    /// What makes it the same from attempt to attempt.
+    /// Identifies the same failure in different attempts.
     pub fingerprint: String,
-    /// The test, if it is one.
+    /// The name of the test, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What it said.
+    /// The message.
     pub message: String,
-    /// Where, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -88,7 +86,7 @@ pub struct FailureLine {
 impl From<&ReportedFailure> for FailureLine {
     fn from(failure: &ReportedFailure) -> Self {
         Self {
-            fingerprint: failure.fingerprint.clone(),
+            fingerprint: failure.fingerprint().to_string(),
             test: failure.test().map(ToString::to_string),
             message: failure.message.to_string(),
             place: failure.place.clone(),
@@ -96,38 +94,40 @@ impl From<&ReportedFailure> for FailureLine {
     }
 }
 
-/// A path or a limit outside the scope.
-pub type Violation = String;
+/// Names as they are published, sorted.
+pub fn texts<T: ToString>(names: impl IntoIterator<Item = T>) -> BTreeSet<String> {
+    names.into_iter().map(|name| name.to_string()).collect()
+}
 
 /// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IterationLine {
-    /// Its number, from 1.
+    /// The number of the attempt in its task, from 1.
     pub n: u32,
-    /// The task.
+    /// The id of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The stage it was made at.
+    /// The stage of the convergence controller during the attempt.
     pub stage: u32,
-    /// What it came to.
+    /// How it compares with the attempts before it.
     pub progress: ProgressKind,
-    /// Why that, in words.
+    /// The reason for the decision after it, in words.
     pub reason: String,
-    /// What still stands in the way.
+    /// Failures that must be gone before the task is done.
     pub new_failures: Vec<FailureLine>,
-    /// What it changed outside the scope.
-    pub scope_violations: Vec<Violation>,
-    /// Failed before and fails now: tolerated.
+    /// Changed paths and exceeded limits out of scope.
+    pub scope_violations: Vec<String>,
+    /// Failed at the base and still fail; tolerated.
     pub known: BTreeSet<String>,
-    /// Known to fail sometimes: tolerated.
+    /// Failed at the base sometimes; tolerated.
     pub flaky: BTreeSet<String>,
-    /// Fails sometimes and never did before.
+    /// Fail sometimes, and never did at the base.
     pub newly_flaky: BTreeSet<String>,
-    /// Passed before and is no longer run.
+    /// Passed at the base and are no longer run.
     pub vanished: BTreeSet<String>,
-    /// The commit it came to.
+    /// The commit with its changes.
     pub commit: String,
-    /// Its tree.
+    /// The tree of that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// Files that differ from the base.
@@ -140,20 +140,20 @@ pub struct IterationLine {
     /// The agent's exit code, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The agent's last words, which are no evidence.
+    /// The last message of the agent; it is not evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_words: Option<String>,
-    /// Tokens the agent says it used.
+    /// Tokens, as the agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Milliseconds the agent took.
+    /// Milliseconds that the agent ran.
     pub agent_ms: u64,
-    /// Milliseconds the checks took.
+    /// Milliseconds that the checks ran.
     pub checks_ms: u64,
 }
 
 impl IterationLine {
-    fn of(task: &TaskStory, iteration: &Iteration, lang: Lang) -> Self {
+    fn of(task: &TaskHistory, iteration: &Iteration, lang: Lang) -> Self {
         let judged = &iteration.judged;
         let attempt = iteration.attempt.as_ref();
         let end = |end: AgentEnd| match end {
@@ -170,10 +170,10 @@ impl IterationLine {
             reason: judged.verdict.reason.text.in_lang(lang).to_string(),
             new_failures: judged.failures.iter().map(FailureLine::from).collect(),
             scope_violations: judged.outside.clone(),
-            known: judged.seen.known.clone(),
-            flaky: judged.seen.flaky.clone(),
-            newly_flaky: judged.seen.newly_flaky.clone(),
-            vanished: judged.seen.vanished.clone(),
+            known: texts(&judged.comparison.known),
+            flaky: texts(&judged.comparison.flaky),
+            newly_flaky: texts(&judged.comparison.newly_flaky),
+            vanished: texts(&judged.comparison.vanished),
             commit: judged.commit.to_string(),
             tree: judged.attempt.tree.clone(),
             changed_files: attempt.map_or(0, |made| made.result.changed_files),
@@ -188,90 +188,92 @@ impl IterationLine {
     }
 }
 
-/// What a run cost.
+/// What a run used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Attempts begun, those cut short included.
+    /// Attempts started, including interrupted ones.
     pub attempts: u64,
-    /// Commands that were cut short.
+    /// Commands that a crash or a stop interrupted.
     pub interruptions: u32,
-    /// Checks that ran, whole or in part.
+    /// Check runs, including partial ones.
     pub check_runs: u64,
     /// Seconds of work.
     pub seconds: u64,
-    /// Tokens of agents and models, those out of a cache included, as far as they were told.
+    /// Tokens of agents and models, including cached ones, as far as they are reported.
     #[serde(default)]
     pub tokens: u64,
-    /// US dollars of agents and models, where anybody told a price. At least so many where only one of them did.
+    /// US dollars of agents and models, where a price is known; a lower bound where only one of them has a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// The part of the agents.
+    /// UsageLine by agents.
     #[serde(default)]
-    pub agents: Used,
-    /// The part of the models that plan and judge.
+    pub agents: UsageLine,
+    /// UsageLine by the models that plan and judge.
     #[serde(default)]
-    pub models: Used,
+    pub models: UsageLine,
 }
 
-/// What was used, as far as it was told.
+/// Tokens and money, as far as they are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Used {
-    /// Tokens, those out of a cache included.
+pub struct UsageLine {
+    /// Tokens, including cached ones.
     pub tokens: u64,
-    /// US dollars, where a price was told.
+    /// US dollars, where a price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
 }
 
-impl Used {
+impl UsageLine {
     fn of(usage: Usage) -> Self {
         Self { tokens: usage.tokens(), usd: usage.cost.map(MicroUsd::usd) }
     }
 
-    /// Whether something was used and nobody said what it costs.
-    const fn is_priceless(self) -> bool {
+    /// Whether tokens were used whose price is unknown.
+    const fn has_unknown_price(self) -> bool {
         self.tokens > 0 && self.usd.is_none()
     }
 }
 
 impl Cost {
-    /// What a run cost so far.
-    pub fn of(story: &Story) -> Self {
-        let ledger = story.run.ledger();
+    pub fn of(view: RunView<'_>) -> Self {
+        let ledger = view.run.ledger();
         let used = ledger.models + ledger.agents;
-        let (agents, models) = (Used::of(ledger.agents), Used::of(ledger.models));
+        let (agents, models) = (UsageLine::of(ledger.agents), UsageLine::of(ledger.models));
         // That the one part is free says nothing about the whole while nobody knows the price of the other.
-        let is_known = |cost: &MicroUsd| cost.0 > 0 || !(agents.is_priceless() || models.is_priceless());
+        let is_known =
+            |cost: &MicroUsd| cost.0 > 0 || !(agents.has_unknown_price() || models.has_unknown_price());
         Self {
             agents,
             models,
             attempts: ledger.spent().attempts,
-            interruptions: story.interruptions,
-            check_runs: story.check_runs,
+            interruptions: view.history.interruptions,
+            check_runs: view.history.check_runs,
             seconds: ledger.seconds(),
             tokens: used.tokens(),
             usd: used.cost.filter(is_known).map(MicroUsd::usd),
         }
     }
 
-    /// What models were paid for, in words; nothing where nothing is known.
+    /// In words; `None` where neither tokens nor a price are known.
     pub fn used(&self, lang: Lang) -> Option<String> {
         let tokens = (self.tokens > 0).then(|| grouped(self.tokens));
         // A few cents are worth their digits.
-        let usd = self.usd.map(|usd| if usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") });
-        let is_partial = self.agents.is_priceless() || self.models.is_priceless();
-        let parts = |of_tokens: &str, at_least: &str| {
-            let tokens = tokens.iter().map(|tokens| format!("{tokens} {of_tokens}"));
+        let is_small = |usd: f64| usd > 0.0 && usd < 0.1;
+        let usd = self.usd.map(|usd| if is_small(usd) { format!("${usd:.4}") } else { format!("${usd:.2}") });
+        let is_partial = self.agents.has_unknown_price() || self.models.has_unknown_price();
+        let parts = |of_tokens: fn(&str) -> String, at_least: &str, between: &str| {
+            let tokens = tokens.iter().map(|tokens| of_tokens(tokens));
             let usd = usd.iter().map(|usd| if is_partial { format!("{at_least}{usd}") } else { usd.clone() });
-            tokens.chain(usd).collect::<Vec<_>>().join(", ")
+            tokens.chain(usd).collect::<Vec<_>>().join(between)
         };
-        let (en, ja) = (parts("tokens", "at least "), parts("トークン", "少なくとも"));
+        let en = parts(|tokens| counted(tokens, "token"), "at least ", ", ");
+        let ja = parts(|tokens| format!("{tokens}トークン"), "少なくとも", "、");
         let text = Text::new(format!("Used: {en}"), format!("使用: {ja}"));
         (tokens.is_some() || usd.is_some()).then(|| text.in_lang(lang).to_string())
     }
 }
 
-/// A number that can be read: `12,345`.
+/// A number with separators: `12,345`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -287,108 +289,86 @@ fn grouped(number: u64) -> String {
 /// A run in one object.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Its name.
+    /// The name of the run.
     pub run: String,
-    /// How it stands.
+    /// The state of the run.
     pub status: Status,
-    /// Why it ended or waits.
+    /// Why it ended or is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// The process that works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// When it began, in milliseconds since 1970.
+    /// When it started, in milliseconds since 1970.
     pub began_ms: u64,
-    /// When something was recorded last.
+    /// When the last record was written, in milliseconds since 1970.
     pub latest_ms: u64,
-    /// What a result rests on.
+    /// What proves the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
-    /// The commit all attempts are compared with.
+    /// The commit that all attempts are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The commit that is the result, or the best attempt.
+    /// The commit of the result, or of the best attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The branch that holds the result; only where it is done.
+    /// The branch with the result.
     pub branch: Option<String>,
-    /// Failed at the base every time.
+    /// Failures that occurred in every run at the base.
     pub known_at_base: BTreeSet<String>,
-    /// Failed at the base sometimes.
+    /// Failures that occurred in some runs at the base.
     pub flaky_at_base: BTreeSet<String>,
-    /// The plan, where there is one.
+    /// The plan, of `run` and `plan`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanLine>,
-    /// The tasks, where there are several.
+    /// The tasks of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskLine>,
-    /// The attempts.
+    /// All judged attempts.
     pub iterations: Vec<IterationLine>,
-    /// What stood in the way of a command.
+    /// The error of the last command that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
-    /// Why it did not get there.
+    /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,
-    /// What it cost.
+    /// What it used.
     pub cost: Cost,
-    /// How long it was in each of its phases.
+    /// How long each phase took.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseTime>,
-    /// Where its files are.
+    /// The directory with its files.
     pub directory: String,
 }
 
-/// Whether a run left a branch: something is done, in part or as a whole, and nothing else was asked for.
-fn has_branch(recorded: &Recorded, story: &Story) -> bool {
-    let is_delivered = match story.run.standing() {
-        Standing::Ended { cause } => {
-            matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable)
-        }
-        Standing::New | Standing::Working | Standing::Paused { .. } => false,
-    };
-    let is_patch = recorded.opening.brief.as_ref().is_some_and(|brief| match brief.delivery {
-        Delivery::Patch(_) => true,
-        Delivery::Branch | Delivery::Into(_) => false,
-    });
-    let result = story.result();
-    let is_changed = result.is_some() && result.as_ref() != story.base().map(|base| &base.commit);
-    is_delivered && is_changed && !is_patch
-}
-
 impl Summary {
-    /// Sums a run up.
-    pub fn of(run: &RunId, recorded: &Recorded, holder: Option<u32>, directory: &str, lang: Lang) -> Self {
-        let story = Story::of(recorded);
-        let (known_at_base, flaky_at_base) = story.first().map(TaskStory::known_at_base).unwrap_or_default();
-        let status = Status::of(story.run.standing(), holder);
+    /// `holder` is the process that works on the run.
+    pub fn of(directory: &RunDirectory, view: RunView<'_>, holder: Option<u32>, lang: Lang) -> Self {
+        let (known_at_base, flaky_at_base) = view.first().map(TaskView::known_at_base).unwrap_or_default();
+        let status = Status::of(view.run.status(), holder);
+        let iterations = view.iterations().map(|(task, iteration)| IterationLine::of(task, iteration, lang));
+        let diagnosed = view.stopped().filter(|_| status == Status::Failed);
         Self {
-            run: run.to_string(),
+            run: directory.id.to_string(),
             status,
-            cause: story.cause(),
+            cause: view.cause(),
             pid: holder,
-            began_ms: story.began,
-            latest_ms: story.latest,
-            proof: story.proof(),
-            base: story.base().map(|base| base.commit.to_string()),
-            result: story.result().map(|commit| commit.to_string()),
-            branch: has_branch(recorded, &story).then(|| format!("fixpoint/{run}")),
-            known_at_base,
-            flaky_at_base,
-            iterations: story
-                .iterations()
-                .map(|(task, iteration)| IterationLine::of(task, iteration, lang))
-                .collect(),
-            plan: plan_line(&story, lang),
-            tasks: task_lines(&story),
-            obstacle: story.obstacle.clone(),
-            diagnosis: story
-                .stopped()
-                .filter(|_| status == Status::Failed)
-                .map(|task| Diagnosis::of(recorded, task, lang)),
-            cost: Cost::of(&story),
-            phases: story.times.lines(),
-            directory: directory.to_string(),
+            began_ms: view.history.began,
+            latest_ms: view.history.latest,
+            proof: view.proof(),
+            base: view.base().map(|base| base.commit.to_string()),
+            result: view.result().map(|commit| commit.to_string()),
+            branch: view.run.delivered().and_then(|delivered| Some(delivered.branch.as_ref()?.name.clone())),
+            known_at_base: texts(&known_at_base),
+            flaky_at_base: texts(&flaky_at_base),
+            iterations: iterations.collect(),
+            plan: plan_line(view.run, lang),
+            tasks: task_lines(view),
+            obstacle: view.history.last_error.clone(),
+            diagnosis: diagnosed.map(|task| Diagnosis::of(view.run, task, lang)),
+            cost: Cost::of(view),
+            phases: view.history.times.lines(),
+            directory: directory.path.to_string_lossy().into_owned(),
         }
     }
 }
@@ -398,8 +378,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_is_told_as_far_as_it_is_known() {
-        let (agents, models) = (Used::default(), Used::default());
+    fn usage_in_words() {
+        let (agents, models) = (UsageLine::default(), UsageLine::default());
         let cost = Cost {
             attempts: 1,
             interruptions: 0,
@@ -410,17 +390,23 @@ mod tests {
             agents,
             models,
         };
-        let used = |tokens, usd, lang| Cost { tokens, usd, ..cost.clone() }.used(lang);
-        assert_eq!(used(0, None, Lang::En), None);
-        assert_eq!(used(999, None, Lang::En).as_deref(), Some("Used: 999 tokens"));
-        assert_eq!(used(1_234_567, Some(0.125), Lang::En).as_deref(), Some("Used: 1,234,567 tokens, $0.12"));
-        assert_eq!(used(0, Some(2.0), Lang::Ja).as_deref(), Some("使用: $2.00"));
-        assert_eq!(used(0, Some(0.0123), Lang::En).as_deref(), Some("Used: $0.0123"));
-        assert_eq!(used(1000, None, Lang::Ja).as_deref(), Some("使用: 1,000 トークン"));
-        // An agent that tells no price may have cost anything.
-        let agents = Used { tokens: 5, usd: None };
+        let table = [
+            ("nothing known", 0, None, Lang::En, None),
+            ("tokens", 999, None, Lang::En, Some("Used: 999 tokens")),
+            ("one token", 1, Some(0.0), Lang::En, Some("Used: 1 token, $0.00")),
+            ("large numbers", 1_234_567, Some(0.125), Lang::En, Some("Used: 1,234,567 tokens, $0.12")),
+            ("money", 0, Some(2.0), Lang::Ja, Some("使用: $2.00")),
+            ("a few cents", 0, Some(0.0123), Lang::En, Some("Used: $0.0123")),
+            ("tokens in Japanese", 1000, None, Lang::Ja, Some("使用: 1,000トークン")),
+        ];
+        for (name, tokens, usd, lang, expected) in table {
+            let words = Cost { tokens, usd, ..cost.clone() }.used(lang);
+            assert_eq!(words.as_deref(), expected, "{name}");
+        }
+        // An agent that reports no price may have cost anything.
+        let agents = UsageLine { tokens: 5, usd: None };
         let partial = Cost { tokens: 9, usd: Some(0.5), agents, ..cost };
         assert_eq!(partial.used(Lang::En).as_deref(), Some("Used: 9 tokens, at least $0.50"));
-        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9 トークン, 少なくとも$0.50"));
+        assert_eq!(partial.used(Lang::Ja).as_deref(), Some("使用: 9トークン、少なくとも$0.50"));
     }
 }

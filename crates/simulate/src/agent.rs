@@ -8,7 +8,6 @@ use fixpoint_vocabulary::work::AgentEnd;
 use crate::random::Random;
 use crate::state::{Build, State, named};
 
-/// How an agent behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agent {
     /// Fixes something nearly every time, and changes nothing when nothing is wrong.
@@ -33,11 +32,9 @@ pub enum Agent {
     Hangs,
     /// Dies in the middle of its work, which then may not even build.
     Crashes,
-    /// Changes nothing at all.
     Idles,
 }
 
-/// How an agent left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Leaving {
     pub(crate) end: AgentEnd,
@@ -47,7 +44,6 @@ pub(crate) struct Leaving {
 const EXITED: Leaving = Leaving { end: AgentEnd::Exited, exit_code: Some(0) };
 
 impl Agent {
-    /// Every character.
     pub const ALL: [Self; 12] = [
         Self::Fixes,
         Self::SlowFixes,
@@ -86,7 +82,6 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// Works once.
     pub(crate) fn work(self, number: u32, state: &mut State, random: &mut Random) -> Leaving {
         let chance = random.unit();
         let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();

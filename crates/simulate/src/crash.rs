@@ -9,7 +9,6 @@ use crate::machine::{Interrupted, Machine};
 use crate::project::Project;
 use crate::task::{rough, simulate_task};
 
-/// Where the power goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crash {
     /// After so many bytes written.

@@ -6,8 +6,8 @@
 use core::fmt;
 
 use fixpoint_decide::run::Decision;
-use fixpoint_decide::task_run::Judged;
-use fixpoint_engine::{Ending, Record, Recorded};
+use fixpoint_decide::task_run::JudgedAttempt;
+use fixpoint_engine::{EngineExit, Record, RecordedRun};
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 
 use crate::performer::Cost;
@@ -17,18 +17,15 @@ use crate::performer::Cost;
 pub(crate) struct Happening {
     /// How a command ended, if it was that.
     pub(crate) end: Option<CommandEnd>,
-    /// What was decided.
     pub(crate) decision: Decision,
 }
 
 /// How a simulated task ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// How.
-    pub ending: Ending,
+    pub ending: EngineExit,
     /// The commits its attempts came to, in order.
     pub results: Vec<String>,
-    /// Attempts that were made.
     pub attempts: u32,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) cost: Cost,
@@ -37,8 +34,7 @@ pub struct Finished {
 /// In what two runs of the same task differ: a defect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disagreement {
-    /// They ended otherwise.
-    Ending,
+    EngineExit,
     /// Their attempts came to other commits.
     Results,
     /// An attempt was judged otherwise.
@@ -56,7 +52,7 @@ pub enum Disagreement {
 impl fmt::Display for Disagreement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ending => formatter.write_str("the task ended otherwise"),
+            Self::EngineExit => formatter.write_str("the task ended otherwise"),
             Self::Results => formatter.write_str("the attempts came to other commits"),
             Self::Verdict { place } => write!(formatter, "verdict {place} is another one"),
             Self::Decision { place } => write!(formatter, "decision {place} is another one"),
@@ -65,7 +61,7 @@ impl fmt::Display for Disagreement {
 }
 
 impl Finished {
-    pub(crate) fn of(ending: Ending, results: Vec<String>, recorded: Recorded, cost: Cost) -> Self {
+    pub(crate) fn of(ending: EngineExit, results: Vec<String>, recorded: RecordedRun, cost: Cost) -> Self {
         let is_attempt = |record: &&Record| {
             matches!(
                 &record.event,
@@ -78,15 +74,15 @@ impl Finished {
     }
 
     /// The verdicts on its attempts, in order.
-    pub fn verdicts(&self) -> impl Iterator<Item = &Judged> {
-        let decisions = self.happenings.iter().flat_map(|happening| happening.decision.of_tasks());
+    pub fn verdicts(&self) -> impl Iterator<Item = &JudgedAttempt> {
+        let decisions = self.happenings.iter().flat_map(|happening| happening.decision.task_decisions());
         decisions.filter_map(|(_, decision)| decision.judged.as_ref())
     }
 
     /// The first thing in which another run of the same task differs.
     pub fn disagreement(&self, other: &Self) -> Option<Disagreement> {
         if self.ending != other.ending {
-            return Some(Disagreement::Ending);
+            return Some(Disagreement::EngineExit);
         }
         if self.results != other.results {
             return Some(Disagreement::Results);
@@ -113,7 +109,7 @@ fn first_difference<T: PartialEq>(
 }
 
 /// Everything on record but interruptions: commands that were lost, and stops with the going on after them.
-fn happenings(recorded: Recorded) -> Vec<Happening> {
+fn happenings(recorded: RecordedRun) -> Vec<Happening> {
     let mut is_stopped = false;
     let mut happenings = Vec::with_capacity(recorded.records.len());
     for record in recorded.records {
@@ -139,7 +135,7 @@ fn happenings(recorded: Recorded) -> Vec<Happening> {
 mod tests {
     use super::*;
     use crate::{Agent, Project, World, simulate_task};
-    use fixpoint_decide::run::Move;
+    use fixpoint_decide::run::{Change, TaskChange};
     use fixpoint_vocabulary::Cause;
 
     /// Catches a comparison that overlooks one of its parts.
@@ -148,15 +144,19 @@ mod tests {
         let one = simulate_task(&Project::new(1, Agent::Fixes, World::Plain)).unwrap();
         assert_eq!(one.disagreement(&one.clone()), None);
         let mut other = one.clone();
-        other.ending = Ending::Paused(Cause::Waiting);
-        assert_eq!(one.disagreement(&other), Some(Disagreement::Ending));
+        other.ending = EngineExit::Paused(Cause::Waiting);
+        assert_eq!(one.disagreement(&other), Some(Disagreement::EngineExit));
         let mut other = one.clone();
         other.results.pop();
         assert_eq!(one.disagreement(&other), Some(Disagreement::Results));
         let mut other = one.clone();
-        let mut moves = other.happenings.iter_mut().flat_map(|happening| &mut happening.decision.moves);
+        let mut moves = other.happenings.iter_mut().flat_map(|happening| &mut happening.decision.changes);
         let judged = moves.find_map(|step| {
-            if let Move::Task { decision, .. } = step { decision.judged.as_mut() } else { None }
+            if let Change::Task(TaskChange::Decided { decision, .. }) = step {
+                decision.judged.as_mut()
+            } else {
+                None
+            }
         });
         judged.unwrap().stage += 1;
         assert_eq!(one.disagreement(&other), Some(Disagreement::Verdict { place: 0 }));

@@ -49,9 +49,7 @@ pub struct Figures {
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgingRow {
-    /// The judge's true scatter.
     pub sigma: f64,
-    /// How plans were compared.
     pub method: Method,
     /// Figures where the plans are equally good.
     pub unchanged: Figures,

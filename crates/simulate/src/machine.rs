@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::{TaskOrder, TaskRun};
 use fixpoint_engine::{
-    Desk, Ending, Engine, EngineError, FORMAT, Opening, Record, RecordError, Recorded, Return, replay,
+    Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordError, RecordedRun,
+    ResumeRequest, replay,
 };
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, MemoryJournal, OpenError, OpenMode, StoredJournal};
 use fixpoint_ports::{Clock, Outbox, mailbox};
@@ -52,11 +53,9 @@ pub enum Interrupted {
 /// What the clock on the wall says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hands {
-    /// Always the same.
     Still,
     /// Anything: it jumps back and forth.
     Jumping {
-        /// By which seed.
         seed: u64,
     },
 }
@@ -104,9 +103,9 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// The records on the disk.
-    pub(crate) fn read(&self) -> Result<Recorded, Interrupted> {
+    pub(crate) fn read(&self) -> Result<RecordedRun, Interrupted> {
         let records = StoredJournal::examine(self.disk.clone())?.records;
-        Ok(Recorded::read(records.iter().map(|record| record.payload.as_slice()), &*self.blobs)?)
+        Ok(RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &*self.blobs)?)
     }
 
     /// Begins a task, or takes it up with what is on the disk, and goes on to the end.
@@ -125,11 +124,17 @@ impl Machine {
                 outbox: outbox.clone(),
                 book: Rc::clone(&self.book),
             };
-            let mut engine = self.open(performer, circumstances)?;
-            let ending = engine.run(&inbox, &mut |record, _| watch(record, &outbox))?;
-            let may_go_on = matches!(ending, Ending::Paused(Cause::Infrastructure | Cause::Stopped));
+            let (mut engine, mut seq) = self.open(performer, circumstances)?;
+            let ending = engine.run(&inbox, &mut |records, _| {
+                for record in records {
+                    seq += 1;
+                    self.book.borrow_mut().note_begun(seq, record);
+                    watch(record, &outbox);
+                }
+            })?;
+            let may_go_on = matches!(ending, EngineExit::Paused(Cause::Infrastructure | Cause::Stopped));
             if !may_go_on || gone_on == GOES_ON {
-                let tasks = engine.state().tasks().filter_map(|node| node.run.as_deref());
+                let tasks = engine.state().tasks().filter_map(|node| node.run.as_ref());
                 let results = tasks.flat_map(TaskRun::results).map(|commit| commit.0.clone()).collect();
                 return self.finished(ending, results);
             }
@@ -141,7 +146,7 @@ impl Machine {
         &self,
         performer: Performer,
         circumstances: &Circumstances,
-    ) -> Result<Engine<MemoryJournal, Performer>, Interrupted> {
+    ) -> Result<(Engine<MemoryJournal, Performer>, u64), Interrupted> {
         let (journal, payloads) = match StoredJournal::resume(self.disk.clone(), OpenMode::Continue) {
             Ok(opened) => (opened.journal, opened.records),
             // Nothing was ever begun, or the power went before the file itself was: nothing was promised yet.
@@ -149,22 +154,23 @@ impl Machine {
             Err(error) => return Err(error.into()),
         };
         let clock = WallClock { hands: circumstances.hands, looks: AtomicU64::new(0) };
-        let desk = Desk { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(clock) };
+        let deps = EngineDeps { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(clock) };
         if payloads.is_empty() {
             let order = RunOrder::given(circumstances.order.clone());
-            let opening = Opening { format: FORMAT, at: 0, order, brief: None };
-            return Ok(Engine::begin(desk, performer, opening)?);
+            let header = JournalHeader { format: FORMAT, at: 0, order, brief: None };
+            return Ok((Engine::begin(deps, performer, header)?, 0));
         }
         let payloads = payloads.iter().map(|record| record.payload.as_slice());
-        let recorded = Recorded::read(payloads, &*self.blobs)?;
+        let recorded = RecordedRun::read(payloads, &*self.blobs)?;
         self.book.borrow_mut().recall(&recorded);
-        Ok(Engine::resume(desk, performer, &recorded, Return::default()))
+        let seq = recorded.records.len() as u64;
+        Ok((Engine::resume(deps, performer, recorded.run(), recorded.next(), ResumeRequest::default()), seq))
     }
 
-    fn finished(&self, ending: Ending, results: Vec<String>) -> Result<Finished, Interrupted> {
+    fn finished(&self, ending: EngineExit, results: Vec<String>) -> Result<Finished, Interrupted> {
         let recorded = self.read()?;
         // Every journal that is ever simulated is decided again.
-        match replay(&recorded, recorded.opening.order.clone(), None).difference {
+        match replay(&recorded, recorded.header.order.clone(), None).difference {
             Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
             None => Ok(Finished::of(ending, results, recorded, self.book.borrow().cost)),
         }

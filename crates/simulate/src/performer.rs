@@ -8,17 +8,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fixpoint_engine::Recorded;
+use fixpoint_engine::{Record, RecordedRun};
 use fixpoint_ports::{Executor, Outbox};
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::ask::{Ask, Material};
-use fixpoint_vocabulary::brief::Errand;
-use fixpoint_vocabulary::work::{AttemptOrder, CheckCall, Command, CommandEnd, CommandId, Event};
+use fixpoint_vocabulary::prepared::PreparedCommand;
+use fixpoint_vocabulary::work::{CheckCall, Command, CommandEnd, CommandId, Event};
 
 use crate::project::Project;
 use crate::world::{GOAL_TESTS, GUARD_TESTS, asked, tests_of};
 
-/// How an executor reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manners {
     /// One end of each command.
@@ -32,7 +30,6 @@ pub(crate) enum Manners {
 pub(crate) struct Cost {
     /// Executions of a check in thousandths: a whole check is one, single tests of it are their share of its tests.
     pub(crate) thousandths: u64,
-    /// Executions of a test.
     pub(crate) tests: u64,
 }
 
@@ -61,6 +58,7 @@ impl Cost {
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     ended: Vec<(Command, u32)>,
+    begun: BTreeMap<CommandId, Command>,
     /// The last command that was begun, for whoever looks at the disk after a crash.
     pub(crate) last: Option<CommandId>,
     pub(crate) cost: Cost,
@@ -68,9 +66,9 @@ pub(crate) struct Book {
 
 impl Book {
     /// Counts anew, by what a record knows. What was cut short has not ended.
-    pub(crate) fn recall(&mut self, recorded: &Recorded) {
+    pub(crate) fn recall(&mut self, recorded: &RecordedRun) {
         self.ended.clear();
-        let mut begun: BTreeMap<CommandId, &Command> = BTreeMap::new();
+        self.begun.clear();
         for (seq, record) in (1u64..).zip(&recorded.records) {
             match &record.event {
                 Event::Ended { end: CommandEnd::Lost | CommandEnd::Cancelled, .. }
@@ -80,27 +78,30 @@ impl Book {
                 Event::Ended {
                     command, end: CommandEnd::Completed(_) | CommandEnd::Failed { .. }, ..
                 } => {
-                    if let Some(command) = begun.get(command) {
-                        self.note(command);
+                    if let Some(command) = self.begun.get(command).cloned() {
+                        self.note(&command);
                     }
                 }
             }
-            let commands = record.decision.commands();
-            begun.extend(commands.map(|(index, _, command)| (CommandId { seq, index }, command)));
+            self.note_begun(seq, record);
         }
+    }
+
+    /// Takes down what a record begins.
+    pub(crate) fn note_begun(&mut self, seq: u64, record: &Record) {
+        let commands = record.decision.commands(seq);
+        self.begun.extend(commands.map(|(id, _, command)| (id, command.clone())));
     }
 
     /// How often a command has ended.
     fn times(&self, command: &Command) -> u32 {
-        let command = as_recorded(command);
-        self.ended.iter().rev().find(|(ended, _)| *ended == command).map_or(0, |(_, times)| *times)
+        self.ended.iter().rev().find(|(ended, _)| ended == command).map_or(0, |(_, times)| *times)
     }
 
     fn note(&mut self, command: &Command) {
-        let command = as_recorded(command);
-        match self.ended.iter_mut().rev().find(|(ended, _)| *ended == command) {
+        match self.ended.iter_mut().rev().find(|(ended, _)| ended == command) {
             Some((_, times)) => *times += 1,
-            None => self.ended.push((command, 1)),
+            None => self.ended.push((command.clone(), 1)),
         }
     }
 
@@ -124,25 +125,6 @@ impl Book {
     }
 }
 
-/// A command without what an agent is told along with it, which no record holds.
-fn as_recorded(command: &Command) -> Command {
-    match command {
-        Command::RunAttempt(order) => {
-            let (failures, outside, remarks, merge) = (Vec::new(), Vec::new(), Vec::new(), None);
-            Command::RunAttempt(AttemptOrder { failures, outside, remarks, merge, idle: 0, ..order.clone() })
-        }
-        Command::Ask(ask) => Command::Ask(Ask { material: Material::default(), ..ask.clone() }),
-        Command::TakeBase
-        | Command::RunChecks(_)
-        | Command::Graft(_)
-        | Command::Merge(_)
-        | Command::AskPerson(_)
-        | Command::RecallPlan
-        | Command::KeepPlan => command.clone(),
-    }
-}
-
-/// Performs commands at once.
 #[derive(Debug)]
 pub(crate) struct Performer {
     pub(crate) project: Project,
@@ -152,11 +134,11 @@ pub(crate) struct Performer {
 }
 
 impl Executor for Performer {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        let command = &errand.command;
+    fn start(&mut self, id: CommandId, _: PreparedCommand) {
         let mut book = self.book.borrow_mut();
         let earlier = book.last.replace(id);
-        let end = book.perform(&self.project, command);
+        let Some(command) = book.begun.get(&id).cloned() else { return };
+        let end = book.perform(&self.project, &command);
         let report = |id, end| self.outbox.report(id, end, Duration::from_secs(1));
         let wrong = || CommandEnd::Failed { message: Redacted::ours("this comes too late") };
         match self.manners {

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use fixpoint_decide::task_run::TaskOrder;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
-    AttemptOrder, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    AttemptCommand, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    Fingerprint,
 };
 
 use crate::machine::{Circumstances, Hands, Interrupted, Machine};
@@ -20,7 +21,6 @@ use crate::world::{GOAL, GUARD};
 /// How often a command that failed is tried again before its check counts as failing.
 const RETRIES: u32 = 200;
 
-/// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Policy {
     /// The product, with the configuration at hand.
@@ -35,7 +35,6 @@ impl Policy {
     /// Every policy, in the order of the table.
     pub const ALL: [Self; 3] = [Self::Fixpoint, Self::MaxIterations, Self::SameSetTwice];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fixpoint => "Fixpoint, this configuration",
@@ -91,9 +90,9 @@ fn fixpoint(project: &Project, order: &TaskOrder) -> Result<Course, Interrupted>
     Ok(Course { claim, attempts: finished.attempts, cost: finished.cost })
 }
 
-fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptOrder {
+fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptCommand {
     let origin = project.base().ids().0;
-    AttemptOrder::new(number, base, origin, 1)
+    AttemptCommand { number, base, origin, stage: 1, session: None }
 }
 
 /// What two attempts in a row with the same failures lead to.
@@ -119,7 +118,7 @@ impl Loop {
         let mut commit = self.project.base().ids().0;
         let at_base = [self.check(&commit), self.check(&commit)];
         let must_pass = |check: u32| check == GOAL || at_base.iter().all(|reports| passes(reports, check));
-        let mut before: Option<BTreeSet<String>> = None;
+        let mut before: Option<BTreeSet<Fingerprint>> = None;
         for number in 1..=attempts {
             commit = self.attempt(number, commit);
             let reports = self.check(&commit);
@@ -146,7 +145,6 @@ impl Loop {
         if let Some(CommandResult::Attempt(result)) = result { result.commit } else { commit }
     }
 
-    /// Runs everything.
     fn check(&mut self, commit: &CommitId) -> Vec<CheckReport> {
         let whole =
             |check| CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };
@@ -169,8 +167,8 @@ fn passes(reports: &[CheckReport], check: u32) -> bool {
     reports.iter().any(|report| report.check == check && report.end == CheckEnd::Passed)
 }
 
-fn failing(reports: &[CheckReport]) -> BTreeSet<String> {
-    reports.iter().flat_map(|report| &report.failures).map(|failure| failure.fingerprint.clone()).collect()
+fn failing(reports: &[CheckReport]) -> BTreeSet<Fingerprint> {
+    reports.iter().flat_map(|report| &report.failures).map(|failure| failure.fingerprint().clone()).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
-    AttemptOrder, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
+    AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
+    GraftPath,
 };
 
 use crate::agent::Agent;
@@ -60,7 +61,8 @@ impl Project {
             | Command::Ask(_)
             | Command::AskPerson(_)
             | Command::RecallPlan
-            | Command::KeepPlan => {
+            | Command::KeepPlan
+            | Command::Deliver(_) => {
                 return CommandEnd::Failed { message: Redacted::ours("one task alone never asks for this") };
             }
         })
@@ -77,7 +79,7 @@ impl Project {
     }
 
     /// An attempt that could not be made has done nothing, so that how often that was does not matter.
-    pub(crate) fn attempt(&self, order: &AttemptOrder) -> AttemptResult {
+    pub(crate) fn attempt(&self, order: &AttemptCommand) -> AttemptResult {
         let mut random = self.random("attempt", &order.base.0, order.number);
         let mut state = State::of(&order.base);
         let leaving = self.agent.work(order.number, &mut state, &mut random);
@@ -92,7 +94,11 @@ impl Project {
         AttemptResult {
             revertible: violations.clone(),
             violations,
-            edited_tests: if has_edited_tests { vec![TESTS.to_string()] } else { Vec::new() },
+            edited_tests: if has_edited_tests {
+                vec![GraftPath::File(TESTS.to_string())]
+            } else {
+                Vec::new()
+            },
             exit_code: leaving.exit_code,
             changed_files: 1,
             changed_lines: u64::from(state.edits),
@@ -117,13 +123,15 @@ fn command_key(command: &Command) -> String {
         Command::AskPerson(ask) => format!("person {}", ask.about),
         Command::RecallPlan => "recall".to_string(),
         Command::KeepPlan => "keep".to_string(),
+        Command::Deliver(order) => format!("deliver {}", order.result),
     }
 }
 
 fn graft(order: &GraftOrder) -> CommandResult {
     let mut state = State::of(&order.onto);
-    state.outside.retain(|path| !order.paths.contains(path));
-    if order.paths.iter().any(|path| path == TESTS) {
+    let is_grafted = |path: &str| order.paths.contains(&GraftPath::File(path.to_string()));
+    state.outside.retain(|path| !is_grafted(path));
+    if is_grafted(TESTS) {
         state.softened.clear();
         state.removed.retain(|test| !is_of_goal(test));
     }

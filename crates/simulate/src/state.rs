@@ -21,7 +21,6 @@ pub(crate) struct State {
     pub(crate) goal: Names,
     /// Tests of the goal that were changed to pass whatever the code does.
     pub(crate) softened: Names,
-    /// Tests that were deleted.
     pub(crate) removed: Names,
     /// Tests of the guard that fail and did not at the base.
     pub(crate) broken: Names,
@@ -34,7 +33,6 @@ pub(crate) struct State {
 /// Whether a tree can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Build {
-    /// It can.
     #[default]
     Whole,
     /// Part of it cannot, which hides what the tests of that part would say.
@@ -44,7 +42,6 @@ pub(crate) enum Build {
 /// Whether a tree is what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Truth {
-    /// It is.
     Done,
     /// It is not, and a check that looks can show it.
     Undone,
@@ -73,7 +70,6 @@ impl State {
         }
     }
 
-    /// Its name.
     pub(crate) fn name(&self) -> String {
         let Self { edits, build, goal, softened, removed, broken, wobbling, outside } = self;
         let build = match build {

@@ -18,7 +18,6 @@ use crate::world::{GOAL, GUARD};
 /// What many tasks under one policy came to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
-    /// Tasks.
     pub tasks: u32,
     /// Said to be done, and done.
     pub done: u32,
@@ -97,15 +96,12 @@ impl Tally {
 /// One policy of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyRow {
-    /// Which one.
     pub policy: Policy,
-    /// All its tasks.
     pub total: Tally,
     /// Its tasks by the agent's character.
     pub by_agent: BTreeMap<Agent, Tally>,
 }
 
-/// The whole table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskTable {
     /// Attempts allowed for a task.

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::work::{BlobId, CheckCall, CheckEnd, CheckReport, ReportedFailure};
+use fixpoint_vocabulary::work::{
+    BlobId, CheckCall, CheckEnd, CheckProblem, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
+};
 
 use crate::random::Random;
 use crate::state::{Build, Names, State, is_of_goal};
@@ -15,21 +17,17 @@ use crate::state::{Build, Names, State, is_of_goal};
 pub(crate) const GOAL: u32 = 0;
 pub(crate) const GUARD: u32 = 1;
 
-/// Tests of the goal.
 pub const GOAL_TESTS: u32 = 20;
-/// Tests of the guard.
 pub const GUARD_TESTS: u32 = 200;
 /// Tests of either check that run although the rest does not build.
 const TESTS_THAT_BUILD: u32 = 5;
 
-/// A failure that is no test: it has no name but what it says.
+/// The fingerprint of the error that keeps a tree from building.
 const DOES_NOT_BUILD: &str = "error: cannot find value `x` in this scope";
-const TIMED_OUT: &str = "timed out";
 
 /// The same failure in the words of several days.
 const WORDS: [&str; 4] = ["does not hold", "is not as expected", "expected another value", "differs"];
 
-/// What surrounds an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum World {
     /// Everything is as it should be.
@@ -42,16 +40,13 @@ pub enum World {
     NewlyFlaky,
     /// Nothing builds at first, which hides what fails.
     Masked,
-    /// Checks cannot run sometimes.
     Unreliable,
-    /// Checks hang sometimes.
     Hanging,
     /// Commands fail sometimes, and a person has them go on.
     Outages,
 }
 
 impl World {
-    /// Every kind.
     pub const ALL: [Self; 8] = [
         Self::Plain,
         Self::KnownFailure,
@@ -133,7 +128,10 @@ impl World {
         let chance = random.unit();
         match self {
             Self::Unreliable if chance < 0.08 => silent(call.check),
-            Self::Hanging if chance < 0.08 => cut_short(call.check, CheckEnd::TimedOut, TIMED_OUT),
+            Self::Hanging if chance < 0.08 => {
+                let id = FailureId::Check { check: call.check.to_string(), problem: CheckProblem::Timeout };
+                cut_short(call.check, CheckEnd::TimedOut, id)
+            }
             Self::Plain
             | Self::KnownFailure
             | Self::FlakyAtBase
@@ -142,7 +140,10 @@ impl World {
             | Self::Unreliable
             | Self::Hanging
             | Self::Outages => match state.build {
-                Build::Broken => cut_short(call.check, CheckEnd::Failed, DOES_NOT_BUILD),
+                Build::Broken => {
+                    let id = FailureId::Diagnostic(DOES_NOT_BUILD.into());
+                    cut_short(call.check, CheckEnd::Failed, id)
+                }
                 Build::Whole => full(state, call, self.failing(state, call.check, &mut random), words),
             },
         }
@@ -169,9 +170,7 @@ impl World {
 /// In which words failures speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Words {
-    /// Always the same.
     Same,
-    /// Others after every change.
     Other,
 }
 
@@ -181,13 +180,9 @@ pub(crate) const fn tests_of(check: u32) -> u32 {
 }
 
 /// The tests a call asks for by name, if it does: what is no test cannot be asked for, and all are run.
-pub(crate) fn asked(call: &CheckCall) -> Option<&BTreeSet<String>> {
-    Some(&call.only).filter(|only| !only.is_empty() && only.iter().all(|name| is_test(name)))
-}
-
-/// Whether a name is that of a test. What does not build has no name, and is never seen passing.
-fn is_test(name: &str) -> bool {
-    name.starts_with('g') || name.starts_with("t_")
+pub(crate) fn asked(call: &CheckCall) -> Option<BTreeSet<&str>> {
+    let tests = call.only.iter().map(|id| id.test().map(TestName::as_str));
+    tests.collect::<Option<BTreeSet<&str>>>().filter(|tests| !tests.is_empty())
 }
 
 fn report(check: u32, end: CheckEnd, failures: Vec<ReportedFailure>) -> CheckReport {
@@ -211,13 +206,8 @@ fn silent(check: u32) -> CheckReport {
 }
 
 /// A check that was cut short by something that is no test.
-fn cut_short(check: u32, end: CheckEnd, message: &'static str) -> CheckReport {
-    let failure = ReportedFailure {
-        identity: message.to_string(),
-        fingerprint: message.to_string(),
-        message: Redacted::ours(message),
-        place: None,
-    };
+fn cut_short(check: u32, end: CheckEnd, id: FailureId) -> CheckReport {
+    let failure = ReportedFailure::new(id, Redacted::ours("cut short"));
     CheckReport {
         masked: true,
         passed: Some(TESTS_THAT_BUILD),
@@ -228,7 +218,8 @@ fn cut_short(check: u32, end: CheckEnd, message: &'static str) -> CheckReport {
 
 /// A check that ran to its end.
 fn full(state: &State, call: &CheckCall, failing: Names, words: Words) -> CheckReport {
-    let is_asked = |test: &&String| asked(call).is_none_or(|only| only.contains(*test));
+    let asked = asked(call);
+    let is_asked = |test: &&String| asked.as_ref().is_none_or(|only| only.contains(test.as_str()));
     let shown: Vec<&String> =
         failing.iter().filter(|test| !state.removed.contains(*test)).filter(is_asked).collect();
     let word = match words {
@@ -236,20 +227,19 @@ fn full(state: &State, call: &CheckCall, failing: Names, words: Words) -> CheckR
         Words::Other => state.edits as usize % WORDS.len(),
     };
     let message = WORDS.get(word).copied().unwrap_or_default();
-    let failure = |test: &&String| ReportedFailure {
-        identity: test.to_string(),
-        fingerprint: format!("f:{test}"),
-        message: Redacted::ours(message),
-        place: None,
+    let failure = |test: &&String| {
+        let fingerprint = Fingerprint(format!("f:{test}"));
+        ReportedFailure::of_test(test.as_str().into(), fingerprint, Redacted::ours(message))
     };
     let end = if shown.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
     let is_passing =
-        |name: &&String| is_test(name) && !failing.contains(*name) && !state.removed.contains(*name);
-    let run = asked(call).map_or(tests_of(call.check), |only| u32::try_from(only.len()).unwrap_or(u32::MAX));
+        |test: &&TestName| !failing.contains(test.as_str()) && !state.removed.contains(test.as_str());
+    let run =
+        asked.as_ref().map_or(tests_of(call.check), |only| u32::try_from(only.len()).unwrap_or(u32::MAX));
     let not_passing = u32::try_from(shown.len()).unwrap_or(u32::MAX);
     let of_guard = state.removed.iter().filter(|test| call.passed_before.is_some() && test.starts_with("t_"));
     let is_here = |test: &&String| (call.check == GOAL) == is_of_goal(test);
-    let gone = if asked(call).is_some() { 0 } else { state.removed.iter().filter(is_here).count() };
+    let gone = if asked.is_some() { 0 } else { state.removed.iter().filter(is_here).count() };
     let gone = u32::try_from(gone).unwrap_or(u32::MAX);
     let passing = run.saturating_sub(not_passing).saturating_sub(gone);
     CheckReport {
@@ -257,7 +247,7 @@ fn full(state: &State, call: &CheckCall, failing: Names, words: Words) -> CheckR
         counted: u64::from(passing),
         passed_set: Some(BlobId("seen passing".to_string())),
         seen_passing: call.watched.iter().filter(is_passing).cloned().collect(),
-        gone: of_guard.cloned().collect(),
+        gone: of_guard.map(|test| TestName(test.clone())).collect(),
         ..report(call.check, end, shown.iter().map(failure).collect())
     }
 }
@@ -268,7 +258,7 @@ mod tests {
     use crate::state::named;
 
     fn call(check: u32) -> CheckCall {
-        CheckCall { check, only: Names::new(), watched: Names::new(), passed_before: None }
+        CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
     }
 
     fn ends(world: World, state: &State, call: &CheckCall) -> Vec<(CheckEnd, usize)> {
@@ -311,10 +301,12 @@ mod tests {
         let goal: Names = ["g0", "g1", "g2"].map(str::to_string).into();
         let state =
             State { goal: goal.clone(), softened: named("g0"), removed: named("g1"), ..State::default() };
-        let watching = CheckCall { watched: goal, ..call(GOAL) };
+        let watched = goal.iter().map(|test| TestName(test.clone())).collect();
+        let watching = CheckCall { watched, ..call(GOAL) };
         let said = World::Plain.report(&state, &watching, Words::Same, Random::keyed(0, ""));
-        let failing: Vec<&str> = said.failures.iter().map(|failure| failure.identity.as_str()).collect();
-        assert_eq!((failing, said.seen_passing), (vec!["g2"], named("g0")), "g1 is not seen at all");
+        let failing: Vec<String> = said.failures.iter().map(|failure| failure.id().to_string()).collect();
+        let seen: Vec<&str> = said.seen_passing.iter().map(TestName::as_str).collect();
+        assert_eq!((failing, seen), (vec!["g2".to_string()], vec!["g0"]), "g1 is not seen at all");
     }
 
     /// Catches a fingerprint that follows the message.
@@ -326,14 +318,14 @@ mod tests {
             report.failures.into_iter().next().unwrap()
         };
         assert_ne!(said(1).message, said(2).message);
-        assert_eq!(said(1).fingerprint, said(2).fingerprint);
+        assert_eq!(said(1).fingerprint(), said(2).fingerprint());
     }
 
     #[test]
     fn what_is_no_test_cannot_be_asked_for() {
-        let only = |name: &str| CheckCall { only: named(name), ..call(GUARD) };
-        assert_eq!(asked(&only("t_race")).map(BTreeSet::len), Some(1));
-        assert_eq!(asked(&only(TIMED_OUT)), None);
+        let only = |id| CheckCall { only: BTreeSet::from([id]), ..call(GUARD) };
+        assert_eq!(asked(&only(FailureId::Test("t_race".into()))), Some(BTreeSet::from(["t_race"])));
+        assert_eq!(asked(&only(FailureId::Diagnostic(DOES_NOT_BUILD.into()))), None);
         assert_eq!(asked(&call(GUARD)), None);
     }
 }

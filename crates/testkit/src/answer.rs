@@ -1,7 +1,7 @@
-//! A reply in the words of the protocol in which it was asked for.
+//! A reply in the form of the request's protocol.
 //!
-//! Owns documents, events and errors of three protocols. Refuses sending them. Invariant: what a stream adds up to is
-//! what the whole document says.
+//! Owns documents, events and errors of three protocols. Refuses sending. Invariant: the events of a stream add up to the
+//! document that would be sent without streaming.
 
 mod chat;
 mod errors;
@@ -10,30 +10,27 @@ mod responses;
 
 use serde_json::Value;
 
-use crate::asked::{Asked, Delivery, Demand, Protocol};
-use crate::script::{Fault, Reply, Say, ToolCall, Usage};
+use crate::question::{Delivery, Protocol, Question, RequiredOutput};
+use crate::script::{Fault, Reply, ReplyKind, ToolCall, Usage};
 use crate::shell_tool;
 
 pub(crate) use errors::error_body;
 
-/// What goes over the wire.
+/// What is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
-    /// One document.
     Whole(Document),
-    /// Events, one after the other.
     Stream(Vec<Event>),
-    /// The first half of a document that was announced whole.
-    HalfWhole(Document),
-    /// The first half of the events, and no end.
+    /// The first half of a document, with the length of the whole.
+    HalfDocument(Document),
+    /// The first half of the events, without an end.
     HalfStream(Vec<Event>),
-    /// Nothing until the client goes.
+    /// Nothing until the client closes the connection.
     Hang,
-    /// Nothing, and the connection is closed.
+    /// The connection is closed without an answer.
     Close,
 }
 
-/// An answer of one piece.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document {
     pub(crate) status: u16,
@@ -43,22 +40,21 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// A JSON document.
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self { status, retry_after: None, content_type: "application/json", body: body.to_string() }
     }
 }
 
-/// One server-sent event.
+/// A server-sent event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
-    /// Its name, in protocols that name them.
+    /// In protocols that have names.
     pub(crate) name: Option<String>,
     pub(crate) data: String,
 }
 
 impl Event {
-    /// An event that is called what its document says it is.
+    /// An event named by the `type` of its document.
     fn named(data: &Value) -> Self {
         let name = data.get("type").and_then(Value::as_str).map(str::to_string);
         Self { name, data: data.to_string() }
@@ -66,25 +62,25 @@ impl Event {
 }
 
 impl Answer {
-    /// The status that the client sees, if it sees one.
+    /// The status the client receives, if any.
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
-            Self::Whole(document) | Self::HalfWhole(document) => Some(document.status),
+            Self::Whole(document) | Self::HalfDocument(document) => Some(document.status),
             Self::Stream(_) | Self::HalfStream(_) => Some(200),
             Self::Hang | Self::Close => None,
         }
     }
 }
 
-/// What is said, before it is put into a protocol's words.
+/// The content of a reply, independent of the protocol.
 #[derive(Debug, Clone, PartialEq)]
-struct Spoken<'a> {
-    /// Tells this answer from all others.
+struct ReplyContent<'a> {
+    /// Unique for each answer.
     number: u64,
     model: &'a str,
     text: Option<String>,
     calls: Vec<Call>,
-    /// Whether calling a tool was not the model's own idea.
+    /// Whether the request forced the tool call.
     forced: bool,
     usage: Usage,
 }
@@ -100,44 +96,46 @@ struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallKind {
     Function,
-    /// The tool of the responses protocol that has a kind of item to itself.
+    /// The shell tool of the responses protocol, which has its own kind of item.
     LocalShell,
 }
 
-/// The answer that plays a reply. `number` tells this request from all others.
-pub(crate) fn answer(reply: &Reply, asked: &Asked, number: u64) -> Answer {
-    let spoken = |text, calls| Spoken {
+/// The answer for a reply. `number` is unique for each request.
+pub(crate) fn answer(reply: &Reply, question: &Question, number: u64) -> Answer {
+    let content = |text, calls| ReplyContent {
         number,
-        model: if asked.model.is_empty() { "scripted" } else { &asked.model },
+        model: if question.model.is_empty() { "scripted" } else { &question.model },
         text,
         calls,
-        forced: matches!(asked.demand, Demand::Tool(_)),
+        forced: matches!(question.required, RequiredOutput::Tool(_)),
         usage: reply.usage,
     };
-    match &reply.say {
-        Say::Json(document) => match &asked.demand {
-            Demand::Tool(tool) => {
+    match &reply.kind {
+        ReplyKind::Json(document) => match &question.required {
+            RequiredOutput::Tool(tool) => {
                 let call = ToolCall { id: None, name: tool.clone(), arguments: document.clone() };
-                told(&spoken(None, calls(&[call], number)), asked)
+                delivered(&content(None, calls(&[call], number)), question)
             }
-            Demand::Document | Demand::Nothing | Demand::SomeTool => {
-                told(&spoken(Some(document.to_string()), vec![]), asked)
+            RequiredOutput::Document | RequiredOutput::Any | RequiredOutput::AnyTool => {
+                delivered(&content(Some(document.to_string()), vec![]), question)
             }
         },
-        Say::Text(text) => told(&spoken(Some(text.clone()), vec![]), asked),
-        Say::ToolCalls { calls: script, text } => told(&spoken(text.clone(), calls(script, number)), asked),
-        Say::Shell { command, text } => {
-            let called = shell_tool::call_for(command, &asked.tools);
-            let calls = called.map(|(name, arguments)| shell_call(name, arguments, asked.protocol, number));
-            told(&spoken(text.clone(), calls.into_iter().collect()), asked)
+        ReplyKind::Text(text) => delivered(&content(Some(text.clone()), vec![]), question),
+        ReplyKind::ToolCalls { calls: script, text } => {
+            delivered(&content(text.clone(), calls(script, number)), question)
         }
-        Say::Fault(fault) => fail(fault, asked, &spoken(Some(CUT_SHORT.to_string()), vec![])),
+        ReplyKind::Shell { command, text } => {
+            let called = shell_tool::call_for(command, &question.tools);
+            let calls =
+                called.map(|(name, arguments)| shell_call(name, arguments, question.protocol, number));
+            delivered(&content(text.clone(), calls.into_iter().collect()), question)
+        }
+        ReplyKind::Fault(fault) => fail(fault, question, &content(Some(HALF_SENT.to_string()), vec![])),
     }
 }
 
-/// What an answer says of which only a half arrives.
-const CUT_SHORT: &str =
-    "This answer is cut off before it comes to its point, which nobody will ever hear of.";
+/// The text of an answer of which only half is sent.
+const HALF_SENT: &str = "This answer is cut off in the middle, so its last words never arrive at the client.";
 
 fn calls(script: &[ToolCall], number: u64) -> Vec<Call> {
     let call = |(index, call): (usize, &ToolCall)| Call {
@@ -155,59 +153,59 @@ fn shell_call(name: String, arguments: Value, protocol: Protocol, number: u64) -
     Call { id: format!("call_{number}_0"), name, arguments, kind }
 }
 
-fn told(spoken: &Spoken<'_>, asked: &Asked) -> Answer {
-    match asked.delivery {
-        Delivery::Whole => Answer::Whole(whole(spoken, asked.protocol)),
-        Delivery::Stream | Delivery::StreamWithUsage => Answer::Stream(events(spoken, asked)),
+fn delivered(content: &ReplyContent<'_>, question: &Question) -> Answer {
+    match question.delivery {
+        Delivery::Whole => Answer::Whole(whole(content, question.protocol)),
+        Delivery::Stream | Delivery::StreamWithUsage => Answer::Stream(events(content, question)),
     }
 }
 
-fn whole(spoken: &Spoken<'_>, protocol: Protocol) -> Document {
+fn whole(content: &ReplyContent<'_>, protocol: Protocol) -> Document {
     let body = match protocol {
-        Protocol::Chat => chat::document(spoken),
-        Protocol::Messages => messages::document(spoken),
-        Protocol::Responses => responses::document(spoken),
+        Protocol::Chat => chat::document(content),
+        Protocol::Messages => messages::document(content),
+        Protocol::Responses => responses::document(content),
     };
     Document::json(200, &body)
 }
 
-fn events(spoken: &Spoken<'_>, asked: &Asked) -> Vec<Event> {
-    match asked.protocol {
-        Protocol::Chat => chat::events(spoken, asked.delivery),
-        Protocol::Messages => messages::events(spoken),
-        Protocol::Responses => responses::events(spoken),
+fn events(content: &ReplyContent<'_>, question: &Question) -> Vec<Event> {
+    match question.protocol {
+        Protocol::Chat => chat::events(content, question.delivery),
+        Protocol::Messages => messages::events(content),
+        Protocol::Responses => responses::events(content),
     }
 }
 
-fn fail(fault: &Fault, asked: &Asked, half: &Spoken<'_>) -> Answer {
+fn fail(fault: &Fault, question: &Question, half: &ReplyContent<'_>) -> Answer {
     match fault {
         Fault::Status { status, retry_after, body } => Answer::Whole(Document {
             retry_after: *retry_after,
             body: body
                 .clone()
-                .unwrap_or_else(|| error_body(asked.protocol, *status, "the script says so").to_string()),
+                .unwrap_or_else(|| error_body(question.protocol, *status, "scripted failure").to_string()),
             ..Document::json(*status, &Value::Null)
         }),
         Fault::Garbage => Answer::Whole(Document {
             status: 200,
             retry_after: None,
             content_type: "text/html",
-            body: "<html><body>This is no answer of a model.</body></html>".to_string(),
+            body: "<html><body>This is not an answer of a model.</body></html>".to_string(),
         }),
-        Fault::HalfStream => match told(half, asked) {
-            Answer::Whole(document) => Answer::HalfWhole(document),
+        Fault::HalfStream => match delivered(half, question) {
+            Answer::Whole(document) => Answer::HalfDocument(document),
             Answer::Stream(mut events) => {
                 events.truncate(events.len() / 2);
                 Answer::HalfStream(events)
             }
-            other @ (Answer::HalfWhole(_) | Answer::HalfStream(_) | Answer::Hang | Answer::Close) => other,
+            other @ (Answer::HalfDocument(_) | Answer::HalfStream(_) | Answer::Hang | Answer::Close) => other,
         },
         Fault::Hang => Answer::Hang,
         Fault::Close => Answer::Close,
     }
 }
 
-/// A text in the pieces in which it is streamed: several, so that whoever reads must put them together.
+/// The pieces in which a text is streamed: several, so that the client must join them.
 fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let size = characters.len().div_ceil(4).max(1);

@@ -1,9 +1,9 @@
-//! Which sources the server was built from.
+//! A number for the sources the server was built from.
 //!
-//! A library's tests do not rebuild the programs of the crates they use, so a server found in the target directory
-//! may be older than the library that starts it. Both carry this number, and the library compares.
+//! The tests of a library do not rebuild the programs of the crates they use, so a server in the target directory may be
+//! older than the library that starts it. Both contain this number, and the library compares.
 
-/// A number that differs, in all likelihood, when any source of this crate does.
+/// A hash of all sources of this crate.
 pub const FINGERPRINT: u64 = fingerprint();
 
 const SOURCES: [&str; 22] = [
@@ -12,17 +12,17 @@ const SOURCES: [&str; 22] = [
     include_str!("answer/errors.rs"),
     include_str!("answer/messages.rs"),
     include_str!("answer/responses.rs"),
-    include_str!("asked.rs"),
-    include_str!("asked/chat.rs"),
-    include_str!("asked/messages.rs"),
-    include_str!("asked/responses.rs"),
     include_str!("fingerprint.rs"),
     include_str!("http.rs"),
     include_str!("lib.rs"),
     include_str!("main.rs"),
-    include_str!("play.rs"),
+    include_str!("matching.rs"),
     include_str!("process.rs"),
     include_str!("process/program.rs"),
+    include_str!("question.rs"),
+    include_str!("question/chat.rs"),
+    include_str!("question/messages.rs"),
+    include_str!("question/responses.rs"),
     include_str!("record.rs"),
     include_str!("script.rs"),
     include_str!("script/builders.rs"),
@@ -32,7 +32,10 @@ const SOURCES: [&str; 22] = [
 ];
 
 /// FNV-1a.
-#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses what is out of bounds")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated at compile time, where an index out of bounds is an error"
+)]
 const fn fingerprint() -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut source = 0;
@@ -55,15 +58,15 @@ mod tests {
 
     use super::*;
 
-    /// Catches a new file that is not in the list.
+    /// Catches a new file that is missing from the list.
     #[test]
-    fn every_source_counts() {
+    fn every_source_is_listed() {
         let mut found = Vec::new();
         collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         found.sort();
         let mut listed: Vec<String> = SOURCES.iter().map(|source| source.to_string()).collect();
         listed.sort();
-        assert!(found == listed, "the list in fingerprint.rs does not hold every source");
+        assert!(found == listed, "the list in fingerprint.rs is incomplete");
     }
 
     fn collect(directory: &Path, found: &mut Vec<String>) {

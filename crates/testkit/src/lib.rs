@@ -1,35 +1,35 @@
-//! What tests of several crates need: a model server that plays a script, as a process of its own.
+//! A model server that answers from a script, as a separate process, for the tests of other crates.
 //!
 //! ```text
 //! ScriptedServer ── starts ──► scripted-server ── http.rs      requests and answers on loopback
-//!   process.rs                   server.rs     ├─ asked/       what a request asks, whatever its protocol
-//!                                              ├─ play.rs      which rule answers it
-//!                                              ├─ answer/      the reply in the words of the protocol
+//!   process.rs                   server.rs     ├─ question/    the request, independent of its protocol
+//!                                              ├─ matching.rs  which rule answers it
+//!                                              ├─ answer/      the reply in the form of the protocol
 //!                                              └─ record.rs    counts and log
 //! ```
 //!
 //! Owns the script's format and the three protocols as seen from the server: OpenAI chat completions, OpenAI
-//! responses, Anthropic messages. Refuses judgement: every word it says is in the script, and a request that no rule
-//! is made for is refused with what was asked. It is never shipped and knows no other crate of ours, so it cannot
-//! share a misunderstanding with what it tests.
+//! responses, Anthropic messages. Refuses to invent anything: every answer is in the script, and a request that no rule
+//! matches is rejected with what was asked. It is never shipped and depends on no other crate of ours, so it cannot share
+//! a misunderstanding with what it tests.
 //!
-//! Invariant: what is answered depends on the script and on the requests so far, on nothing else.
+//! Invariant: an answer depends only on the script and on the requests so far.
 
 mod answer;
-mod asked;
 mod fingerprint;
 mod http;
-mod play;
+mod matching;
 mod process;
+mod question;
 mod record;
 mod script;
 mod server;
 mod shell_tool;
 
-pub use asked::Protocol;
 pub use process::{Calls, Options, ScriptedServer, StartError};
+pub use question::Protocol;
 pub use record::LogLine;
-pub use script::{After, Fault, Reply, Rule, Say, Script, ScriptError, ToolCall, Usage};
-pub use server::{FormSupport, ServeError, Settings, serve};
+pub use script::{AfterLast, Fault, Reply, ReplyKind, Rule, Script, ScriptError, ToolCall, Usage};
+pub use server::{ResponseFormat, ServeError, Settings, serve};
 
 pub use fingerprint::FINGERPRINT;

@@ -1,7 +1,7 @@
-//! The server as a test holds it: a process that ends with the value.
+//! The server as a value: a process that ends when the value is dropped.
 //!
-//! Owns starting, asking and ending it. Refuses to serve in the test's own process: what is tested must reach the
-//! server as it reaches any other. Invariant: no process is left, whether the test returns, panics or is killed.
+//! Owns starting, querying and ending it. Refuses to serve in the test's own process: it must be reached like any other
+//! server. Invariant: no process is left behind, whether the test returns, panics or is killed.
 
 mod program;
 
@@ -18,63 +18,52 @@ use tempfile::TempDir;
 
 use crate::record::LogLine;
 use crate::script::{Script, ScriptError};
-use crate::server::FormSupport;
+use crate::server::ResponseFormat;
 
-/// How the server shall be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Whether requests may hold the answer to a form.
-    pub forms: FormSupport,
-    /// Where counts are kept for a server that is started later.
+    pub response_format: ResponseFormat,
+    /// Where counts are stored for a server that is started later.
     pub counts: Option<PathBuf>,
-    /// The port, 0 for any that is free.
+    /// 0 for any free port.
     pub port: u16,
 }
 
-/// Why there is no server.
+/// Why the server could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Mend the script.
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// Build it first.
-    #[error("{program} is not there and cannot be built ({why}): run `cargo build -p fixpoint-testkit --bin scripted-server`", program = program.display())]
-    NotBuilt {
-        /// Where it should be.
-        program: PathBuf,
-        /// Why building it failed.
-        why: String,
-    },
-    /// It, or its files, cannot be used.
+    #[error("{program} does not exist and cannot be built ({why}): run `cargo build -p fixpoint-testkit --bin scripted-server`", program = program.display())]
+    NotBuilt { program: PathBuf, why: String },
     #[error("the scripted server cannot be started: {0}")]
     Io(#[from] io::Error),
-    /// It ended before it listened; its error output says why.
+    /// Its error output says why.
     #[error("the scripted server ended at once: {0}")]
     Ended(String),
 }
 
-/// How often the server was asked.
+/// The requests so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Calls {
-    /// Questions to a model.
+    /// Requests to a model.
     pub calls: u64,
-    /// Those that no rule was made for.
+    /// Those that no rule matched.
     pub unmatched: u64,
-    /// Those that each rule has answered.
     pub by_rule: BTreeMap<String, u64>,
 }
 
-/// A server that runs as long as this value lives.
+/// A server that runs until this value is dropped.
 #[derive(Debug)]
 pub struct ScriptedServer {
     child: Child,
     address: String,
-    /// The script and the log are in there.
+    /// Contains the script and the log.
     directory: TempDir,
 }
 
 impl ScriptedServer {
-    /// Starts a server that plays the script.
     pub fn start(script: &Script, options: Options) -> Result<Self, StartError> {
         script.check()?;
         let program = program::find()?;
@@ -84,9 +73,9 @@ impl ScriptedServer {
         let mut command = Command::new(program);
         command.arg("--script").arg(script_file).arg("--log").arg(log_file(directory.path()));
         command.arg("--port").arg(options.port.to_string());
-        match options.forms {
-            FormSupport::Offered => {}
-            FormSupport::Refused => drop(command.arg("--reject-response-format")),
+        match options.response_format {
+            ResponseFormat::Supported => {}
+            ResponseFormat::Rejected => drop(command.arg("--reject-response-format")),
         }
         if let Some(counts) = options.counts {
             command.arg("--counts").arg(counts);
@@ -97,20 +86,19 @@ impl ScriptedServer {
         Ok(server)
     }
 
-    /// The address, without a path: `http://127.0.0.1:PORT`.
+    /// `http://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The address and port alone.
+    /// `127.0.0.1:PORT`.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// How often it was asked.
     pub fn calls(&self) -> io::Result<Calls> {
         let mut stream = TcpStream::connect(&self.address)?;
-        // A test that waits for ever says nothing about why.
+        // A test that hangs does not show why.
         stream.set_read_timeout(Some(Duration::from_secs(20)))?;
         write!(stream, "GET /__calls HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address)?;
         let mut answer = String::new();
@@ -119,7 +107,7 @@ impl ScriptedServer {
         Ok(serde_json::from_str(body.unwrap_or_default())?)
     }
 
-    /// Every request so far, questions about the calls excepted.
+    /// Every request so far, except those of `calls`.
     pub fn log(&self) -> io::Result<Vec<LogLine>> {
         let text = match fs::read_to_string(log_file(self.directory.path())) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -128,7 +116,7 @@ impl ScriptedServer {
         text.lines().map(|line| serde_json::from_str(line).map_err(io::Error::from)).collect()
     }
 
-    /// The id of its process.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -141,7 +129,7 @@ impl ScriptedServer {
         if let Some(address) = line.trim().strip_prefix("listening on http://") {
             return Ok(address.to_string());
         }
-        // Its end is certain, and with it the end of what it says.
+        // Killing it makes sure that its error output ends.
         let _ = self.child.kill();
         let mut why = String::new();
         if let Some(mut errors) = self.child.stderr.take() {
@@ -153,7 +141,7 @@ impl ScriptedServer {
 
 impl Drop for ScriptedServer {
     fn drop(&mut self) {
-        // It keeps nothing that an orderly end would save. A server that has ended already cannot be killed.
+        // It has nothing to save. Killing fails if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

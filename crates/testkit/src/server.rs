@@ -1,7 +1,7 @@
-//! The server: a thread a connection, one script for all.
+//! The server: one thread per connection, one script for all.
 //!
-//! Owns the routes and the order of things: a request is matched, counted and logged in one step, and answered after
-//! it. Refuses to listen anywhere but on loopback.
+//! Owns the routes and the order: a request is matched, counted and logged in one step, and answered after that. Refuses
+//! to listen anywhere but on loopback.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,97 +14,87 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Document, answer, error_body};
-use crate::asked::{Asked, Delivery, Demand, Protocol, asked};
-use crate::http::{Connection, Next, Request};
-use crate::play::choose;
-use crate::record::{LogLine, Record};
+use crate::http::{AfterResponse, Connection, Request};
+use crate::matching::choose;
+use crate::question::{Delivery, Protocol, Question, RequiredOutput, parse};
+use crate::record::{LogLine, Recorder};
 use crate::script::{Script, ScriptError};
 
-/// Whether requests may hold the answer to a form.
+/// Whether requests may require a format of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FormSupport {
-    /// They may.
+pub enum ResponseFormat {
     #[default]
-    Offered,
-    /// Any that does is refused with status 400, as by servers that know no such thing.
-    Refused,
+    Supported,
+    /// Such requests are rejected with status 400, as by servers without this feature.
+    Rejected,
 }
 
-/// What the server is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The script.
     pub script: PathBuf,
-    /// The port; 0 for any that is free.
+    /// 0 for any free port.
     pub port: u16,
-    /// Where requests are logged.
     pub log: Option<PathBuf>,
-    /// Where counts are kept for the next process.
+    /// Where counts are stored for the next process.
     pub counts: Option<PathBuf>,
-    /// Whether forms are supported.
-    pub forms: FormSupport,
+    pub response_format: ResponseFormat,
 }
 
 /// Why the server cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Mend the script.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// Choose another port.
-    #[error("port {port} of 127.0.0.1 cannot be had: {source}")]
-    Port {
-        /// The port.
-        port: u16,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Look at the files of counts and log.
-    #[error("the counts or the log cannot be kept: {0}")]
+    #[error("port {port} of 127.0.0.1 is not available: {source}")]
+    Port { port: u16, source: io::Error },
+    #[error("the counts or the log cannot be written: {0}")]
     Record(io::Error),
 }
 
-/// Serves until the process ends. `announce` is told the address as soon as clients can connect.
+/// Serves until the process ends. `announce` is called as soon as clients can connect.
 pub fn serve(settings: Settings, announce: impl FnOnce(SocketAddr)) -> Result<Infallible, ServeError> {
     let port = |source| ServeError::Port { port: settings.port, source };
     let script = Script::read(&settings.script)?;
-    let record = Record::open(settings.counts, settings.log.as_deref()).map_err(ServeError::Record)?;
+    let recorder = Recorder::open(settings.counts, settings.log.as_deref()).map_err(ServeError::Record)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)).map_err(port)?;
     announce(listener.local_addr().map_err(port)?);
-    let server = Arc::new(Server { script, forms: settings.forms, record: Mutex::new(record) });
+    let server = Arc::new(Server {
+        script,
+        response_format: settings.response_format,
+        recorder: Mutex::new(recorder),
+    });
     loop {
-        // A client that is gone before it was accepted is no reason to end.
+        // A client may be gone before it is accepted.
         let Ok((stream, _)) = listener.accept() else { continue };
         let server = Arc::clone(&server);
-        thread::spawn(move || server.converse(stream));
+        thread::spawn(move || server.serve_connection(stream));
     }
 }
 
 struct Server {
     script: Script,
-    forms: FormSupport,
-    record: Mutex<Record>,
+    response_format: ResponseFormat,
+    recorder: Mutex<Recorder>,
 }
 
-/// What a path stands for.
 enum Route {
     Model(Protocol),
     CountTokens,
     Models,
     Calls,
-    Nothing,
+    Unknown,
 }
 
 impl Server {
-    /// Answers requests until the client goes; one that goes in the middle is its own affair.
-    fn converse(&self, stream: TcpStream) {
+    /// Answers requests until the client closes the connection.
+    fn serve_connection(&self, stream: TcpStream) {
         let Ok(mut connection) = Connection::new(stream) else { return };
         loop {
             let request = match connection.read() {
                 Ok(Some(request)) => request,
                 Ok(None) => return,
                 Err(error) => {
-                    let body = json!({"error": {"message": format!("no request: {error}")}});
+                    let body = json!({"error": {"message": format!("invalid request: {error}")}});
                     let _ = connection.send(&Answer::Whole(Document::json(400, &body)), "");
                     return;
                 }
@@ -112,8 +102,8 @@ impl Server {
             let (answer, pause) = self.respond(&request);
             thread::sleep(pause);
             match connection.send(&answer, &request.method) {
-                Ok(Next::Open) => {}
-                Ok(Next::Over) | Err(_) => return,
+                Ok(AfterResponse::KeepOpen) => {}
+                Ok(AfterResponse::Close) | Err(_) => return,
             }
         }
     }
@@ -123,13 +113,13 @@ impl Server {
         let route = route(request);
         let result = match &route {
             Route::Model(protocol) => self.model(*protocol, request),
-            Route::CountTokens => self.besides(request, 200, json!({"input_tokens": 10})),
-            Route::Models => self.besides(request, 200, models()),
+            Route::CountTokens => self.other_request(request, 200, json!({"input_tokens": 10})),
+            Route::Models => self.other_request(request, 200, models()),
             Route::Calls => Ok(at_once(200, self.calls())),
-            Route::Nothing if request.method == "HEAD" => self.besides(request, 200, json!({})),
-            Route::Nothing => {
-                let message = format!("nothing is served at {} {}", request.method, request.path);
-                self.besides(request, 404, json!({"error": {"message": message}}))
+            Route::Unknown if request.method == "HEAD" => self.other_request(request, 200, json!({})),
+            Route::Unknown => {
+                let message = format!("there is no route {} {}", request.method, request.path);
+                self.other_request(request, 404, json!({"error": {"message": message}}))
             }
         };
         result.unwrap_or_else(|error| {
@@ -137,61 +127,63 @@ impl Server {
         })
     }
 
-    /// A question to a model.
+    /// A request to a model.
     fn model(&self, protocol: Protocol, request: &Request) -> io::Result<(Answer, Duration)> {
         let body = body(request);
-        let asked = asked(protocol, &body);
-        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = record.next_number();
-        let mut counts = record.counts().clone();
+        let question = parse(protocol, &body);
+        let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = recorder.next_number();
+        let mut counts = recorder.counts().clone();
         counts.requests = number;
         counts.calls = counts.calls.saturating_add(1);
-        let refusal = |message: &str| Answer::Whole(Document::json(400, &error_body(protocol, 400, message)));
-        let (answer, rule, pause) = if self.forms == FormSupport::Refused && asked.demand != Demand::Nothing {
-            (refusal("response_format is not supported"), None, 0)
-        } else if let Some((rule, reply)) = choose(&self.script, &counts.by_rule, &asked) {
-            let pause = reply.delay_ms.or(self.script.delay_ms).unwrap_or(0);
-            (answer(reply, &asked, number), Some(rule.name.clone()), pause)
-        } else {
-            counts.unmatched = counts.unmatched.saturating_add(1);
-            (refusal(&unmatched(&asked)), None, 0)
-        };
+        let rejected =
+            |message: &str| Answer::Whole(Document::json(400, &error_body(protocol, 400, message)));
+        let (answer, rule, pause) =
+            if self.response_format == ResponseFormat::Rejected && question.required != RequiredOutput::Any {
+                (rejected("response_format is not supported"), None, 0)
+            } else if let Some((rule, reply)) = choose(&self.script, &counts.by_rule, &question) {
+                let pause = reply.delay_ms.or(self.script.delay_ms).unwrap_or(0);
+                (answer(reply, &question, number), Some(rule.name.clone()), pause)
+            } else {
+                counts.unmatched = counts.unmatched.saturating_add(1);
+                (rejected(&no_rule(&question)), None, 0)
+            };
         if let Some(rule) = &rule {
-            let played = counts.by_rule.entry(rule.clone()).or_default();
-            *played = played.saturating_add(1);
+            let count = counts.by_rule.entry(rule.clone()).or_default();
+            *count = count.saturating_add(1);
         }
         let line = LogLine {
             protocol: Some(protocol),
-            streaming: asked.delivery != Delivery::Whole,
-            form: asked.form,
-            turn: asked.tool_results,
+            streaming: question.delivery != Delivery::Whole,
+            form: question.form,
+            turn: question.tool_results,
             rule,
             status: answer.status(),
             ..plain_line(request, number, body)
         };
-        record.add(&line, counts)?;
+        recorder.add(&line, counts)?;
         Ok((answer, Duration::from_millis(pause)))
     }
 
-    /// A request that is no question to a model.
-    fn besides(&self, request: &Request, status: u16, answer: Value) -> io::Result<(Answer, Duration)> {
-        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = record.next_number();
-        let mut counts = record.counts().clone();
+    /// A request that is not for a model.
+    fn other_request(&self, request: &Request, status: u16, answer: Value) -> io::Result<(Answer, Duration)> {
+        let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = recorder.next_number();
+        let mut counts = recorder.counts().clone();
         counts.requests = number;
         let line = LogLine { status: Some(status), ..plain_line(request, number, body(request)) };
-        record.add(&line, counts)?;
+        recorder.add(&line, counts)?;
         Ok((Answer::Whole(Document::json(status, &answer)), Duration::ZERO))
     }
 
     fn calls(&self) -> Value {
-        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = record.counts();
+        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = recorder.counts();
         json!({"calls": counts.calls, "unmatched": counts.unmatched, "by_rule": counts.by_rule})
     }
 }
 
-/// The prefix `/v1` may be missing: some clients have it in their address, some add it themselves.
+/// The prefix `/v1` may be missing: some clients add it, some do not.
 fn route(request: &Request) -> Route {
     let path = request.path.trim_end_matches('/');
     let path = path.strip_prefix("/v1").unwrap_or(path);
@@ -202,11 +194,11 @@ fn route(request: &Request) -> Route {
         ("POST", "/messages/count_tokens") => Route::CountTokens,
         ("GET" | "HEAD", "/models") => Route::Models,
         ("GET", "/__calls") => Route::Calls,
-        _ => Route::Nothing,
+        _ => Route::Unknown,
     }
 }
 
-/// The list of models, for clients of either vendor.
+/// The list of models, for clients of both vendors.
 fn models() -> Value {
     let model = json!({"id": "scripted", "object": "model", "type": "model", "display_name": "scripted",
         "created": 0, "created_at": "1970-01-01T00:00:00Z", "owned_by": "scripted"});
@@ -236,15 +228,15 @@ fn plain_line(request: &Request, seq: u64, body: Value) -> LogLine {
     }
 }
 
-fn unmatched(asked: &Asked) -> String {
-    let length = asked.last.chars().count();
-    let beginning: String = asked.last.chars().take(200).collect();
-    // Agents put long reminders before what they were told.
-    let end: String = asked.last.chars().skip(length.saturating_sub(100).max(200)).collect();
+fn no_rule(question: &Question) -> String {
+    let length = question.last.chars().count();
+    let beginning: String = question.last.chars().take(200).collect();
+    // Agents put long reminders before the prompt.
+    let end: String = question.last.chars().skip(length.saturating_sub(100).max(200)).collect();
     let between = if end.is_empty() { "" } else { " … " };
-    let form = asked.form.as_deref().unwrap_or("none");
-    let turn = asked.tool_results;
+    let form = question.form.as_deref().unwrap_or("none");
+    let turn = question.tool_results;
     format!(
-        "no rule of the script answers this request: form {form}, turn {turn}, last message: {beginning}{between}{end}"
+        "no rule of the script matches this request: form {form}, turn {turn}, last message: {beginning}{between}{end}"
     )
 }

@@ -1,24 +1,24 @@
-//! A command line as a call of the tool that an agent offers for it.
+//! Turning a command line into a call of an agent's shell tool.
 //!
-//! Owns the names and shapes such tools have. Refuses tools that take no command line. Invariant: the arguments
-//! hold every field that the tool's schema requires.
+//! Owns the names and schemas of such tools. Refuses tools that take no command line. Invariant: the arguments contain
+//! every field that the tool's schema requires.
 
 use serde_json::{Map, Value, json};
 
-use crate::asked::Offered;
+use crate::question::OfferedTool;
 
-/// The names agents give the tool, the likeliest first.
+/// Known names of the tool, the most common first.
 const NAMES: [&str; 7] =
     ["Bash", "exec_command", "shell_command", "shell", "local_shell", "bash", "run_shell_command"];
 
-/// The names its argument has.
+/// Known names of its argument.
 const ARGUMENTS: [&str; 3] = ["cmd", "command", "script"];
 
-/// The tool of the responses protocol that is called by an item of its own kind.
+/// The built-in shell tool of the responses protocol.
 pub(crate) const LOCAL_SHELL: &str = "local_shell";
 
-/// The tool and its arguments, if one of those offered runs commands.
-pub(crate) fn call_for(command: &str, tools: &[Offered]) -> Option<(String, Value)> {
+/// The tool and its arguments, if one of the tools runs commands.
+pub(crate) fn call_for(command: &str, tools: &[OfferedTool]) -> Option<(String, Value)> {
     let known = NAMES.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name));
     let tool = known.or_else(|| tools.iter().find(|tool| argument(tool).is_some()))?;
     if tool.name == LOCAL_SHELL && tool.parameters.is_null() {
@@ -37,7 +37,7 @@ pub(crate) fn call_for(command: &str, tools: &[Offered]) -> Option<(String, Valu
     Some((tool.name.clone(), Value::Object(arguments)))
 }
 
-fn argument(tool: &Offered) -> Option<&'static str> {
+fn argument(tool: &OfferedTool) -> Option<&'static str> {
     let properties = tool.parameters.get("properties")?;
     ARGUMENTS.into_iter().find(|name| properties.get(name).is_some())
 }
@@ -46,7 +46,7 @@ fn in_shell(command: &str) -> [&str; 3] {
     ["bash", "-lc", command]
 }
 
-/// A harmless value of the schema: times are long enough, texts say what this is.
+/// A harmless value for a required field.
 fn filler(schema: &Value) -> Value {
     if let Some(first) = schema.pointer("/enum/0") {
         return first.clone();
@@ -64,12 +64,12 @@ fn filler(schema: &Value) -> Value {
 mod tests {
     use super::*;
 
-    fn tool(name: &str, parameters: Value) -> Offered {
-        Offered { name: name.to_string(), parameters }
+    fn tool(name: &str, parameters: Value) -> OfferedTool {
+        OfferedTool { name: name.to_string(), parameters }
     }
 
     #[test]
-    fn the_call_has_the_shape_the_tool_asks_for() {
+    fn the_call_matches_the_schema_of_the_tool() {
         let text = json!({"type": "string"});
         let table = [
             (tool("Bash", json!({"properties": {"command": text}})), json!({"command": "true"})),
@@ -92,18 +92,18 @@ mod tests {
             ),
         ];
         for (tool, arguments) in table {
-            let others = tool_that_reads();
-            let found = call_for("true", &[others, tool.clone()]);
+            let other = tool_that_reads();
+            let found = call_for("true", &[other, tool.clone()]);
             assert_eq!(found, Some((tool.name, arguments)));
         }
     }
 
-    fn tool_that_reads() -> Offered {
+    fn tool_that_reads() -> OfferedTool {
         tool("Read", json!({"properties": {"path": {"type": "string"}}}))
     }
 
     #[test]
-    fn nothing_is_called_where_nothing_runs_commands() {
+    fn without_a_shell_tool_there_is_no_call() {
         assert_eq!(call_for("true", &[tool_that_reads()]), None);
         assert_eq!(call_for("true", &[]), None);
     }

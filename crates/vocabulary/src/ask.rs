@@ -1,7 +1,7 @@
 //! Questions to models and to people, as data: who is asked, about what, with what at hand, and what came back.
 //!
-//! On record a question is small: it names commits and tasks. What it is about is filled in from the run's state when
-//! it is performed, so it stands on record once, where it arose. Answers are on record whole.
+//! A recorded question is small: it names commits and tasks. What the model is shown is gathered from the run's state
+//! when it is asked. Answers are recorded whole.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,22 +14,17 @@ use crate::usage::Usage;
 use crate::work::{CommandId, CommitId, ReportedFailure};
 use crate::{Redacted, TaskId, TaskState};
 
-/// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Makes plans.
     Planner,
-    /// Judges plans and results.
     Judge,
     /// Does the work of the built-in agent.
     Worker,
-    /// Looks back.
     Reflector,
 }
 
 impl Role {
-    /// Every role.
     pub const ALL: [Self; 4] = [Self::Planner, Self::Judge, Self::Worker, Self::Reflector];
 
     /// The name, as the configuration has it.
@@ -79,34 +74,19 @@ pub enum About {
     },
     /// Is the task done, or worth going on with?
     JudgeTask {
-        /// The task.
         task: TaskId,
-        /// What it came to.
         commit: CommitId,
-        /// What it began with.
         origin: CommitId,
-        /// What is asked.
         question: TaskQuestion,
         /// Which of several independent answers this is, from 1.
         sample: u32,
     },
     /// Smaller tasks in the place of one that cannot work.
-    ReplanTask {
-        /// The task.
-        task: TaskId,
-    },
+    ReplanTask { task: TaskId },
     /// Is the goal reached?
-    JudgeWhole {
-        /// What everything came to.
-        commit: CommitId,
-        /// What it began with.
-        origin: CommitId,
-    },
+    JudgeWhole { commit: CommitId, origin: CommitId },
     /// How did it go, and does the plan still fit?
-    Reflect {
-        /// The task that ended.
-        task: TaskId,
-    },
+    Reflect { task: TaskId },
 }
 
 impl About {
@@ -153,45 +133,63 @@ impl About {
     }
 }
 
-/// One question to a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
-    /// What it is about.
+/// One question to a model, as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelQuestion {
     #[serde(flatten)]
     pub about: About,
     /// What was wrong with the last answer to the same question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+}
+
+impl ModelQuestion {
+    /// A question that is put for the first time.
+    pub const fn new(about: About) -> Self {
+        Self { about, retry: None }
+    }
+}
+
+/// Why a question is put again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// Answers that could not be used, so far.
+    pub tries: u32,
+    /// What was wrong with the last.
+    pub problem: Redacted,
+}
+
+/// One question to a model with everything that is shown to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    pub about: About,
+    /// What was wrong with the last answer to the same question.
     pub repair: Option<Repair>,
-    /// What there is to know. Filled in when the question is put.
-    #[serde(skip)]
+    /// What there is to know.
     pub material: Material,
 }
 
 impl Ask {
-    /// A question that is put for the first time.
+    /// A question that is put for the first time, with nothing shown.
     pub fn new(about: About) -> Self {
         Self { about, repair: None, material: Material::default() }
     }
 }
 
 /// What was wrong with the last answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// Answers that could not be used, so far.
     pub tries: u32,
     /// What was wrong with the last.
     pub problem: Redacted,
-    /// The last, for the model to mend. Filled in when the question is put.
-    #[serde(skip)]
+    /// The last, for the model to correct.
     pub answer: Redacted,
 }
 
-/// Something a person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Who.
     pub by: Redacted,
-    /// What.
     pub text: Redacted,
 }
 
@@ -210,7 +208,6 @@ pub struct Manner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asking {
-    /// Questions reach a person.
     #[default]
     Possible,
     /// They do not: what is unclear must be assumed, and said to be.
@@ -222,18 +219,14 @@ pub enum Asking {
 pub struct Draft {
     /// The goal it was made for.
     pub goal: Redacted,
-    /// What was wanted.
     pub understanding: GoalUnderstanding,
-    /// Its tasks.
     pub tasks: Vec<Subtask>,
-    /// Their order and steps.
     pub actions: ActionPlan,
 }
 
 /// One check, for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckOutcome {
-    /// Its command.
     pub command: String,
     /// What it showed, in a line.
     pub outcome: String,
@@ -242,19 +235,14 @@ pub struct CheckOutcome {
 /// What there is to know about one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskMaterial {
-    /// The task.
     pub task: Subtask,
-    /// Where it stands.
     pub state: TaskState,
-    /// Attempts made.
     pub attempts: u32,
     /// What fails, and how many attempts in a row it has failed.
     pub failures: Vec<(ReportedFailure, u32)>,
     /// What was changed outside its scope.
     pub outside: Vec<String>,
-    /// What the checks showed.
     pub checks: Vec<CheckOutcome>,
-    /// The judge's last words.
     pub reason: Redacted,
     /// What the judge found missing.
     pub missing: Vec<String>,
@@ -269,7 +257,6 @@ pub struct TaskMaterial {
 pub struct Material {
     /// The goal in the user's words.
     pub goal: Redacted,
-    /// What people said since.
     pub remarks: Vec<Remark>,
     /// Whether anybody can be asked.
     pub asking: Asking,
@@ -277,11 +264,8 @@ pub struct Material {
     pub base: Option<CommitId>,
     /// How to go about it.
     pub manner: Manner,
-    /// What is wanted.
     pub understanding: Option<GoalUnderstanding>,
-    /// The tasks so far.
     pub tasks: Vec<Subtask>,
-    /// Their order and steps.
     pub actions: ActionPlan,
     /// A plan to begin from.
     pub draft: Option<Draft>,
@@ -295,18 +279,15 @@ pub struct Material {
     pub checks: Vec<String>,
     /// Tasks that may still be added.
     pub max_tasks: u32,
-    /// The task in question.
     pub task: Option<TaskMaterial>,
     /// All tasks, where the whole is in question.
     pub outcomes: Vec<TaskMaterial>,
 }
 
-/// What came back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelAnswer {
     /// The model that answered, as `provider/model`.
     pub model: String,
-    /// What it used.
     #[serde(default)]
     pub usage: Usage,
     /// What could be made of it.
@@ -319,28 +300,21 @@ pub struct ModelAnswer {
 pub enum Reading {
     /// A document of the form asked for.
     Document(Document),
-    /// Something else.
     Unreadable {
         /// What is wrong with it.
         problem: Redacted,
-        /// Its beginning.
         text: Redacted,
     },
     /// Nobody answered: no key, no connection, no credit, no time.
-    Unanswered {
-        /// Why.
-        why: Redacted,
-    },
+    Unanswered { why: Redacted },
 }
 
-/// Questions to a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonAsk {
     /// What it is about, in a sentence.
     pub about: Redacted,
     /// The questions; none where a yes or no is asked for.
     pub questions: Vec<Redacted>,
-    /// What is asked for.
     pub kind: PersonAskKind,
     /// Seconds to wait; then nobody is there.
     pub within: u32,
@@ -350,26 +324,19 @@ pub struct PersonAsk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonAskKind {
-    /// Words.
     Clarification,
     /// A yes or a no.
     Approval,
 }
 
-/// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonAnswer {
-    /// These words.
     Said(Vec<Remark>),
-    /// Yes.
     Approved {
-        /// Who.
         by: Redacted,
     },
-    /// No.
     Refused {
-        /// Who.
         by: Redacted,
     },
     /// Nothing: nobody is there, or nobody answered in time.

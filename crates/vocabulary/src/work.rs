@@ -11,45 +11,20 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Remark};
+use crate::ask::{Draft, ModelAnswer, ModelQuestion, PersonAnswer, PersonAsk, Remark};
+use crate::brief::Delivery;
+pub use crate::check_report::{CheckEnd, CheckReport};
+pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
+pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
 pub use crate::usage::Allowance;
-use crate::usage::{MicroUsd, Usage};
+use crate::usage::Usage;
 use crate::{Redacted, TaskId};
-
-macro_rules! name_of {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(pub String);
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
-}
-
-name_of! {
-    /// A commit, by its full hexadecimal name.
-    CommitId
-}
-name_of! {
-    /// A tree, by its full hexadecimal name.
-    TreeId
-}
-name_of! {
-    /// A large payload, by the BLAKE3 hash of its content in hexadecimal.
-    BlobId
-}
 
 /// A command's name: the number of the record it was decided in, and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CommandId {
     /// The number of the record.
     pub seq: u64,
-    /// The place in it.
     pub index: u32,
 }
 
@@ -59,7 +34,6 @@ impl fmt::Display for CommandId {
     }
 }
 
-/// Something to be performed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -68,27 +42,24 @@ pub enum Command {
     /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
-    RunAttempt(AttemptOrder),
+    RunAttempt(AttemptCommand),
     /// Make a commit out of two, path by path.
     Graft(GraftOrder),
     /// Bring what two commits hold together.
     Merge(MergeOrder),
-    /// Ask a model.
-    Ask(Ask),
-    /// Ask a person.
+    Ask(ModelQuestion),
     AskPerson(PersonAsk),
     /// Look for a plan of the same or of a similar goal.
     RecallPlan,
     /// Keep the plan for goals to come.
     KeepPlan,
+    Deliver(DeliveryOrder),
 }
 
 /// Checks to be run on a commit, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckRun {
-    /// The commit.
     pub commit: CommitId,
-    /// The checks.
     pub calls: Vec<CheckCall>,
     /// Whether what an earlier run saw may be taken instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,154 +80,37 @@ pub struct Reuse {
 pub struct CheckCall {
     /// Which check of the order, from 0.
     pub check: u32,
-    /// Only these tests, where the runner can; empty for all.
+    /// Only what failed like this, where the runner can be asked for it; empty for everything.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub only: BTreeSet<String>,
+    pub only: BTreeSet<FailureId>,
     /// Tests of which it must be said whether they were seen passing.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub watched: BTreeSet<String>,
+    pub watched: BTreeSet<TestName>,
     /// The tests that passed at the base, to find those that are gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_before: Option<BlobId>,
 }
 
-/// How a check's command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckEnd {
-    /// Nothing fails.
-    Passed,
-    /// Something fails.
-    Failed,
-    /// It did not end in time, which is a failure too.
-    TimedOut,
-    /// It crashed, which is a failure too.
-    Crashed,
-    /// Its command does not exist: at the base nothing can be learned from it, later somebody removed it.
-    NotFound,
-    /// It could not run at all: killed from outside, no disk, no workspace.
-    CouldNotRun,
-    /// It awaits a person or an outside thing.
-    Waiting,
-}
-
-/// One failing thing a check reported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportedFailure {
-    /// The test's name, or the fingerprint where there is no test: what failures are compared by with the base.
-    pub identity: String,
-    /// What failures are compared by from attempt to attempt.
-    pub fingerprint: String,
-    /// What it said, shortened.
-    pub message: Redacted,
-    /// Where, as `file:line`, if it said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-}
-
-impl ReportedFailure {
-    /// The test's name, if it is a test that fails.
-    pub fn test(&self) -> Option<&str> {
-        (self.identity != self.fingerprint).then_some(self.identity.as_str())
-    }
-}
-
-/// What one check showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckReport {
-    /// Which check of the order, from 0.
-    pub check: u32,
-    /// How it ended.
-    pub end: CheckEnd,
-    /// What fails, the first of them where there are too many.
-    pub failures: Vec<ReportedFailure>,
-    /// Whether the check was cut short by an earlier failure.
-    pub masked: bool,
-    /// How many tests were seen passing by name; `None` where the output names none.
-    pub passed: Option<u32>,
-    /// How many tests are known to have passed, by name or by a summary.
-    #[serde(default)]
-    pub counted: u64,
-    /// The tests seen passing, for later comparison.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passed_set: Option<BlobId>,
-    /// Those of the watched tests that were seen passing.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub seen_passing: BTreeSet<String>,
-    /// Tests that passed at the base and were not seen at all.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub gone: BTreeSet<String>,
-    /// The check's own words about its decision.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Redacted>,
-    /// Milliseconds it took.
-    #[serde(default)]
-    pub took_ms: u64,
-}
-
 /// One attempt to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttemptOrder {
+pub struct AttemptCommand {
     /// Its number, from 1.
     pub number: u32,
     /// The commit it begins with.
     pub base: CommitId,
     /// The commit the task began with, which the scope is measured from.
     pub origin: CommitId,
-    /// How hard the controller leans.
+    /// The convergence stage, from 1.
     pub stage: u32,
-    /// What still fails, for the prompt. Filled in when the command is performed: on record it stands once, where it
-    /// was found.
-    #[serde(skip)]
-    pub failures: Vec<ReportedFailure>,
-    /// Files that were changed outside the scope, for the prompt; likewise.
-    #[serde(skip)]
-    pub outside: Vec<String>,
     /// The agent's session that goes on; without one it begins afresh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the judge found missing, or other words for the agent; filled in when the command is performed.
-    #[serde(skip)]
-    pub remarks: Vec<Redacted>,
-    /// What is to be brought together, where that is the task; likewise.
-    #[serde(skip)]
-    pub merge: Option<Conflict>,
-    /// The money that is left for it, where money is limited; likewise.
-    #[serde(skip)]
-    pub money: Option<MicroUsd>,
-    /// How many attempts before it, in a row, changed nothing; likewise.
-    #[serde(skip)]
-    pub idle: u32,
-    /// What people said of the run; likewise.
-    #[serde(skip)]
-    pub said: Vec<Remark>,
-}
-
-impl AttemptOrder {
-    /// An attempt that nothing is known about yet.
-    pub fn new(number: u32, base: CommitId, origin: CommitId, stage: u32) -> Self {
-        Self {
-            number,
-            base,
-            origin,
-            stage,
-            failures: Vec::new(),
-            outside: Vec::new(),
-            session: None,
-            remarks: Vec::new(),
-            merge: None,
-            money: None,
-            idle: 0,
-            said: Vec::new(),
-        }
-    }
 }
 
 /// How an agent's process ended; whatever it claims is not evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentEnd {
-    /// It ended by itself.
     Exited,
     /// It was ended by a limit.
     TimedOut,
@@ -266,28 +120,24 @@ pub enum AgentEnd {
     Unavailable,
 }
 
-/// What an attempt left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptResult {
-    /// How the agent ended.
     pub end: AgentEnd,
     /// The commit that holds what it left.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
     /// What the scope guard found, against the base of the task.
     pub violations: Vec<String>,
     /// Paths of those that can be taken back.
     pub revertible: Vec<String>,
-    /// Whether files that hold tests of a goal were changed, and which.
-    pub edited_tests: Vec<String>,
+    /// What was changed of the tests of goals.
+    pub edited_tests: Vec<GraftPath>,
     /// What its process said at its end, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Files that differ from the base of the task.
     #[serde(default)]
     pub changed_files: u64,
-    /// Lines that differ.
     #[serde(default)]
     pub changed_lines: u64,
     /// Places where two sides of a merge are not brought together, where that was the task.
@@ -332,16 +182,24 @@ pub struct GraftOrder {
     pub onto: CommitId,
     /// What the paths are taken from.
     pub from: CommitId,
-    /// The paths, as the executor named them.
-    pub paths: Vec<String>,
+    /// What is taken from there.
+    pub paths: Vec<GraftPath>,
+}
+
+/// A file as the executor names it, or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GraftPath {
+    /// The whole file.
+    File(String),
+    /// Only the tests in it, which stand beside what they test.
+    InlineTests(String),
 }
 
 /// Two commits to be brought together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeOrder {
-    /// The one side.
     pub ours: CommitId,
-    /// The other.
     pub theirs: CommitId,
     /// What the result is called, part of the name it is kept under.
     pub name: String,
@@ -350,9 +208,7 @@ pub struct MergeOrder {
 /// Two sides that cannot be brought together by themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
-    /// The one side.
     pub ours: CommitId,
-    /// The other.
     pub theirs: CommitId,
     /// The files that hold both sides, marked, as the executor names them.
     pub paths: Vec<String>,
@@ -363,7 +219,6 @@ pub struct Conflict {
 pub struct Merged {
     /// The commit that holds both, with both sides marked where they conflict.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
     /// The files where they conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -374,7 +229,6 @@ pub struct Merged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recalled {
-    /// None.
     Nothing,
     /// One of a goal much like this one, in this repository.
     Near(Draft),
@@ -385,30 +239,66 @@ pub enum Recalled {
 /// The commit all attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The commit.
     pub commit: CommitId,
-    /// Its tree.
     pub tree: TreeId,
+}
+
+/// A result to be handed over. Doing it again, after a crash, changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryOrder {
+    /// The commit that the result is compared with.
+    pub base: CommitId,
+    /// The commit that is handed over.
+    pub result: CommitId,
+    pub delivery: Delivery,
+}
+
+/// Whether a branch was moved to the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BranchUpdate {
+    /// It is at the result.
+    Updated,
+    /// It was left alone: it has other commits.
+    Diverged,
+    /// It was left alone: it is checked out somewhere.
+    CheckedOut,
+    /// There is no such branch.
+    Missing,
+}
+
+/// A branch that was to hold the result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveredBranch {
+    pub name: String,
+    pub update: BranchUpdate,
+}
+
+/// What handing a result over gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Delivered {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<DeliveredBranch>,
+    /// The user's branch that was to be moved forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<DeliveredBranch>,
+    /// The file that holds the result as a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<String>,
 }
 
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandResult {
-    /// The base was taken.
     Base(Base),
-    /// The checks ran.
     Checks {
-        /// One report for each.
         reports: Vec<CheckReport>,
     },
-    /// The agent worked.
     Attempt(AttemptResult),
     /// A commit was made out of two.
     Grafted {
-        /// The commit.
         commit: CommitId,
-        /// Its tree.
         tree: TreeId,
     },
     /// Two commits were brought together, or not.
@@ -419,15 +309,15 @@ pub enum CommandResult {
     Person(PersonAnswer),
     /// Plans that were kept were looked through.
     Recalled(Recalled),
-    /// The plan is kept.
     Kept,
+    /// The result was handed over.
+    Delivered(Delivered),
 }
 
 /// How a command ended. Each command has exactly one of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
-    /// It was carried out.
     Completed(CommandResult),
     /// It could not be carried out.
     Failed {
@@ -440,17 +330,12 @@ pub enum CommandEnd {
     Lost,
 }
 
-/// Something that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    /// The task began.
     Begun,
-    /// A command ended.
     Ended {
-        /// Which one.
         command: CommandId,
-        /// How.
         end: CommandEnd,
         /// Milliseconds it took, by a clock that does not jump.
         #[serde(default)]
@@ -466,19 +351,16 @@ pub enum Event {
         /// Blocked tasks that may try again, with their counts at zero.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unblocked: Vec<TaskId>,
-        /// What people said meanwhile.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         said: Vec<Remark>,
     },
 }
 
 impl Event {
-    /// Going on as before.
     pub fn resumed() -> Self {
         Self::Resumed { more: Allowance::default(), unblocked: Vec::new(), said: Vec::new() }
     }
 
-    /// The failures it reports.
     pub fn failures(&self) -> Vec<ReportedFailure> {
         match self {
             Self::Ended { end: CommandEnd::Completed(CommandResult::Checks { reports }), .. } => {

@@ -1,22 +1,19 @@
-//! The arguments a person gave for an agent: what they already say, and the prompt put where they name it.
+//! The arguments a person gave for an agent: which options they contain, and expanding the placeholders for the prompt.
 //!
-//! Invariant: an argument is never longer than the kernel takes, and the prompt is never looked through for places
-//! to fill in.
+//! Invariant: no argument is longer than the kernel accepts, and placeholders inside the prompt are not expanded.
 
 use std::ffi::OsString;
 
-use crate::agent::{CommandLine, Continuation, StdinUse, Turn};
+use crate::agent::{CommandLine, SessionUse, StdinUse, Turn};
 
-/// What stands for the prompt.
 const PROMPT: &str = "{prompt}";
-/// What stands for the name of its file.
 const PROMPT_FILE: &str = "{prompt_file}";
 
-/// Linux takes 128 KiB for one argument, its end and what stands around the prompt included.
-const LONGEST_PROMPT_ARGUMENT: usize = 120 << 10;
+/// Linux accepts 128 KiB for one argument, including its terminator and the text around the prompt.
+const MAX_PROMPT_ARGUMENT: usize = 120 << 10;
 
-/// Whether an option is given by one of its names, as `--name`, `--name=value` or, of a short one, `-nvalue`.
-pub(crate) fn gives(arguments: &[String], names: &[&str]) -> bool {
+/// Whether an option is present under one of its names, as `--name`, `--name=value` or, for a short one, `-nvalue`.
+pub(crate) fn has_option(arguments: &[String], names: &[&str]) -> bool {
     options(arguments).any(|argument| names.iter().any(|name| is_option(argument, name)))
 }
 
@@ -35,17 +32,17 @@ pub(crate) fn value<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> 
     None
 }
 
-/// Whether a word is given, such as a subcommand.
-pub(crate) fn says(arguments: &[String], word: &str) -> bool {
+/// Whether a word is present, such as a subcommand.
+pub(crate) fn has_word(arguments: &[String], word: &str) -> bool {
     options(arguments).any(|argument| argument == word)
 }
 
-/// Whether a place for the prompt is named.
-pub(crate) fn name_the_prompt(arguments: &[String]) -> bool {
+/// Whether there is a placeholder for the prompt.
+pub(crate) fn has_prompt_placeholder(arguments: &[String]) -> bool {
     arguments.iter().any(|argument| argument.contains(PROMPT) || argument.contains(PROMPT_FILE))
 }
 
-/// What stands before `--`.
+/// The arguments before `--`.
 fn options(arguments: &[String]) -> impl Iterator<Item = &str> {
     arguments.iter().map(String::as_str).take_while(|argument| *argument != "--")
 }
@@ -58,49 +55,49 @@ fn is_option(argument: &str, name: &str) -> bool {
     }
 }
 
-/// The arguments as the person gave them, with the prompt in its place.
-pub(crate) fn filled_in(turn: &Turn<'_>) -> Vec<OsString> {
-    turn.extra.iter().map(|argument| filled(argument, turn)).collect()
+/// The person's arguments with the placeholders expanded.
+pub(crate) fn expanded(turn: &Turn<'_>) -> Vec<OsString> {
+    turn.arguments.iter().map(|argument| expand(argument, turn)).collect()
 }
 
-/// The command line exactly as the person gave it. The prompt is on standard input where no place is named for it.
-pub(crate) fn as_given(turn: &Turn<'_>) -> CommandLine {
+/// The person's command line, unchanged. The prompt is on standard input where there is no placeholder for it.
+pub(crate) fn unchanged(turn: &Turn<'_>) -> CommandLine {
     CommandLine {
         program: turn.program.into(),
-        arguments: filled_in(turn),
+        arguments: expanded(turn),
         stdin: stdin(turn),
-        environment: Vec::new(),
-        continuation: Continuation::Anew,
+        session_use: SessionUse::New,
     }
 }
 
-/// What the agent reads: the prompt, unless a place is named for it.
+/// The prompt goes to standard input, unless there is a placeholder for it.
 pub(crate) fn stdin(turn: &Turn<'_>) -> StdinUse {
-    if name_the_prompt(turn.extra) { StdinUse::Closed } else { StdinUse::Prompt }
+    if has_prompt_placeholder(turn.arguments) { StdinUse::Closed } else { StdinUse::Prompt }
 }
 
-/// An argument with the prompt, or the name of its file, in the place named for it. What the prompt itself says is
-/// never looked through again.
-fn filled(argument: &str, turn: &Turn<'_>) -> OsString {
-    let mut whole = OsString::new();
+/// An argument with its placeholders expanded.
+fn expand(argument: &str, turn: &Turn<'_>) -> OsString {
+    let mut expanded = OsString::new();
     let mut rest = argument;
-    while let Some((at, mark)) =
-        [PROMPT, PROMPT_FILE].iter().filter_map(|mark| rest.find(mark).map(|at| (at, *mark))).min()
+    while let Some((at, placeholder)) = [PROMPT, PROMPT_FILE]
+        .iter()
+        .filter_map(|placeholder| rest.find(placeholder).map(|at| (at, *placeholder)))
+        .min()
     {
-        whole.push(rest.get(..at).unwrap_or_default());
-        if mark == PROMPT_FILE {
-            whole.push(turn.prompt_file);
-        } else if turn.prompt.len() <= LONGEST_PROMPT_ARGUMENT {
-            whole.push(turn.prompt);
+        expanded.push(rest.get(..at).unwrap_or_default());
+        if placeholder == PROMPT_FILE {
+            expanded.push(turn.prompt_file);
+        } else if turn.prompt.len() <= MAX_PROMPT_ARGUMENT {
+            expanded.push(turn.prompt);
         } else {
-            whole.push("Your task is described in the file ");
-            whole.push(turn.prompt_file);
-            whole.push(": read all of it and do what it says.");
+            expanded.push("Your task is described in the file ");
+            expanded.push(turn.prompt_file);
+            expanded.push(". Read all of it and do what it says.");
         }
-        rest = rest.get(at + mark.len()..).unwrap_or_default();
+        rest = rest.get(at + placeholder.len()..).unwrap_or_default();
     }
-    whole.push(rest);
-    whole
+    expanded.push(rest);
+    expanded
 }
 
 #[cfg(test)]
@@ -108,42 +105,39 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::agent::{Permissions, TurnLimits, User};
 
     fn owned(arguments: &[&str]) -> Vec<String> {
         arguments.iter().map(ToString::to_string).collect()
     }
 
-    fn turn<'a>(extra: &'a [String], prompt: &'a str) -> Turn<'a> {
+    fn turn<'a>(arguments: &'a [String], prompt: &'a str) -> Turn<'a> {
         Turn {
             program: "agent",
-            extra,
+            arguments,
             prompt,
             prompt_file: Path::new("/p.md"),
             session: None,
             model: None,
-            limits: TurnLimits::default(),
-            permissions: Permissions::default(),
-            may_run: &[],
-            user: User::default(),
+            max_cost: None,
+            allowed_commands: &[],
         }
     }
 
     #[test]
-    fn options_are_found_in_each_of_their_forms() {
+    fn options_are_found_in_every_form() {
         let given = owned(&["--model=x", "-sread-only", "--output-format", "json", "--", "--json"]);
-        assert!(gives(&given, &["--model", "-m"]));
-        assert!(gives(&given, &["-s", "--sandbox"]));
-        assert!(!gives(&given, &["--json"]));
-        assert!(!gives(&given, &["--mode"]));
+        assert!(has_option(&given, &["--model", "-m"]));
+        assert!(has_option(&given, &["-s", "--sandbox"]));
+        assert!(!has_option(&given, &["--json"]));
+        assert!(!has_option(&given, &["--mode"]));
         assert_eq!(value(&given, "--output-format"), Some("json"));
         assert_eq!(value(&given, "--model"), Some("x"));
         assert_eq!(value(&given, "--json"), None);
-        assert!(says(&given, "json") && !says(&given, "exec"));
+        assert!(has_word(&given, "json") && !has_word(&given, "exec"));
     }
 
     #[test]
-    fn the_prompt_is_filled_in_once() {
+    fn placeholders_are_expanded_once() {
         let prompt = "say {prompt} and {prompt_file}";
         for (argument, expected) in [
             ("{prompt}", prompt),
@@ -152,17 +146,17 @@ mod tests {
             ("plain", "plain"),
             ("{prompt", "{prompt"),
         ] {
-            let extra = owned(&[argument]);
-            assert_eq!(filled_in(&turn(&extra, prompt)), [expected]);
+            let arguments = owned(&[argument]);
+            assert_eq!(expanded(&turn(&arguments, prompt)), [expected], "{argument}");
         }
     }
 
     #[test]
-    fn a_prompt_no_argument_can_hold_is_pointed_to() {
-        let extra = owned(&["--message={prompt}"]);
-        let long = "x".repeat(LONGEST_PROMPT_ARGUMENT + 1);
+    fn a_prompt_too_long_for_an_argument_is_replaced_by_its_file() {
+        let arguments = owned(&["--message={prompt}"]);
+        let long = "x".repeat(MAX_PROMPT_ARGUMENT + 1);
         let expected =
-            "--message=Your task is described in the file /p.md: read all of it and do what it says.";
-        assert_eq!(filled_in(&turn(&extra, &long)), [expected]);
+            "--message=Your task is described in the file /p.md. Read all of it and do what it says.";
+        assert_eq!(expanded(&turn(&arguments, &long)), [expected]);
     }
 }

@@ -1,48 +1,47 @@
-//! Claude Code: `claude -p`, told on standard input, telling its work as JSON events.
+//! Claude Code: `claude -p`, with the prompt on standard input and JSON events as output.
 
-mod ledger;
-mod reading;
+mod events;
+mod usage;
 
 use std::ffi::OsString;
 
 use fixpoint_vocabulary::usage::MicroUsd;
 
-use crate::agent::{Agent, CommandLine, Continuation, Permissions, SessionReach, Turn, User, Variables};
-use crate::arguments::{as_given, filled_in, gives, stdin, value};
-use crate::command::Plain;
+use crate::agent::{Agent, CommandLine, EnvironmentNames, SessionUse, Turn};
+use crate::arguments::{expanded, has_option, stdin, unchanged, value};
+use crate::generic::TextReader;
 use crate::stream::Reader;
 
 const PRINT: [&str; 2] = ["-p", "--print"];
 const FORMAT: &str = "--output-format";
 const PERMISSIONS: [&str; 3] =
     ["--permission-mode", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"];
-/// What says which session it is, or that there will be none to continue.
+/// Options that choose the session, or that no session is stored.
 const SESSION: [&str; 7] =
     ["--resume", "-r", "--continue", "-c", "--session-id", "--from-pr", "--no-session-persistence"];
 
-/// Claude Code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claude;
 
-/// What a person's arguments leave to us.
+/// What the person's arguments choose.
 enum Mode {
-    /// Everything that makes it work unattended.
-    Ours,
-    /// They chose that it prints events: the rest is ours.
-    Stream,
-    /// They chose that it prints its last event only: the rest is ours.
-    Result,
-    /// They chose how it is run, and what it prints is words.
-    Theirs,
+    /// Nothing: we add everything that makes it work unattended.
+    Default,
+    /// They print events; we add the rest.
+    Events,
+    /// They print only the last event; we add the rest.
+    LastEvent,
+    /// They run it in their own way, and the output is text.
+    Custom,
 }
 
 fn mode(turn: &Turn<'_>) -> Mode {
-    match value(turn.extra, FORMAT) {
-        Some("stream-json") => Mode::Stream,
-        Some("json") => Mode::Result,
-        Some(_) => Mode::Theirs,
-        None if gives(turn.extra, &PRINT) => Mode::Theirs,
-        None => Mode::Ours,
+    match value(turn.arguments, FORMAT) {
+        Some("stream-json") => Mode::Events,
+        Some("json") => Mode::LastEvent,
+        Some(_) => Mode::Custom,
+        None if has_option(turn.arguments, &PRINT) => Mode::Custom,
+        None => Mode::Default,
     }
 }
 
@@ -51,58 +50,47 @@ impl Agent for Claude {
         "claude"
     }
 
-    fn title(&self) -> &'static str {
-        "Claude Code"
-    }
-
     fn command(&self, turn: &Turn<'_>) -> CommandLine {
         let mut ours = Vec::new();
-        if !gives(turn.extra, &PRINT) {
+        if !has_option(turn.arguments, &PRINT) {
             ours.push("-p".to_string());
         }
         match mode(turn) {
-            Mode::Theirs => return as_given(turn),
-            Mode::Ours => ours.extend([FORMAT.to_string(), "stream-json".to_string()]),
-            Mode::Stream | Mode::Result => {}
+            Mode::Custom => return unchanged(turn),
+            Mode::Default => ours.extend([FORMAT.to_string(), "stream-json".to_string()]),
+            Mode::Events | Mode::LastEvent => {}
         }
-        // Without it the program refuses to stream; with it, a single result is a list of all events.
-        if !matches!(mode(turn), Mode::Result) && !gives(turn.extra, &["--verbose"]) {
+        // It is required for streaming; with `json` it would print a list of all events.
+        if !matches!(mode(turn), Mode::LastEvent) && !has_option(turn.arguments, &["--verbose"]) {
             ours.push("--verbose".to_string());
         }
-        let mut environment = Vec::new();
-        if !gives(turn.extra, &PERMISSIONS) {
+        if !has_option(turn.arguments, &PERMISSIONS) {
             ours.extend(permissions(turn));
-            if turn.permissions == Permissions::Anything && turn.user == User::Root {
-                // It refuses to skip its permissions as root, unless it is told that something else confines it.
-                environment.push((OsString::from("IS_SANDBOX"), OsString::from("1")));
-            }
         }
         ours.extend(model_and_limits(turn));
-        let mut continuation = Continuation::Anew;
-        if let Some(session) = turn.session.filter(|_| !gives(turn.extra, &SESSION)) {
+        let mut session_use = SessionUse::New;
+        if let Some(session) = turn.session.filter(|_| !has_option(turn.arguments, &SESSION)) {
             ours.extend(["--resume".to_string(), session.id.clone()]);
-            continuation = Continuation::Continued;
+            session_use = SessionUse::Resumed;
         }
-        // What a person gave comes last: some of its options take every word up to the next option.
-        let arguments = ours.into_iter().map(OsString::from).chain(filled_in(turn)).collect();
-        CommandLine { program: turn.program.into(), arguments, stdin: stdin(turn), environment, continuation }
+        // The person's arguments come last: some options take every word up to the next option.
+        let arguments = ours.into_iter().map(OsString::from).chain(expanded(turn)).collect();
+        CommandLine { program: turn.program.into(), arguments, stdin: stdin(turn), session_use }
     }
 
     fn reader(&self, turn: &Turn<'_>) -> Box<dyn Reader> {
         match mode(turn) {
-            Mode::Ours | Mode::Stream | Mode::Result => Box::new(reading::Events::continuing(turn.session)),
-            Mode::Theirs => Box::new(Plain::default()),
+            Mode::Default | Mode::Events | Mode::LastEvent => {
+                Box::new(events::EventReader::new(turn.session))
+            }
+            Mode::Custom => Box::new(TextReader::default()),
         }
     }
 
-    fn session_reach(&self) -> SessionReach {
-        SessionReach::SameDirectory
-    }
-
-    fn environment(&self) -> Variables {
-        Variables {
+    fn environment(&self) -> EnvironmentNames {
+        EnvironmentNames {
             always: &["ANTHROPIC_*", "CLAUDE_*", "IS_SANDBOX", "NODE_EXTRA_CA_CERTS"],
-            with: &[
+            when_enabled: &[
                 ("CLAUDE_CODE_USE_BEDROCK", &["AWS_*"]),
                 ("CLAUDE_CODE_USE_VERTEX", &["GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_REGION_*"]),
             ],
@@ -111,21 +99,16 @@ impl Agent for Claude {
 }
 
 fn permissions(turn: &Turn<'_>) -> Vec<String> {
-    match turn.permissions {
-        Permissions::Anything => vec!["--dangerously-skip-permissions".to_string()],
-        Permissions::Workspace => {
-            let mut arguments = vec!["--permission-mode".to_string(), "acceptEdits".to_string()];
-            let rules: Vec<String> = turn.may_run.iter().filter_map(|line| rule(line)).collect();
-            if !rules.is_empty() {
-                arguments.push(format!("--allowedTools={}", rules.join(",")));
-            }
-            arguments
-        }
+    let mut arguments = vec!["--permission-mode".to_string(), "acceptEdits".to_string()];
+    let rules: Vec<String> = turn.allowed_commands.iter().filter_map(|line| rule(line)).collect();
+    if !rules.is_empty() {
+        arguments.push(format!("--allowedTools={}", rules.join(",")));
     }
+    arguments
 }
 
-/// A rule that lets it run a command line, with further arguments. The language of rules has no way to write these
-/// letters as they are.
+/// A rule that permits a command line with further arguments; `None` where it contains characters that a rule cannot
+/// express.
 fn rule(line: &str) -> Option<String> {
     let line = line.trim();
     let is_plain = !line.is_empty() && !line.contains(['(', ')', ',', '*', '\n', '\\']);
@@ -134,14 +117,12 @@ fn rule(line: &str) -> Option<String> {
 
 fn model_and_limits(turn: &Turn<'_>) -> Vec<String> {
     let model = turn.model.map(ToString::to_string);
-    let turns = turn.limits.turns.map(|turns| turns.to_string());
-    let cost = turn.limits.cost.map(dollars);
-    let options = [("--model", model), ("--max-turns", turns), ("--max-budget-usd", cost)];
-    let missing = options.into_iter().filter(|(name, _)| !gives(turn.extra, &[name]));
+    let cost = turn.max_cost.map(dollars);
+    let options = [("--model", model), ("--max-budget-usd", cost)];
+    let missing = options.into_iter().filter(|(name, _)| !has_option(turn.arguments, &[name]));
     missing.filter_map(|(name, value)| Some([name.to_string(), value?])).flatten().collect()
 }
 
-/// In dollars, exactly.
 fn dollars(cost: MicroUsd) -> String {
     format!("{}.{:06}", cost.0 / 1_000_000, cost.0 % 1_000_000)
 }
@@ -151,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_name_what_the_language_of_rules_can() {
+    fn a_command_becomes_a_rule_where_rules_can_express_it() {
         assert_eq!(rule(" cargo test "), Some("Bash(cargo test:*)".to_string()));
         for line in ["", "(cd a; make)", "make a,b", "ls *"] {
             assert_eq!(rule(line), None, "{line}");
@@ -159,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn money_is_written_exactly() {
+    fn costs_are_written_exactly() {
         assert_eq!(dollars(MicroUsd(200)), "0.000200");
         assert_eq!(dollars(MicroUsd(12_345_678)), "12.345678");
     }

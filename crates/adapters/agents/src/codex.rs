@@ -1,39 +1,38 @@
-//! Codex: `codex exec --json`, told on standard input, telling its work as JSON events.
+//! Codex: `codex exec --json`, with the prompt on standard input and JSON events as output.
 
-mod reading;
+mod events;
 
 use std::ffi::OsString;
 
-use crate::agent::{Agent, CommandLine, Continuation, Permissions, SessionReach, StdinUse, Turn, Variables};
-use crate::arguments::{as_given, filled_in, gives, name_the_prompt, says, stdin};
-use crate::command::Plain;
+use crate::agent::{Agent, CommandLine, EnvironmentNames, SessionUse, StdinUse, Turn};
+use crate::arguments::{expanded, has_option, has_prompt_placeholder, has_word, stdin, unchanged};
+use crate::generic::TextReader;
 use crate::stream::Reader;
 
-/// What says how it is confined.
-const CONFINEMENT: [&str; 5] =
+/// Options that choose the sandbox.
+const SANDBOX: [&str; 5] =
     ["-s", "--sandbox", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "--approve-for-me"];
 
-/// Codex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codex;
 
-/// What a person's arguments leave to us.
+/// What the person's arguments choose.
 enum Mode {
-    /// Everything that makes it work unattended.
-    Ours,
-    /// They run it unattended themselves, and it tells events.
+    /// Nothing: we add everything that makes it work unattended.
+    Default,
+    /// They use `exec`, with events as output.
     Events,
-    /// They run it unattended themselves, and what it prints is words.
-    Theirs,
+    /// They use `exec`, with text as output.
+    Custom,
 }
 
 fn mode(turn: &Turn<'_>) -> Mode {
-    if !says(turn.extra, "exec") && !says(turn.extra, "e") {
-        Mode::Ours
-    } else if gives(turn.extra, &["--json", "--experimental-json"]) {
+    if !has_word(turn.arguments, "exec") && !has_word(turn.arguments, "e") {
+        Mode::Default
+    } else if has_option(turn.arguments, &["--json", "--experimental-json"]) {
         Mode::Events
     } else {
-        Mode::Theirs
+        Mode::Custom
     }
 }
 
@@ -42,63 +41,51 @@ impl Agent for Codex {
         "codex"
     }
 
-    fn title(&self) -> &'static str {
-        "Codex"
-    }
-
     fn command(&self, turn: &Turn<'_>) -> CommandLine {
         match mode(turn) {
-            Mode::Ours => {}
-            Mode::Events | Mode::Theirs => return as_given(turn),
+            Mode::Default => {}
+            Mode::Events | Mode::Custom => return unchanged(turn),
         }
-        // What a person gave are options of `codex` itself, which `exec` takes over. A prompt among them would be
-        // taken for a subcommand, so it goes to the end.
-        let (prompts, options): (Vec<String>, Vec<String>) =
-            turn.extra.iter().cloned().partition(|argument| name_the_prompt(core::slice::from_ref(argument)));
+        // The person's arguments are options of `codex` itself, which `exec` inherits. A prompt among them would be taken
+        // for a subcommand, so it goes to the end.
+        let (prompts, options): (Vec<String>, Vec<String>) = turn
+            .arguments
+            .iter()
+            .cloned()
+            .partition(|argument| has_prompt_placeholder(core::slice::from_ref(argument)));
         let mut ours = options;
         ours.extend(["exec", "--json", "--skip-git-repo-check"].map(ToString::to_string));
-        if !gives(turn.extra, &CONFINEMENT) {
-            ours.extend(confinement(turn.permissions).map(ToString::to_string));
+        if !has_option(turn.arguments, &SANDBOX) {
+            // A resumed session would otherwise use the sandbox of its configuration, which is read-only.
+            ours.extend(["--sandbox", "workspace-write"].map(ToString::to_string));
         }
-        if let Some(model) = turn.model.filter(|_| !gives(turn.extra, &["-m", "--model"])) {
+        if let Some(model) = turn.model.filter(|_| !has_option(turn.arguments, &["-m", "--model"])) {
             ours.extend(["-m".to_string(), model.to_string()]);
         }
-        let mut continuation = Continuation::Anew;
+        let mut session_use = SessionUse::New;
         if let Some(session) = turn.session {
-            // Its options stand before it: `resume` itself does not take all of them.
+            // The options come before it, since `resume` does not accept all of them.
             ours.extend(["resume".to_string(), session.id.clone()]);
-            continuation = Continuation::Continued;
+            session_use = SessionUse::Resumed;
         }
         let mut arguments: Vec<OsString> = ours.into_iter().map(OsString::from).collect();
         let stdin = stdin(turn);
         match stdin {
             StdinUse::Prompt => arguments.push("-".into()),
-            StdinUse::Closed => arguments.extend(filled_in(&Turn { extra: &prompts, ..*turn })),
+            StdinUse::Closed => arguments.extend(expanded(&Turn { arguments: &prompts, ..*turn })),
         }
-        CommandLine { program: turn.program.into(), arguments, stdin, environment: Vec::new(), continuation }
+        CommandLine { program: turn.program.into(), arguments, stdin, session_use }
     }
 
     fn reader(&self, turn: &Turn<'_>) -> Box<dyn Reader> {
         match mode(turn) {
-            Mode::Ours => Box::new(reading::Events::continuing(turn.session)),
-            Mode::Events => Box::new(reading::Events::continuing(None)),
-            Mode::Theirs => Box::new(Plain::default()),
+            Mode::Default => Box::new(events::EventReader::new(turn.session)),
+            Mode::Events => Box::new(events::EventReader::new(None)),
+            Mode::Custom => Box::new(TextReader::default()),
         }
     }
 
-    fn session_reach(&self) -> SessionReach {
-        SessionReach::Anywhere
-    }
-
-    fn environment(&self) -> Variables {
-        Variables { always: &["OPENAI_*", "CODEX_*"], with: &[] }
-    }
-}
-
-/// A continued session would otherwise fall back to what its configuration says, which is to read only.
-const fn confinement(permissions: Permissions) -> [&'static str; 2] {
-    match permissions {
-        Permissions::Workspace => ["--sandbox", "workspace-write"],
-        Permissions::Anything => ["--sandbox", "danger-full-access"],
+    fn environment(&self) -> EnvironmentNames {
+        EnvironmentNames { always: &["OPENAI_*", "CODEX_*"], when_enabled: &[] }
     }
 }

@@ -1,7 +1,7 @@
-//! The promises of a kind of agent, as a test that any kind can be held to with streams recorded from the real thing.
+//! The rules that every kind of agent must follow, checked with recorded output of the real programs.
 //!
-//! Owns what every kind promises about reading and about command lines. Refuses to know any kind: what its events
-//! say is compared with what was expected of each recording, elsewhere.
+//! Owns the rules about reading and about command lines. Refuses to know any kind: what is read from each recording is
+//! compared with its expectation in `tests/it/recordings.rs`.
 
 mod commands;
 mod reading;
@@ -11,60 +11,53 @@ use core::fmt;
 use crate::agent::Agent;
 use crate::progress::Session;
 
-pub use commands::Abilities;
+pub(super) use commands::Abilities;
 
-/// A recorded stream.
+/// A recorded output.
 #[derive(Debug, Clone)]
-pub struct Sample {
-    /// What it is called in a report.
-    pub name: String,
-    /// The session it continues.
-    pub session: Option<Session>,
-    /// What the agent printed.
-    pub bytes: Vec<u8>,
+struct Sample {
+    name: String,
+    /// The session it resumes.
+    session: Option<Session>,
+    bytes: Vec<u8>,
 }
 
-/// A promise that was not kept.
+/// A rule that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// What was promised.
-    pub promise: &'static str,
-    /// With what.
-    pub sample: String,
+struct Violation {
+    rule: &'static str,
+    sample: String,
     /// What happened instead.
-    pub found: String,
+    found: String,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({}): {}", self.promise, self.sample, self.found)
+        write!(formatter, "{} ({}): {}", self.rule, self.sample, self.found)
     }
 }
 
 impl core::error::Error for Violation {}
 
-/// Holds a kind of agent to every promise.
-pub fn uphold(agent: &dyn Agent, abilities: Abilities, samples: &[Sample]) -> Result<(), Violation> {
+fn check(agent: &dyn Agent, abilities: Abilities, samples: &[Sample]) -> Result<(), Violation> {
     for sample in samples {
-        reading::uphold(agent, sample)?;
+        reading::check(agent, sample)?;
     }
     if let Some(sample) = samples.first() {
-        reading::uphold_once(agent, sample)?;
+        reading::check_once(agent, sample)?;
     }
-    commands::uphold(agent, abilities)
+    commands::check(agent, abilities)
 }
 
-/// Says that a promise was not kept where it was not.
 fn ensure(
-    kept: Option<()>,
-    promise: &'static str,
+    holds: Option<()>,
+    rule: &'static str,
     sample: &str,
     found: impl FnOnce() -> String,
 ) -> Result<(), Violation> {
-    kept.ok_or_else(|| Violation { promise, sample: sample.to_string(), found: found() })
+    holds.ok_or_else(|| Violation { rule, sample: sample.to_string(), found: found() })
 }
 
-#[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
@@ -72,9 +65,9 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::{Claude, Codex, Command};
+    use crate::{Claude, Codex, GenericAgent};
 
-    /// Every recording of an agent. Where one continues a session, what is expected of it says which.
+    /// Every recording of an agent. The expectation of a recording names the session it resumes.
     fn samples(agent: &str) -> Vec<Sample> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(agent);
         let mut samples = Vec::new();
@@ -84,7 +77,7 @@ mod tests {
                 if path.extension().is_some_and(|extension| extension == "jsonl") {
                     let expected = fs::read_to_string(path.with_extension("expected.json")).unwrap();
                     let expected: Value = serde_json::from_str(&expected).unwrap();
-                    let session = expected.get("continues").and_then(|session| {
+                    let session = expected.get("resumes").and_then(|session| {
                         let used = serde_json::from_value(session.get("used")?.clone()).ok()?;
                         Some(Session { id: session.get("id")?.as_str()?.to_string(), used })
                     });
@@ -98,18 +91,18 @@ mod tests {
     }
 
     #[test]
-    fn claude_keeps_every_promise() {
-        uphold(&Claude, Abilities::SessionsAndModels, &samples("claude")).unwrap();
+    fn claude_follows_every_rule() {
+        check(&Claude, Abilities::SessionsAndModels, &samples("claude")).unwrap();
     }
 
     #[test]
-    fn codex_keeps_every_promise() {
-        uphold(&Codex, Abilities::SessionsAndModels, &samples("codex")).unwrap();
+    fn codex_follows_every_rule() {
+        check(&Codex, Abilities::SessionsAndModels, &samples("codex")).unwrap();
     }
 
     #[test]
-    fn any_command_keeps_every_promise() {
+    fn any_command_follows_every_rule() {
         let samples = [samples("claude"), samples("codex")].concat();
-        uphold(&Command, Abilities::None, &samples).unwrap();
+        check(&GenericAgent, Abilities::None, &samples).unwrap();
     }
 }

@@ -1,81 +1,69 @@
-//! What an agent lets us see of its work, in the same words for every kind.
+//! The progress an agent reports, the same for every kind.
 //!
-//! Owns the words. Refuses evidence: a turn that is [`Outcome::Completed`] has ended as its agent wished, which says
-//! nothing about whether the task is done.
+//! Owns the events and outcomes. It is not evidence: [`TurnOutcome::Completed`] says that the agent ended its turn, not
+//! that the task is done.
 //!
-//! Invariant: no text in here is longer than [`crate::LONGEST_TEXT`] bytes, and none can steer a terminal.
+//! Invariant: no text is longer than [`crate::MAX_TEXT`] bytes, and none contains control characters.
 
 use fixpoint_ports::ToolOutcome;
 use fixpoint_vocabulary::usage::Usage;
 
-/// Something an agent let us see.
+/// Something an agent reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// It works in this session, which can be continued.
+    /// The id of its session, which can be resumed.
     Session(String),
-    /// It uses this model.
     Model(String),
-    /// It said something.
+    /// A message.
     Text(String),
-    /// It thought aloud.
     Thinking(String),
-    /// It uses a tool.
     ToolCall {
-        /// The id by which its result is known.
         id: String,
-        /// The tool.
         name: String,
-        /// What for, on one line.
+        /// Its input, on one line.
         summary: String,
     },
-    /// A tool came to its end.
     ToolResult {
         /// The id of the call.
         id: String,
-        /// How it ended.
         outcome: ToolOutcome,
-        /// What came out, on one line.
+        /// Its output, on one line.
         summary: String,
     },
-    /// All it used since it was started, this included: each replaces the one before. What the session had used
-    /// before is not part of it.
+    /// The total since the agent was started; each replaces the one before. Earlier usage of a resumed session is not
+    /// included.
     Usage(Usage),
-    /// Something went otherwise than a person would expect, and it goes on.
+    /// Something unexpected happened, but the agent continues.
     Notice(String),
-    /// Something failed.
     Error(String),
-    /// A line that could not be understood, as it was.
+    /// A line that is not a known event, as it was printed.
     Line(String),
-    /// Its turn has ended.
     Finished {
-        /// How, as the agent tells it.
-        outcome: Outcome,
-        /// Its last words.
+        outcome: TurnOutcome,
+        /// Its last message.
         text: String,
     },
 }
 
-/// How a turn ended, by what can be done about it.
+/// How a turn ended according to the agent, by what can be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The agent had nothing more to do. It is no evidence of anything.
+pub enum TurnOutcome {
+    /// The agent had nothing more to do. This is not evidence that the task is done.
     Completed,
-    /// It used all the turns it was given.
+    /// It reached its limit of turns.
     OutOfTurns,
-    /// It spent all the money it was given.
+    /// It reached its limit of costs.
     OutOfBudget,
-    /// The session that was to be continued does not exist any more: begin anew.
+    /// The session to resume does not exist any more: start a new one.
     SessionGone,
-    /// Its provider is overloaded or refuses more requests for now: wait.
+    /// Its provider is overloaded or limits requests: wait.
     RateLimited,
-    /// It is not signed in, may not use the model, or has no credit: a person must see to it.
+    /// It is not signed in, may not use the model, or has no credit: a person must fix it.
     Account,
-    /// Anything else.
     Failed,
 }
 
-impl Outcome {
-    /// The name, for records.
+impl TurnOutcome {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -88,7 +76,7 @@ impl Outcome {
         }
     }
 
-    /// What an HTTP status of the provider comes to.
+    /// The outcome for an HTTP status of the provider.
     pub(crate) const fn of_status(status: u64) -> Self {
         match status {
             401..=403 => Self::Account,
@@ -98,18 +86,17 @@ impl Outcome {
     }
 }
 
-/// A session that can be continued.
+/// A session that can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Its id, in the agent's words.
     pub id: String,
-    /// All it used so far. Some agents tell the sum over the whole session, of which the part of one run is taken.
+    /// Its total usage. Some agents report the total of the session, from which the usage of one run is computed.
     pub used: Usage,
 }
 
 impl Session {
-    /// As one word that can be kept in a record: the id and, where any was used, the numbers of tokens.
-    pub fn token(&self) -> String {
+    /// One word for the journal: the id and, where any were used, the token counts.
+    pub fn encode(&self) -> String {
         let Usage { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, .. } = self.used;
         match self.used.tokens() {
             0 => self.id.clone(),
@@ -119,9 +106,9 @@ impl Session {
         }
     }
 
-    /// Out of such a word; nothing where it is none. Calls and cost are not part of it.
-    pub fn of_token(token: &str) -> Option<Self> {
-        let mut parts = token.split('+');
+    /// The session of such a word. Calls and cost are not part of it.
+    pub fn decode(word: &str) -> Option<Self> {
+        let mut parts = word.split('+');
         let id = parts.next().filter(|id| Self::is_id(id))?.to_string();
         let numbers = parts.map(|number| number.parse().ok()).collect::<Option<Vec<u64>>>()?;
         let used = match numbers.as_slice() {
@@ -138,8 +125,8 @@ impl Session {
         Some(Self { id, used })
     }
 
-    /// An id that is safe as an argument: agents use UUIDs and the like. Whatever looks like an option or a path is
-    /// not taken for one.
+    /// Whether an id is safe as an argument. Agents use UUIDs and the like; what looks like an option or a path is
+    /// rejected.
     pub(crate) fn is_id(text: &str) -> bool {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         (1..=128).contains(&text.len()) && !text.starts_with(['-', '.']) && text.chars().all(is_plain)
@@ -153,19 +140,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_one_word_and_nothing_else_is_a_token() {
+    fn a_session_is_encoded_as_one_word_and_other_words_are_rejected() {
         let used = Usage { input_tokens: 1, output_tokens: 4, ..Usage::default() };
-        assert_eq!(Session { id: "s-1".into(), used }.token(), "s-1+1+0+0+4");
-        assert_eq!(Session { id: "s-1".into(), used: Usage::default() }.token(), "s-1");
-        for token in ["", "+1+2+3+4", "--last", "s+1", "s+1+2+3+4+5", "s+a+2+3+4", "s+-1+2+3+4"] {
-            assert_eq!(Session::of_token(token), None, "{token}");
+        assert_eq!(Session { id: "s-1".into(), used }.encode(), "s-1+1+0+0+4");
+        assert_eq!(Session { id: "s-1".into(), used: Usage::default() }.encode(), "s-1");
+        for word in ["", "+1+2+3+4", "--last", "s+1", "s+1+2+3+4+5", "s+a+2+3+4", "s+-1+2+3+4"] {
+            assert_eq!(Session::decode(word), None, "{word}");
         }
     }
 
     proptest! {
-        /// Catches numbers that change places between writing and reading.
+        /// Catches numbers that change places between encoding and decoding.
         #[test]
-        fn a_token_brings_the_session_back(id in "[a-z0-9][a-z0-9._-]{0,40}", numbers: [u32; 4]) {
+        fn an_encoded_session_is_decoded(id in "[a-z0-9][a-z0-9._-]{0,40}", numbers: [u32; 4]) {
             let [input, read, written, output] = numbers.map(u64::from);
             let used = Usage {
                 input_tokens: input,
@@ -175,7 +162,7 @@ mod tests {
                 ..Usage::default()
             };
             let session = Session { id, used };
-            prop_assert_eq!(Session::of_token(&session.token()), Some(session));
+            prop_assert_eq!(Session::decode(&session.encode()), Some(session));
         }
     }
 

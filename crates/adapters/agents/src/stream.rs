@@ -1,6 +1,6 @@
-//! From pieces of output, as they come, to lines, to progress.
+//! Splitting output into lines as it arrives.
 //!
-//! Owns the cutting into lines. Invariant: no more than one line of [`LONGEST_LINE`] bytes is ever held.
+//! Invariant: at most one line of [`MAX_LINE`] bytes is buffered.
 
 use core::fmt::Debug;
 use core::mem;
@@ -8,36 +8,35 @@ use core::mem;
 use crate::progress::Progress;
 use crate::transcript::Transcript;
 
-/// The longest line that is read as a whole. Agents print whole files and pictures on one line; of a longer one the
-/// beginning is passed on.
-pub const LONGEST_LINE: usize = 1 << 20;
+/// The longest line that is read completely, in bytes. Agents print whole files and images on one line; of a longer line
+/// the start is read.
+pub const MAX_LINE: usize = 1 << 20;
 
-/// Reads what one run of an agent prints.
+/// Reads the output of one run of an agent.
 pub trait Reader: Debug + Send {
-    /// What a line says. Its end is not part of it; it may hold anything.
+    /// The progress that a line reports. The line has no line break and may contain any bytes.
     fn line(&mut self, line: &[u8]) -> Vec<Progress>;
 
-    /// What all of it came to.
-    fn ended(self: Box<Self>) -> Transcript;
+    /// Everything that was read.
+    fn finish(self: Box<Self>) -> Transcript;
 }
 
-/// Reads output in pieces of any size.
+/// Reads output in chunks of any size.
 #[derive(Debug)]
-pub struct Stream {
+pub struct OutputStream {
     reader: Box<dyn Reader>,
     line: Vec<u8>,
 }
 
-impl Stream {
-    /// For what `reader` understands.
+impl OutputStream {
     pub fn new(reader: Box<dyn Reader>) -> Self {
         Self { reader, line: Vec::new() }
     }
 
-    /// What the lines say that end in this piece.
-    pub fn push(&mut self, piece: &[u8]) -> Vec<Progress> {
+    /// The progress of the lines that end in this chunk.
+    pub fn push(&mut self, chunk: &[u8]) -> Vec<Progress> {
         let mut progress = Vec::new();
-        let mut parts = piece.split(|byte| *byte == b'\n');
+        let mut parts = chunk.split(|byte| *byte == b'\n');
         let mut part = parts.next().unwrap_or_default();
         for next in parts {
             self.add(part);
@@ -48,14 +47,14 @@ impl Stream {
         progress
     }
 
-    /// What the last line says, if it was left without an end, and what all of it came to.
-    pub fn end(mut self) -> (Vec<Progress>, Transcript) {
+    /// The progress of the last line, if it had no line break, and everything that was read.
+    pub fn finish(mut self) -> (Vec<Progress>, Transcript) {
         let progress = self.finish_line();
-        (progress, self.reader.ended())
+        (progress, self.reader.finish())
     }
 
     fn add(&mut self, part: &[u8]) {
-        let room = LONGEST_LINE.saturating_sub(self.line.len());
+        let room = MAX_LINE.saturating_sub(self.line.len());
         self.line.extend_from_slice(part.get(..room).unwrap_or(part));
     }
 
@@ -63,8 +62,8 @@ impl Stream {
         let mut line = mem::take(&mut self.line);
         let progress = self.reader.line(line.trim_ascii());
         line.clear();
-        // The space is used again, but not kept for the sake of one large line.
-        if line.capacity() <= LONGEST_LINE / 8 {
+        // The buffer is reused, unless one large line made it grow.
+        if line.capacity() <= MAX_LINE / 8 {
             self.line = line;
         }
         progress
@@ -83,7 +82,7 @@ mod tests {
             vec![Progress::Line(String::from_utf8_lossy(line).into_owned())]
         }
 
-        fn ended(self: Box<Self>) -> Transcript {
+        fn finish(self: Box<Self>) -> Transcript {
             Transcript::default()
         }
     }
@@ -94,21 +93,21 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_whole_whatever_the_pieces() {
-        let mut stream = Stream::new(Box::new(Echo));
+    fn lines_are_complete_in_chunks_of_any_size() {
+        let mut stream = OutputStream::new(Box::new(Echo));
         assert_eq!(lines(stream.push(b"on")), Vec::<String>::new());
         assert_eq!(lines(stream.push(b"e\r\ntwo\n\nth")), ["one", "two", ""]);
         assert_eq!(lines(stream.push(b"")), Vec::<String>::new());
-        assert_eq!(lines(stream.end().0), ["th"]);
+        assert_eq!(lines(stream.finish().0), ["th"]);
     }
 
     #[test]
-    fn a_line_beyond_the_bound_is_cut_and_the_next_is_whole() {
-        let mut stream = Stream::new(Box::new(Echo));
+    fn a_line_over_the_limit_is_cut_and_the_next_is_complete() {
+        let mut stream = OutputStream::new(Box::new(Echo));
         for _ in 0..3 {
-            stream.push(&vec![b'x'; LONGEST_LINE / 2]);
+            stream.push(&vec![b'x'; MAX_LINE / 2]);
         }
         let seen = lines(stream.push(b"\nnext\n"));
-        assert_eq!(seen.iter().map(String::len).collect::<Vec<_>>(), [LONGEST_LINE, 4]);
+        assert_eq!(seen.iter().map(String::len).collect::<Vec<_>>(), [MAX_LINE, 4]);
     }
 }

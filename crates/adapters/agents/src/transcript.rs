@@ -1,49 +1,43 @@
-//! What is kept of an agent's output when it has ended.
+//! What is kept of an agent's output.
 //!
-//! Owns the sum of all [`Progress`]. Invariant: it is bounded, however much the agent printed.
+//! Owns the sum of all [`Progress`]. Invariant: its size is limited, however much the agent printed.
 
 use fixpoint_ports::ToolOutcome;
 use fixpoint_vocabulary::usage::Usage;
 
-use crate::progress::{Outcome, Progress, Session};
-use crate::said::Said;
+use crate::agent_text::AgentText;
+use crate::progress::{Progress, Session, TurnOutcome};
 
-/// The most errors that are kept: the first ones say why.
-pub const MOST_ERRORS: usize = 20;
+/// How many errors are kept: the first ones show the cause.
+pub const MAX_ERRORS: usize = 20;
 
-/// What an agent's output came to.
+/// The output of an agent, summed up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transcript {
-    /// The session, if it said one, with all it used so far.
+    /// Its `used` includes this run.
     pub session: Option<Session>,
-    /// The model, if it said which.
     pub model: Option<String>,
-    /// What it used, if it said so. [`fixpoint_vocabulary::usage::Counted::Estimated`] where it was ended before it
-    /// said all of it.
+    /// Estimated ([`fixpoint_vocabulary::usage::Counted::Estimated`]) where the agent was killed before it reported all.
     pub usage: Option<Usage>,
-    /// The last it said.
-    pub last_words: Option<String>,
-    /// The end of all it said, where that is something else than what it printed.
-    pub said: Option<Said>,
-    /// The first errors it told, at most [`MOST_ERRORS`].
+    pub last_message: Option<String>,
+    /// Its last messages; `None` for agents whose output is plain text.
+    pub agent_text: Option<AgentText>,
+    /// The first [`MAX_ERRORS`] errors.
     pub errors: Vec<String>,
-    /// Calls of tools.
     pub tool_calls: u64,
-    /// Those of them that failed.
     pub failed_tool_calls: u64,
-    /// Lines that could not be understood.
-    pub lines: u64,
-    /// The last of them: an agent that cannot even begin says why in words.
-    pub last_line: Option<String>,
-    /// How its last turn ended, if it came to an end.
-    pub outcome: Option<Outcome>,
+    /// Lines that are not known events.
+    pub unknown_lines: u64,
+    /// The last of them: an agent that fails to start prints the reason as text.
+    pub last_unknown_line: Option<String>,
+    /// How its last turn ended, if it reported that.
+    pub outcome: Option<TurnOutcome>,
 }
 
 impl Transcript {
-    /// Adds what was seen.
-    pub(crate) fn see(&mut self, progress: &Progress) {
-        if let Some(said) = &mut self.said {
-            said.see(progress);
+    pub(crate) fn add(&mut self, progress: &Progress) {
+        if let Some(text) = &mut self.agent_text {
+            text.add(progress);
         }
         match progress {
             Progress::Session(id) => {
@@ -51,7 +45,7 @@ impl Transcript {
                 self.session = Some(Session { id: id.clone(), used: used.unwrap_or_default() });
             }
             Progress::Model(model) => self.model = Some(model.clone()),
-            Progress::Text(text) => self.last_words = Some(text.clone()),
+            Progress::Text(text) => self.last_message = Some(text.clone()),
             Progress::ToolCall { .. } => self.tool_calls = self.tool_calls.saturating_add(1),
             Progress::ToolResult { outcome: ToolOutcome::Failure, .. } => {
                 self.failed_tool_calls = self.failed_tool_calls.saturating_add(1);
@@ -61,18 +55,18 @@ impl Transcript {
             | Progress::Notice(_) => {}
             Progress::Usage(usage) => self.usage = Some(*usage),
             Progress::Error(error) => {
-                if self.errors.len() < MOST_ERRORS {
+                if self.errors.len() < MAX_ERRORS {
                     self.errors.push(error.clone());
                 }
             }
             Progress::Line(line) => {
-                self.lines = self.lines.saturating_add(1);
-                self.last_line = Some(line.clone());
+                self.unknown_lines = self.unknown_lines.saturating_add(1);
+                self.last_unknown_line = Some(line.clone());
             }
             Progress::Finished { outcome, text } => {
                 self.outcome = Some(*outcome);
                 if !text.is_empty() {
-                    self.last_words = Some(text.clone());
+                    self.last_message = Some(text.clone());
                 }
             }
         }

@@ -9,9 +9,7 @@ use fixpoint_ports::{Journal, JournalError, Seq};
 
 /// A place where one journal is kept.
 pub trait Medium {
-    /// The journal on it.
     type Journal: Journal;
-    /// Begins the journal.
     fn create(&mut self) -> Result<Self::Journal, String>;
     /// Opens it for another writer, with the records that are there. The writers before it may still be in use.
     fn reopen(&mut self) -> Result<(Self::Journal, Vec<Vec<u8>>), String>;
@@ -21,15 +19,14 @@ pub trait Medium {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{promise}: {found}")]
 pub struct Violation {
-    /// What was promised.
     pub promise: &'static str,
-    /// What happened instead.
     pub found: String,
 }
 
 /// Holds an implementation to every promise, each on a fresh medium.
 pub fn uphold<M: Medium>(mut fresh: impl FnMut() -> M) -> Result<(), Violation> {
     records_are_numbered_and_survive(&mut fresh())?;
+    records_of_one_batch_come_back_like_others(&mut fresh())?;
     a_number_that_is_not_next_is_refused(&mut fresh())?;
     a_writer_that_was_followed_is_fenced(&mut fresh())?;
     what_is_too_large_changes_nothing(&mut fresh())
@@ -50,6 +47,19 @@ fn records_are_numbered_and_survive<M: Medium>(medium: &mut M) -> Result<(), Vio
         journal = reopened;
     }
     Ok(())
+}
+
+fn records_of_one_batch_come_back_like_others<M: Medium>(medium: &mut M) -> Result<(), Violation> {
+    let promise = "records of one batch are numbered and come back like records of their own";
+    let mut journal = made(promise, medium.create())?;
+    same(promise, &outcome(journal.append_all(Seq(0), &[b"a", b"", b"c"])), &Outcome::Written(Seq(3)))?;
+    same(promise, &outcome(journal.append(Seq(3), b"d")), &Outcome::Written(Seq(4)))?;
+    let large = vec![1; 64 << 20];
+    same(promise, &outcome(journal.append_all(Seq(4), &[b"e", &large])), &Outcome::TooLarge)?;
+    same(promise, &outcome(journal.append_all(Seq(4), &[b"e", b"f"])), &Outcome::Written(Seq(6)))?;
+    let (_, records) = made(promise, medium.reopen())?;
+    let expected: [&[u8]; 6] = [b"a", b"", b"c", b"d", b"e", b"f"];
+    same(promise, &records, &expected.map(<[u8]>::to_vec).to_vec())
 }
 
 fn a_number_that_is_not_next_is_refused<M: Medium>(medium: &mut M) -> Result<(), Violation> {

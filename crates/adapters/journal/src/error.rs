@@ -28,12 +28,7 @@ pub enum OpenError {
     },
     /// It is longer than any journal may be.
     #[error("a journal of {bytes} bytes is larger than the {limit} allowed")]
-    TooLarge {
-        /// Its length.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooLarge { bytes: u64, limit: u64 },
     /// The disk is full: make space and open it again.
     #[error("no space left to open the journal: {0}")]
     NoSpace(io::Error),

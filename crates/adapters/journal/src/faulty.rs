@@ -99,7 +99,6 @@ impl FaultyDisk {
         self.disk().space = Some(bytes);
     }
 
-    /// Someone has made space.
     pub fn make_space(&self) {
         self.disk().space = None;
     }

@@ -12,7 +12,6 @@ use fixpoint_ports::Seq;
 pub struct TornTail {
     /// Where it begins: the end of the last whole record.
     pub offset: u64,
-    /// Its length.
     pub bytes: u64,
 }
 
@@ -77,16 +76,14 @@ impl fmt::Display for Damage {
         let Self { offset, record: Seq(record), broken, loss: Loss { bytes, intact_records } } = self;
         write!(
             f,
-            "damaged at offset {offset}, record {record}: {broken}; the {record} records before it are intact"
+            "damaged at byte {offset}, in record {record}: {broken}; the records before it are intact"
         )?;
-        write!(f, "; a repair would cut off {bytes} bytes with {intact_records} intact records among them")
+        write!(f, "; a repair would cut off {bytes} bytes (intact records among them: {intact_records})")
     }
 }
 
-/// How a journal ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With a whole record.
     Whole,
     /// With part of one: a crash, or a writer that is writing at this moment.
     Torn(TornTail),
@@ -101,7 +98,6 @@ pub enum Cut {
     Torn(TornTail),
     /// Records that were, because a repair was asked for.
     Damaged {
-        /// What was wrong.
         damage: Damage,
         /// Where the bytes that were cut off are kept.
         kept: PathBuf,

@@ -89,7 +89,6 @@ pub(crate) struct Frame<'a> {
     pub(crate) seq: Seq,
     pub(crate) kind: Kind,
     pub(crate) payload: &'a [u8],
-    /// What follows it.
     pub(crate) rest: &'a [u8],
 }
 
@@ -100,7 +99,6 @@ pub(crate) enum Parsed<'a> {
     Whole(Frame<'a>),
     /// The beginning of a record, and then the end of the bytes.
     Short,
-    /// No header.
     BadHeader {
         /// What follows the place of the header.
         after: &'a [u8],
@@ -132,14 +130,14 @@ impl Parsed<'_> {
     }
 }
 
-/// Replaces what is in the buffer by a record; `None` if the payload is too large.
+/// Adds a record to a buffer; `None`, and nothing added, if the payload is too large.
 pub(crate) fn encode(buffer: &mut Vec<u8>, kind: Kind, Seq(seq): Seq, payload: &[u8]) -> Option<()> {
     let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_RECORD_BYTES)?;
-    buffer.clear();
+    let start = buffer.len();
     buffer.extend_from_slice(&length.to_le_bytes());
     buffer.extend_from_slice(&seq.to_le_bytes());
     buffer.extend_from_slice(&kind.letters());
-    let crc = crc32c::crc32c(buffer);
+    let crc = crc32c::crc32c(buffer.get(start..)?);
     buffer.extend_from_slice(&crc.to_le_bytes());
     buffer.extend_from_slice(payload);
     buffer.extend_from_slice(&trailer(crc32c::crc32c_append(crc, payload)));
@@ -212,6 +210,7 @@ mod tests {
     fn a_record_is_read_as_it_was_written() {
         let mut buffer = Vec::new();
         for (kind, payload) in [(Kind::Entry, b"abc".as_slice()), (Kind::TakeOver, b""), (Kind::Entry, b"")] {
+            buffer.clear();
             encode(&mut buffer, kind, Seq(7), payload).unwrap();
             assert_eq!(buffer.len(), payload.len() + RECORD_OVERHEAD_BYTES);
             buffer.extend_from_slice(b"next");

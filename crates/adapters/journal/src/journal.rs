@@ -1,7 +1,7 @@
 //! The journal over any storage: beginning one, opening one after a crash, and appending to it.
 //!
-//! Invariants: what precedes `end` is intact and was acknowledged; an append either returns with its record durable or
-//! leaves nothing of it behind that a later append would not remove; a writer that another has followed writes
+//! Invariants: what precedes `end` is intact and was acknowledged; an append either returns with its records durable
+//! or leaves nothing of them behind that a later append would not remove; a writer that another has followed writes
 //! nothing any more. The last holds because every writer begins with a record of its own, under the storage's
 //! lock, and because no writer appends without having seen, under the same lock, that the length is still its own.
 
@@ -33,7 +33,6 @@ pub struct Opened<S> {
     pub journal: StoredJournal<S>,
     /// All its records, in order.
     pub records: Vec<Record>,
-    /// What was cut off.
     pub cut: Option<Cut>,
 }
 
@@ -42,7 +41,6 @@ pub struct Opened<S> {
 pub struct Inspection {
     /// The records before the ending, in order.
     pub records: Vec<Record>,
-    /// How it ends.
     pub ending: Ending,
 }
 
@@ -58,13 +56,13 @@ pub struct StoredJournal<S> {
     end: u64,
     /// The number of the next record.
     next: Seq,
-    /// The last record that was written or tried, as it is on the disk.
+    /// The last batch that was written or tried, as it is on the disk.
     frame: Vec<u8>,
-    standing: Standing,
+    state: WriterState,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Standing {
+enum WriterState {
     /// Nothing follows the end, unless another writer has gone on.
     Sound,
     /// Part of `frame` may follow the end: it failed to be written, and to be removed.
@@ -122,43 +120,48 @@ impl<S: Storage> StoredJournal<S> {
     }
 
     fn at(storage: S, end: u64, next: Seq) -> Self {
-        Self { storage, flush: Flush::Each, end, next, frame: Vec::new(), standing: Standing::Sound }
+        Self { storage, flush: Flush::Each, end, next, frame: Vec::new(), state: WriterState::Sound }
     }
 
     /// Appends while no other handle can.
-    fn append_alone(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
-        match self.standing {
-            Standing::Deposed { actual } => return Err(JournalError::Fenced { expected, actual }),
-            Standing::Unclean => self.clean_up().map_err(unwritten)?,
-            Standing::Sound => {}
+    fn append_locked(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError> {
+        match self.state {
+            WriterState::Deposed { actual } => return Err(JournalError::Fenced { expected, actual }),
+            WriterState::Unclean => self.clean_up().map_err(unwritten)?,
+            WriterState::Sound => {}
         }
         if self.storage.length().map_err(unwritten)? != self.end {
             let actual = self.records_there();
-            self.standing = Standing::Deposed { actual };
+            self.state = WriterState::Deposed { actual };
             return Err(JournalError::Fenced { expected, actual });
         }
         if expected != self.next {
             return Err(JournalError::Fenced { expected, actual: self.next });
         }
-        let too_large = JournalError::TooLarge { bytes: record.len(), limit: MAX_RECORD_BYTES };
-        encode(&mut self.frame, Kind::Entry, expected, record).ok_or(too_large)?;
+        self.frame.clear();
+        let mut next = expected;
+        for record in records {
+            let too_large = JournalError::TooLarge { bytes: record.len(), limit: MAX_RECORD_BYTES };
+            encode(&mut self.frame, Kind::Entry, next, record).ok_or(too_large)?;
+            next = next.next();
+        }
         let end = self.end.saturating_add(self.frame.len() as u64);
         if end > MAX_JOURNAL_BYTES {
             return Err(JournalError::Unwritable(io::ErrorKind::FileTooLarge.into()));
         }
         if let Err(error) = write(&mut self.storage, self.flush, self.end, &self.frame) {
-            self.standing = match self.storage.truncate(self.end) {
-                Ok(()) => Standing::Sound,
-                Err(_) => Standing::Unclean,
+            self.state = match self.storage.truncate(self.end) {
+                Ok(()) => WriterState::Sound,
+                Err(_) => WriterState::Unclean,
             };
             return Err(unwritten(error));
         }
         self.end = end;
-        self.next = expected.next();
-        Ok(self.next)
+        self.next = next;
+        Ok(next)
     }
 
-    /// Removes what is left of the record that failed. Anything else behind the end is another writer's, and stays.
+    /// Removes what is left of the batch that failed. Anything else behind the end is another writer's, and stays.
     fn clean_up(&mut self) -> io::Result<()> {
         let length = self.storage.length()?;
         let longest = self.end.saturating_add(self.frame.len() as u64);
@@ -168,7 +171,7 @@ impl<S: Storage> StoredJournal<S> {
                 self.storage.truncate(self.end)?;
             }
         }
-        self.standing = Standing::Sound;
+        self.state = WriterState::Sound;
         Ok(())
     }
 
@@ -184,9 +187,9 @@ pub(crate) fn collect(records: &mut Vec<Record>) -> impl FnMut(Seq, &[u8]) {
 }
 
 impl<S: Storage> Journal for StoredJournal<S> {
-    fn append(&mut self, expected: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+    fn append_all(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError> {
         self.storage.lock().map_err(unwritten)?;
-        let appended = self.append_alone(expected, record);
+        let appended = self.append_locked(expected, records);
         self.storage.unlock();
         appended
     }

@@ -26,23 +26,19 @@ const WINDOW_BYTES: usize = 256 << 10;
 /// One record that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its number.
     pub seq: Seq,
-    /// What was handed in.
     pub payload: Vec<u8>,
 }
 
 /// Whoever wants the records, one after the other.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Seq, &[u8]);
 
-/// What a journal holds.
 #[derive(Debug)]
 pub(crate) struct Scan {
     /// Where the next record belongs: behind the last intact one; 0 if not even the file's header is intact.
     pub(crate) end: u64,
     /// The number of the next record.
     pub(crate) next: Seq,
-    /// Where the file ends.
     pub(crate) length: u64,
     /// What is between the two.
     pub(crate) ending: Ending,
@@ -128,7 +124,6 @@ enum Step {
     Over(usize),
     /// There may be more of it in the file.
     More,
-    /// Something is wrong.
     Stop,
 }
 

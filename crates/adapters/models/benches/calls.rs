@@ -1,7 +1,7 @@
-//! Fifty questions at once beside bare sockets, and the time to the first request: `cargo bench -p fixpoint-models`.
+//! Fifty requests at once compared with plain sockets, and the time to the first request: `cargo bench -p fixpoint-models`.
 //!
-//! Owns a server on the loopback that answers after 200 ms. The floor is the same requests by hand on bare sockets, one
-//! thread each, in the same run and in turns, so that the machine's mood cancels out; medians are compared.
+//! Owns a loopback server that answers after 200 ms. The floor is the same requests on plain sockets, one thread each, in
+//! the same run and alternating, so that the load of the machine cancels out; medians are compared.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,19 +10,19 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fixpoint_models::{Network, NetworkLimits, Roles, Surroundings};
-use fixpoint_ports::{AnswerForm, Cancel, Message, ModelRequest};
+use fixpoint_models::{ModelEnvironment, Network, NetworkLimits, Resolver};
+use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings};
 
-type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+type BenchResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const AT_ONCE: usize = 50;
 const ROUNDS: usize = 15;
 const ANSWER_AFTER: Duration = Duration::from_millis(200);
 const BODY: &str = r#"{"model":"m","choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":2}}"#;
 
-/// Reads requests whose bodies end with `}` and a length, and answers each after a while.
-fn serve(mut stream: TcpStream, after: Duration) -> Outcome<()> {
+/// Answers each request after a pause.
+fn serve(mut stream: TcpStream, after: Duration) -> BenchResult<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::new();
     let mut piece = [0; 8192];
@@ -52,7 +52,7 @@ fn is_complete(bytes: &[u8]) -> bool {
     bytes.len() >= end + 4 + length.unwrap_or(0)
 }
 
-fn server(after: Duration) -> Outcome<u16> {
+fn server(after: Duration) -> BenchResult<u16> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     std::thread::spawn(move || {
@@ -68,7 +68,7 @@ fn question() -> ModelRequest {
         system: "Be brief.".to_string(),
         messages: vec![Message::User("Hello".to_string())],
         tools: Vec::new(),
-        form: AnswerForm::Text,
+        format: AnswerFormat::Text,
         max_output_tokens: 100,
         deadline: Duration::from_secs(60),
     }
@@ -76,33 +76,26 @@ fn question() -> ModelRequest {
 
 fn settings(scheme: &str, port: u16) -> ModelSettings {
     let endpoint = Endpoint { url: format!("{scheme}://127.0.0.1:{port}/v1"), ..Endpoint::default() };
-    let name = "bench/m".to_string();
-    ModelSettings {
-        planner: name.clone(),
-        judge: name.clone(),
-        worker: name.clone(),
-        reflector: name,
-        endpoints: BTreeMap::from([("bench".to_string(), endpoint)]),
-        ..ModelSettings::default()
-    }
+    ModelSettings { endpoints: BTreeMap::from([("bench".to_string(), endpoint)]), ..ModelSettings::default() }
 }
 
-fn roles(scheme: &str, port: u16) -> Outcome<Roles> {
+fn model(scheme: &str, port: u16) -> BenchResult<Arc<dyn Model>> {
     let network = Arc::new(Network::new(NetworkLimits::default(), &BTreeMap::new()));
-    Ok(Roles::resolve(&settings(scheme, port), &Surroundings::new(BTreeMap::new(), network))?)
+    let environment = ModelEnvironment::new(BTreeMap::new(), network);
+    Ok(Resolver::new(&settings(scheme, port), &environment).model("bench/m")?)
 }
 
-/// All at once, by the model; the connections are new.
-fn by_model(port: u16) -> Outcome<Duration> {
-    let model = roles("http", port)?.planner;
+/// All at once, through the model, on new connections.
+fn by_model(port: u16) -> BenchResult<Duration> {
+    let model = model("http", port)?;
     at_once(|| {
         model.ask(&question(), &Cancel::default(), &mut |_| {})?;
         Ok(())
     })
 }
 
-/// All at once, by hand.
-fn by_hand(port: u16) -> Outcome<Duration> {
+/// All at once, on plain sockets.
+fn by_sockets(port: u16) -> BenchResult<Duration> {
     let body = r#"{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hello"}]}"#;
     let request = format!(
         "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
@@ -118,29 +111,29 @@ fn by_hand(port: u16) -> Outcome<Duration> {
     })
 }
 
-fn at_once(call: impl Fn() -> Outcome<()> + Sync) -> Outcome<Duration> {
-    let began = Instant::now();
+fn at_once(call: impl Fn() -> BenchResult<()> + Sync) -> BenchResult<Duration> {
+    let started = Instant::now();
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(&call)).collect();
         threads
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a thread failed".into())))
     })?;
-    Ok(began.elapsed())
+    Ok(started.elapsed())
 }
 
-/// From settings to the first byte at a server: of the request, or with TLS of the greeting before it.
-fn to_first_byte(scheme: &'static str) -> Outcome<Duration> {
+/// From settings to the first byte at a server: of the request, or with TLS of the handshake.
+fn to_first_byte(scheme: &'static str) -> BenchResult<Duration> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     let cancel = Cancel::default();
-    let (began, asking) = {
+    let (started, asking) = {
         let cancel = cancel.clone();
         let (sender, receiver) = std::sync::mpsc::channel();
-        let asking = std::thread::spawn(move || -> Outcome<()> {
+        let asking = std::thread::spawn(move || -> BenchResult<()> {
             sender.send(Instant::now())?;
-            let planner = roles(scheme, port)?.planner;
-            let _ = planner.ask(&question(), &cancel, &mut |_| {});
+            let model = model(scheme, port)?;
+            let _ = model.ask(&question(), &cancel, &mut |_| {});
             Ok(())
         });
         (receiver.recv()?, asking)
@@ -148,7 +141,7 @@ fn to_first_byte(scheme: &'static str) -> Outcome<Duration> {
     let (mut stream, _) = listener.accept()?;
     let mut byte = [0; 1];
     stream.read_exact(&mut byte)?;
-    let elapsed = began.elapsed();
+    let elapsed = started.elapsed();
     cancel.ask();
     asking.join().map_err(|_| "a thread failed")??;
     Ok(elapsed)
@@ -159,32 +152,32 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The most memory that was resident, as Linux tells it.
-fn resident() -> Option<String> {
+/// Peak resident memory, on Linux.
+fn peak_memory() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map(|size| size.trim().to_string())
 }
 
 #[expect(clippy::print_stdout, reason = "a benchmark shows its figures")]
-fn main() -> Outcome<()> {
+fn main() -> BenchResult<()> {
     for scheme in ["http", "https"] {
         let first = to_first_byte(scheme)?;
-        let memory = resident().unwrap_or_else(|| "unknown".to_string());
-        let later = median((0..ROUNDS).map(|_| to_first_byte(scheme)).collect::<Outcome<Vec<_>>>()?);
+        let memory = peak_memory().unwrap_or_else(|| "unknown".to_string());
+        let later = median((0..ROUNDS).map(|_| to_first_byte(scheme)).collect::<BenchResult<Vec<_>>>()?);
         println!(
-            "settings to first byte by {scheme}: {first:.2?}, later {later:.2?}; most memory resident: {memory}"
+            "settings to first byte over {scheme}: {first:.2?}, later {later:.2?}; peak memory: {memory}"
         );
     }
     let port = server(ANSWER_AFTER)?;
-    let (mut model, mut hand) = (Vec::new(), Vec::new());
+    let (mut model, mut sockets) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        hand.push(by_hand(port)?);
+        sockets.push(by_sockets(port)?);
         model.push(by_model(port)?);
     }
-    let (model, hand) = (median(model), median(hand));
-    let ratio = model.as_secs_f64() / hand.as_secs_f64();
+    let (model, sockets) = (median(model), median(sockets));
+    let ratio = model.as_secs_f64() / sockets.as_secs_f64();
     println!(
-        "{AT_ONCE} calls of 200 ms at once: {model:.1?}, by hand {hand:.1?}: ratio {ratio:.3} (goal: 1.05)"
+        "{AT_ONCE} calls of 200 ms at once: {model:.1?}, plain sockets {sockets:.1?}: ratio {ratio:.3} (goal: 1.05)"
     );
     Ok(())
 }

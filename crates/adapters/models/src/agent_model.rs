@@ -1,35 +1,34 @@
-//! An installed coding agent as a model, where no key is set.
+//! An installed coding agent, used as a model.
 //!
-//! Owns the command lines and the way a question is put on their input. Refuses tools: the agent gets none of its own
-//! and none of ours, works in an empty directory and cannot see the repository. What it prints is read elsewhere.
+//! Owns the command lines and the prompt on standard input. Refuses tools: the agent may use neither its own nor ours,
+//! works in an empty directory and cannot see the repository. `agent_output.rs` reads what it prints.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use fixpoint_ports::{
-    AnswerForm, Cancel, ExitCause, Message, Model, ModelError, ModelReply, ModelRequest, Program, Stdin,
-    StopReason, Unanswered,
+    AnswerFormat, Cancel, ExitCause, Message, Model, ModelError, ModelFailure, ModelReply, ModelRequest,
+    Program, Stdin, StopReason,
 };
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::usage::{Counted, Usage};
 
-use crate::agent_output::{self, Printed};
+use crate::agent_output::{self, AgentAnswer};
+use crate::environment::{ProgramCall, ProgramOutput, ProgramRunner};
 use crate::estimate;
-use crate::faults::shorten;
 use crate::name::AgentProgram;
+use crate::request_error::shorten;
 use crate::schema;
-use crate::surroundings::{Errand, ProgramRunner, Ran};
 
-/// Longer instructions do not fit into one argument, and stand on the input.
+/// A longer system prompt does not fit into one argument and goes to standard input.
 const MAX_ARGUMENT: usize = 96 << 10;
-/// Bytes of output, at most.
+/// Bytes of output that are read.
 const MAX_OUTPUT: usize = 16 << 20;
 
-/// An agent's command line as a model.
 #[derive(Debug)]
-pub struct AgentModel {
+pub(crate) struct AgentModel {
     agent: AgentProgram,
     program: PathBuf,
     runner: ProgramRunner,
@@ -39,16 +38,20 @@ pub struct AgentModel {
 }
 
 impl AgentModel {
-    /// Makes a model of a program.
-    pub fn new(agent: AgentProgram, program: PathBuf, runner: ProgramRunner, price: Option<Price>) -> Self {
+    pub(crate) fn new(
+        agent: AgentProgram,
+        program: PathBuf,
+        runner: ProgramRunner,
+        price: Option<Price>,
+    ) -> Self {
         let secrets =
             runner.environment.iter().filter(|(name, _)| Redactor::is_secret_name(&name.to_string_lossy()));
         let redactor = Redactor::knowing(secrets.map(|(_, value)| value.to_string_lossy().into_owned()));
         Self { agent, program, runner, price, name: format!("agent:{}", agent.program()), redactor }
     }
 
-    /// The program, its arguments and its input.
-    fn errand(&self, request: &ModelRequest, beside: &Path) -> std::io::Result<Errand> {
+    /// `scratch` is a directory for files the program reads.
+    fn program_call(&self, request: &ModelRequest, scratch: &Path) -> std::io::Result<ProgramCall> {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut preamble = String::new();
         match self.agent {
@@ -67,42 +70,44 @@ impl AgentModel {
                 preamble.clone_from(&request.system);
             }
         }
-        let mut words = None;
-        if let AnswerForm::Json { name, schema } = &request.form {
+        let mut schema_text = None;
+        if let AnswerFormat::Json { name, schema } = &request.format {
             match self.agent {
                 AgentProgram::Codex if schema::is_strict(schema) => {
-                    let file = beside.join("schema.json");
+                    let file = scratch.join("schema.json");
                     fs::write(&file, schema.to_string())?;
                     arguments.extend([OsString::from("--output-schema"), file.into()]);
                 }
-                AgentProgram::Codex | AgentProgram::Claude => words = Some(schema::in_words(name, schema)),
+                AgentProgram::Codex | AgentProgram::Claude => {
+                    schema_text = Some(schema::as_instructions(name, schema))
+                }
             }
         }
         if self.agent == AgentProgram::Codex {
             arguments.push("-".into());
         }
-        let prompt = prompt(&preamble, &request.messages, words.as_deref());
-        Ok(Errand {
+        let prompt = prompt(&preamble, &request.messages, schema_text.as_deref());
+        Ok(ProgramCall {
             program: Program::Direct { program: self.program.clone().into(), arguments },
             stdin: Stdin::Bytes(prompt.into_bytes()),
-            wall: request.deadline,
-            most: MAX_OUTPUT,
+            timeout: request.deadline,
+            max_output: MAX_OUTPUT,
         })
     }
 
-    fn reply(&self, request: &ModelRequest, ran: &Ran) -> Result<ModelReply, Unanswered> {
+    fn reply(&self, request: &ModelRequest, ran: &ProgramOutput) -> Result<ModelReply, ModelFailure> {
         let output = String::from_utf8_lossy(&ran.output);
-        let printed = match self.agent {
-            AgentProgram::Claude => agent_output::claude(&output),
-            AgentProgram::Codex => agent_output::codex(&output),
+        let answer = match self.agent {
+            AgentProgram::Claude => agent_output::parse_claude(&output),
+            AgentProgram::Codex => agent_output::parse_codex(&output),
         };
-        let usage = self.usage(request, &printed);
-        let failed = |error| Err(Unanswered { error, usage });
+        let usage = self.usage(request, &answer);
+        let failed = |error| Err(ModelFailure { error, usage });
         let endpoint = self.name.clone();
         match &ran.cause {
             ExitCause::Cancelled => return failed(ModelError::Cancelled),
             ExitCause::TimedOut | ExitCause::Silent => {
-                let message = "the program was ended".to_string();
+                let message = "the program was killed".to_string();
                 return failed(ModelError::TimedOut {
                     endpoint,
                     seconds: request.deadline.as_secs(),
@@ -110,27 +115,27 @@ impl AgentModel {
                 });
             }
             ExitCause::NotStarted(why) => {
-                let message = format!("it cannot be started: {why}");
+                let message = format!("it could not be started: {why}");
                 let error = ModelError::Unavailable { endpoint, message };
-                return Err(Unanswered { error, usage: Usage::default() });
+                return Err(ModelFailure { error, usage: Usage::default() });
             }
             ExitCause::Exited(_) | ExitCause::Signalled(_) => {}
         }
-        match (printed.answer, &ran.cause) {
+        match (answer.text, &ran.cause) {
             (Ok(text), ExitCause::Exited(0)) => {
-                let model = printed.model.unwrap_or_else(|| self.name.clone());
+                let model = answer.model.unwrap_or_else(|| self.name.clone());
                 Ok(ModelReply { text, calls: Vec::new(), stop: StopReason::Finished, usage, model })
             }
-            (Err(said), _) => failed(self.failure(&said)),
-            (Ok(_), cause) => failed(self.failure(&format!("it ended badly ({cause:?})"))),
+            (Err(message), _) => failed(self.classify(&message)),
+            (Ok(_), cause) => failed(self.classify(&format!("it failed ({cause:?})"))),
         }
     }
 
-    /// What an agent's complaint means. There is no code, only words.
-    fn failure(&self, said: &str) -> ModelError {
+    /// Classifies an error by its words, since agents report no codes.
+    fn classify(&self, error: &str) -> ModelError {
         let endpoint = self.name.clone();
-        let message = shorten(said, &self.redactor);
-        let lower = said.to_ascii_lowercase();
+        let message = shorten(error, &self.redactor);
+        let lower = error.to_ascii_lowercase();
         let mentions = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         if mentions(&["/login", "log in", "not logged in", "api key", "authenticat", "401", "unauthorized"]) {
             ModelError::SignIn { endpoint, message }
@@ -141,18 +146,18 @@ impl AgentModel {
         } else if mentions(&["unknown option", "unexpected argument", "unrecognized"]) {
             ModelError::Refused {
                 endpoint,
-                message: format!("this version does not know our options: {message}"),
+                message: format!("this version does not support the options Fixpoint uses: {message}"),
             }
         } else {
             ModelError::Unavailable { endpoint, message }
         }
     }
 
-    fn usage(&self, request: &ModelRequest, printed: &Printed) -> Usage {
-        let mut usage = printed.usage.unwrap_or_else(|| Usage {
+    fn usage(&self, request: &ModelRequest, answer: &AgentAnswer) -> Usage {
+        let mut usage = answer.usage.unwrap_or_else(|| Usage {
             calls: 1,
             input_tokens: estimate::tokens_of_request(request),
-            output_tokens: printed.answer.as_ref().map_or(0, |text| estimate::tokens_of(text)),
+            output_tokens: answer.text.as_ref().map_or(0, |text| estimate::tokens_of(text)),
             counted: Counted::Estimated,
             ..Usage::default()
         });
@@ -161,8 +166,8 @@ impl AgentModel {
     }
 }
 
-/// The conversation as one text. The agent has no turns of ours.
-fn prompt(preamble: &str, messages: &[Message], words: Option<&str>) -> String {
+/// The conversation as one text, since an agent takes a single prompt.
+fn prompt(preamble: &str, messages: &[Message], schema_text: Option<&str>) -> String {
     let mut parts: Vec<String> = Vec::new();
     if !preamble.trim().is_empty() {
         parts.push(preamble.to_string());
@@ -172,10 +177,10 @@ fn prompt(preamble: &str, messages: &[Message], words: Option<&str>) -> String {
         _ => parts.extend(messages.iter().map(|message| match message {
             Message::User(text) => format!("[user]\n{text}"),
             Message::Assistant { text, .. } => format!("[you, earlier]\n{text}"),
-            Message::ToolResult { text, .. } => format!("[result of a tool]\n{text}"),
+            Message::ToolResult { text, .. } => format!("[tool result]\n{text}"),
         })),
     }
-    parts.extend(words.map(str::to_string));
+    parts.extend(schema_text.map(str::to_string));
     parts.join("\n\n")
 }
 
@@ -192,21 +197,21 @@ impl Model for AgentModel {
         &self,
         request: &ModelRequest,
         cancel: &Cancel,
-        heard: &mut dyn FnMut(&str),
-    ) -> Result<ModelReply, Unanswered> {
-        let nothing = |error: ModelError| Unanswered { error, usage: Usage::default() };
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<ModelReply, ModelFailure> {
+        let unused = |error: ModelError| ModelFailure { error, usage: Usage::default() };
         let endpoint = self.name.clone();
         if cancel.is_asked() {
-            return Err(nothing(ModelError::Cancelled));
+            return Err(unused(ModelError::Cancelled));
         }
         if !request.tools.is_empty() {
-            let message = "an agent that serves as a model cannot call our tools".to_string();
-            return Err(nothing(ModelError::Refused { endpoint, message }));
+            let message = "an agent used as a model cannot call tools".to_string();
+            return Err(unused(ModelError::Refused { endpoint, message }));
         }
-        let ran = self.runner.run(cancel, |beside| self.errand(request, beside));
-        let ran = ran.map_err(|message| nothing(ModelError::Unavailable { endpoint, message }))?;
+        let ran = self.runner.run(cancel, |scratch| self.program_call(request, scratch));
+        let ran = ran.map_err(|message| unused(ModelError::Unavailable { endpoint, message }))?;
         let reply = self.reply(request, &ran)?;
-        heard(&reply.text);
+        on_text(&reply.text);
         Ok(reply)
     }
 }

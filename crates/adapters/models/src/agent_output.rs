@@ -1,21 +1,20 @@
-//! What agents print about one answer.
+//! The output of an agent that is used as a model.
 //!
-//! Owns the documents of Claude Code and Codex. Refuses to guess: output without the expected document is an error that
-//! shows its end. Both streams of a program come mixed, so lines that are no documents are skipped.
+//! Owns the output formats of Claude Code and Codex. Refuses to guess: output without the expected document is an error
+//! that shows its last lines. Standard output and error come mixed, so lines that are not JSON are skipped.
 
 use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::Value;
 
-use crate::draft::{count, text};
+use crate::partial_reply::{count, text};
 
 /// Characters of unexpected output that are shown.
 const SHOWN: usize = 400;
 
-/// What was printed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Printed {
-    /// The answer, or what went wrong.
-    pub(crate) answer: Result<String, String>,
+pub(crate) struct AgentAnswer {
+    /// The answer, or the error message.
+    pub(crate) text: Result<String, String>,
     pub(crate) usage: Option<Usage>,
     pub(crate) model: Option<String>,
 }
@@ -27,7 +26,7 @@ fn documents(output: &str) -> impl Iterator<Item = Value> {
     })
 }
 
-fn unexpected(output: &str) -> String {
+fn last_output(output: &str) -> String {
     let output = output.trim();
     let skipped = output.chars().count().saturating_sub(SHOWN);
     let end: String = output.chars().skip(skipped).collect();
@@ -35,14 +34,14 @@ fn unexpected(output: &str) -> String {
 }
 
 /// The result of `claude -p --output-format json`.
-pub(crate) fn claude(output: &str) -> Printed {
+pub(crate) fn parse_claude(output: &str) -> AgentAnswer {
     let whole = serde_json::from_str(output.trim()).ok();
     let results = documents(output).chain(whole);
     let result = results.filter(|document: &Value| text(document, "/type") == "result").last();
     let Some(result) = result else {
-        return Printed { answer: Err(unexpected(output)), usage: None, model: None };
+        return AgentAnswer { text: Err(last_output(output)), usage: None, model: None };
     };
-    let words = text(&result, "/result").to_string();
+    let message = text(&result, "/result").to_string();
     let is_error = result.get("is_error").and_then(Value::as_bool) == Some(true);
     let failed = is_error || !matches!(text(&result, "/subtype"), "" | "success");
     let of = |name: &str| count(&result, &format!("/usage/{name}"));
@@ -57,15 +56,15 @@ pub(crate) fn claude(output: &str) -> Printed {
     });
     let model =
         result.get("modelUsage").and_then(Value::as_object).and_then(|map| map.keys().next().cloned());
-    let complaint = || if words.is_empty() { text(&result, "/subtype").to_string() } else { words.clone() };
-    let answer = if failed { Err(complaint()) } else { Ok(words.clone()) };
-    Printed { answer, usage, model }
+    let error = || if message.is_empty() { text(&result, "/subtype").to_string() } else { message.clone() };
+    let answer = if failed { Err(error()) } else { Ok(message.clone()) };
+    AgentAnswer { text: answer, usage, model }
 }
 
 /// The events of `codex exec --json`.
-pub(crate) fn codex(output: &str) -> Printed {
+pub(crate) fn parse_codex(output: &str) -> AgentAnswer {
     let mut answer = None;
-    let mut complaint = None;
+    let mut error = None;
     let mut usage: Option<Usage> = None;
     for event in documents(output) {
         match text(&event, "/type") {
@@ -85,19 +84,19 @@ pub(crate) fn codex(output: &str) -> Printed {
                 };
                 usage = Some(usage.map_or(turn, |before| before + turn));
             }
-            "turn.failed" => complaint = Some(text(&event, "/error/message").to_string()),
-            "error" => complaint = Some(text(&event, "/message").to_string()),
+            "turn.failed" => error = Some(text(&event, "/error/message").to_string()),
+            "error" => error = Some(text(&event, "/message").to_string()),
             _ => {}
         }
     }
-    // Faults that passed are told as well, so a complaint counts only where the turn did not end.
-    let answer = match (answer, complaint, usage) {
+    // Codex also reports errors it recovered from, so an error counts only where the turn did not complete.
+    let answer = match (answer, error, usage) {
         (Some(answer), _, Some(_)) => Ok(answer),
-        (_, Some(complaint), _) => Err(complaint),
+        (_, Some(error), _) => Err(error),
         (Some(answer), None, None) => Ok(answer),
-        (None, None, _) => Err(unexpected(output)),
+        (None, None, _) => Err(last_output(output)),
     };
-    Printed { answer, usage, model: None }
+    AgentAnswer { text: answer, usage, model: None }
 }
 
 #[cfg(test)]
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_claude_prints_is_read() {
+    fn claude_output_is_parsed() {
         let output = concat!(
             "a warning on the other stream\n",
             r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":2381,"num_turns":1,"result":"four","#,
@@ -122,26 +121,29 @@ mod tests {
             cost: Some(MicroUsd(12_300)),
             counted: Counted::Told,
         };
-        let expected =
-            Printed { answer: Ok("four".into()), usage: Some(usage), model: Some("claude-sonnet-5".into()) };
-        assert_eq!(claude(output), expected);
+        let expected = AgentAnswer {
+            text: Ok("four".into()),
+            usage: Some(usage),
+            model: Some("claude-sonnet-5".into()),
+        };
+        assert_eq!(parse_claude(output), expected);
     }
 
     #[test]
-    fn what_claude_complains_about_is_read() {
+    fn claude_errors_are_parsed() {
         let output = r#"{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key · Please run /login"}"#;
-        assert_eq!(claude(output).answer, Err("Invalid API key · Please run /login".to_string()));
+        assert_eq!(parse_claude(output).text, Err("Invalid API key · Please run /login".to_string()));
         let output = r#"{"type":"result","subtype":"error_max_turns","is_error":false}"#;
-        assert_eq!(claude(output).answer, Err("error_max_turns".to_string()));
-        assert_eq!(claude("").answer, Err("it printed nothing".to_string()));
+        assert_eq!(parse_claude(output).text, Err("error_max_turns".to_string()));
+        assert_eq!(parse_claude("").text, Err("it printed nothing".to_string()));
         assert_eq!(
-            claude("error: unknown option '--tools'").answer,
+            parse_claude("error: unknown option '--tools'").text,
             Err("error: unknown option '--tools'".to_string())
         );
     }
 
     #[test]
-    fn what_codex_prints_is_read() {
+    fn codex_output_is_parsed() {
         let output = concat!(
             r#"{"type":"thread.started","thread_id":"x"}"#,
             "\n",
@@ -158,8 +160,11 @@ mod tests {
         );
         let usage =
             Usage { calls: 1, input_tokens: 40, cache_read_tokens: 60, output_tokens: 7, ..Usage::default() };
-        assert_eq!(codex(output), Printed { answer: Ok("four".into()), usage: Some(usage), model: None });
+        assert_eq!(
+            parse_codex(output),
+            AgentAnswer { text: Ok("four".into()), usage: Some(usage), model: None }
+        );
         let failed = r#"{"type":"turn.failed","error":{"message":"usage limit reached"}}"#;
-        assert_eq!(codex(failed).answer, Err("usage limit reached".to_string()));
+        assert_eq!(parse_codex(failed).text, Err("usage limit reached".to_string()));
     }
 }

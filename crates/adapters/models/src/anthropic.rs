@@ -1,32 +1,36 @@
-//! Anthropic's messages.
+//! The protocol of Anthropic's Messages API.
 //!
-//! Owns the form of a request and the reading of answers, whole and in pieces. Refuses sending and repeating.
+//! Owns building requests and reading answers, streamed or not. Refuses sending and retrying.
 //!
-//! A document is asked for by `output_config.format` first: the newest models refuse to be made to call a tool. Models
-//! that do not know it are made to call a tool named after the document, and its input is the answer.
+//! A JSON document is first requested by `output_config.format`, since the newest models reject forced tool calls. Models
+//! without it are forced to call a tool named after the document, and the tool's input is the answer.
 
-use fixpoint_ports::{AnswerForm, Message, ModelRequest, StopReason, ToolOutcome};
+use fixpoint_ports::{AnswerFormat, Message, ModelRequest, StopReason, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use crate::draft::{Completeness, Draft, count, text};
-use crate::keepsakes::Keepsakes;
+use crate::options::{Delivery, RequestOptions, SchemaMode};
+use crate::partial_reply::{Completeness, PartialReply, count, text};
 use crate::schema;
-use crate::shape::{Delivery, SchemaForm, Shape};
+use crate::thinking_cache::ThinkingCache;
 
-/// The tool that stands for the document, where one is asked for that way. With tools of the caller's it cannot be:
-/// they could not be called any more.
-pub(crate) fn document_tool(request: &ModelRequest, shape: Shape) -> Option<String> {
-    match (&request.form, shape.schema) {
-        (AnswerForm::Json { name, .. }, SchemaForm::Loose) if request.tools.is_empty() => {
+/// The name of the tool whose input is the document, where it is requested that way. Not if the caller has tools: a
+/// forced tool would keep the model from calling them.
+pub(crate) fn document_tool(request: &ModelRequest, options: RequestOptions) -> Option<String> {
+    match (&request.format, options.schema) {
+        (AnswerFormat::Json { name, .. }, SchemaMode::Fallback) if request.tools.is_empty() => {
             Some(schema::safe_name(name))
         }
-        (AnswerForm::Json { .. }, SchemaForm::Enforced | SchemaForm::Loose | SchemaForm::Words)
-        | (AnswerForm::Text, _) => None,
+        (AnswerFormat::Json { .. }, SchemaMode::Enforced | SchemaMode::Fallback | SchemaMode::InPrompt)
+        | (AnswerFormat::Text, _) => None,
     }
 }
 
-/// The request.
-pub(crate) fn body(request: &ModelRequest, model: &str, shape: Shape, kept: &Keepsakes) -> Value {
+pub(crate) fn body(
+    request: &ModelRequest,
+    model: &str,
+    options: RequestOptions,
+    thinking: &ThinkingCache,
+) -> Value {
     let mut body = Map::new();
     body.insert("model".to_string(), json!(model));
     body.insert("max_tokens".to_string(), json!(request.max_output_tokens));
@@ -35,29 +39,31 @@ pub(crate) fn body(request: &ModelRequest, model: &str, shape: Shape, kept: &Kee
         .iter()
         .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}))
         .collect();
-    let mut words = None;
-    if let AnswerForm::Json { name, schema } = &request.form {
-        match (shape.schema, document_tool(request, shape)) {
-            (SchemaForm::Enforced, _) => {
+    let mut schema_text = None;
+    if let AnswerFormat::Json { name, schema } = &request.format {
+        match (options.schema, document_tool(request, options)) {
+            (SchemaMode::Enforced, _) => {
                 let format = json!({"type": "json_schema", "schema": schema::closed(schema)});
                 body.insert("output_config".to_string(), json!({"format": format}));
             }
-            (SchemaForm::Loose | SchemaForm::Words, Some(tool)) => {
+            (SchemaMode::Fallback | SchemaMode::InPrompt, Some(tool)) => {
                 tools.push(json!({"name": tool, "description": "Gives the answer.", "input_schema": schema}));
                 body.insert("tool_choice".to_string(), json!({"type": "tool", "name": tool}));
             }
-            (SchemaForm::Loose | SchemaForm::Words, None) => words = Some(schema::in_words(name, schema)),
+            (SchemaMode::Fallback | SchemaMode::InPrompt, None) => {
+                schema_text = Some(schema::as_instructions(name, schema))
+            }
         }
     }
-    let system = system(&request.system, words);
+    let system = system(&request.system, schema_text);
     if !system.is_empty() {
         body.insert("system".to_string(), Value::Array(system));
     }
-    body.insert("messages".to_string(), Value::Array(messages(&request.messages, kept)));
+    body.insert("messages".to_string(), Value::Array(messages(&request.messages, thinking)));
     if !tools.is_empty() {
         body.insert("tools".to_string(), Value::Array(tools));
     }
-    match shape.delivery {
+    match options.delivery {
         Delivery::Stream => {
             body.insert("stream".to_string(), json!(true));
         }
@@ -66,31 +72,31 @@ pub(crate) fn body(request: &ModelRequest, model: &str, shape: Shape, kept: &Kee
     Value::Object(body)
 }
 
-/// The instructions are the same for many questions, so they are cached. Blank blocks are an error.
-fn system(instructions: &str, words: Option<String>) -> Vec<Value> {
+/// The system prompt is the same for many requests, so it is marked for caching. Blank blocks are an error.
+fn system(instructions: &str, schema_text: Option<String>) -> Vec<Value> {
     let mut blocks = Vec::new();
     if !instructions.trim().is_empty() {
         blocks.push(json!({"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}}));
     }
-    blocks.extend(words.map(|words| json!({"type": "text", "text": words})));
+    blocks.extend(schema_text.map(|text| json!({"type": "text", "text": text})));
     blocks
 }
 
-/// The conversation with turns of the same side joined, since results of tools must all stand in the next turn. Where
-/// the model has spoken, more turns will follow that begin with these, and what there is so far is worth caching; a
-/// single question is not, and writing to the cache costs more than reading.
-fn messages(messages: &[Message], kept: &Keepsakes) -> Vec<Value> {
+/// Consecutive messages of one side are joined, since all tool results must be in the next turn. Once the model has
+/// answered, further turns will repeat these, so they are marked for caching; a single question is not, since writing to
+/// the cache costs more than reading.
+fn messages(messages: &[Message], thinking: &ThinkingCache) -> Vec<Value> {
     let mut turns: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for message in messages {
-        let (role, blocks) = blocks(message, kept);
+        let (role, blocks) = blocks(message, thinking);
         match turns.last_mut() {
             Some((last, known)) if *last == role => known.extend(blocks),
             _ if blocks.is_empty() => {}
             _ => turns.push((role, blocks)),
         }
     }
-    let spoken = turns.iter().any(|(role, _)| *role == "assistant");
-    if let Some(block) = turns.last_mut().and_then(|(_, blocks)| blocks.last_mut()).filter(|_| spoken)
+    let has_answered = turns.iter().any(|(role, _)| *role == "assistant");
+    if let Some(block) = turns.last_mut().and_then(|(_, blocks)| blocks.last_mut()).filter(|_| has_answered)
         && let Some(map) = block.as_object_mut()
     {
         map.insert("cache_control".to_string(), json!({"type": "ephemeral"}));
@@ -98,21 +104,21 @@ fn messages(messages: &[Message], kept: &Keepsakes) -> Vec<Value> {
     turns.into_iter().map(|(role, blocks)| json!({"role": role, "content": blocks})).collect()
 }
 
-/// The blocks of a turn. Thinking that led to calls goes before them, as the model gave it.
-fn blocks(message: &Message, kept: &Keepsakes) -> (&'static str, Vec<Value>) {
-    let words = |text: &str| (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
+/// The blocks of a turn. Thinking goes before the tool calls it led to, unchanged.
+fn blocks(message: &Message, thinking: &ThinkingCache) -> (&'static str, Vec<Value>) {
+    let text_block = |text: &str| (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
     match message {
-        Message::User(text) => ("user", words(text).into_iter().collect()),
+        Message::User(text) => ("user", text_block(text).into_iter().collect()),
         Message::Assistant { text, calls } => {
-            let kept = calls.first().and_then(|call| kept.of(&call.id)).unwrap_or_default();
-            let thinking = kept.blocks.clone().into_iter();
+            let cached = calls.first().and_then(|call| thinking.get(&call.id)).unwrap_or_default();
+            let thinking = cached.blocks.clone().into_iter();
             let calls = calls.iter().map(|call| {
                 let arguments = &call.arguments;
                 let input =
                     if arguments.is_object() { arguments.clone() } else { json!({"arguments": arguments}) };
                 json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
             });
-            ("assistant", thinking.chain(words(text.trim_end())).chain(calls).collect())
+            ("assistant", thinking.chain(text_block(text.trim_end())).chain(calls).collect())
         }
         Message::ToolResult { call, text, outcome } => {
             let failed = matches!(outcome, ToolOutcome::Failure);
@@ -123,106 +129,112 @@ fn blocks(message: &Message, kept: &Keepsakes) -> (&'static str, Vec<Value>) {
     }
 }
 
-/// Reads a whole answer; `None` where it is none.
-pub(crate) fn read_whole(answer: &Value, heard: &mut dyn FnMut(&str)) -> Option<Draft> {
+/// Reads an answer that was not streamed; `None` where it has another form.
+pub(crate) fn read_whole(answer: &Value, on_text: &mut dyn FnMut(&str)) -> Option<PartialReply> {
     let blocks = answer.get("content").and_then(Value::as_array)?;
-    let mut draft = Draft { model: text(answer, "/model").to_string(), ..Draft::default() };
+    let mut partial = PartialReply { model: text(answer, "/model").to_string(), ..PartialReply::default() };
     for block in blocks {
         match text(block, "/type") {
-            "text" => draft.say(text(block, "/text"), heard),
+            "text" => partial.push_text(text(block, "/text"), on_text),
             "tool_use" => {
-                let index = draft.calls.len();
-                let call = draft.call_at(index)?;
+                let index = partial.calls.len();
+                let call = partial.call_at(index)?;
                 call.id = text(block, "/id").to_string();
                 call.name = text(block, "/name").to_string();
                 call.arguments = block.get("input").map(Value::to_string).unwrap_or_default();
             }
             "thinking" | "redacted_thinking" => {
-                draft.thought = draft.thought.saturating_add(text(block, "/thinking").len() as u64);
-                draft.blocks.push(block.clone());
+                partial.thinking_bytes =
+                    partial.thinking_bytes.saturating_add(text(block, "/thinking").len() as u64);
+                partial.thinking_blocks.push(block.clone());
             }
             _ => {}
         }
     }
-    read_usage(&mut draft, answer);
-    draft.stop = Some(stop(text(answer, "/stop_reason")));
-    draft.completeness = Completeness::Ended;
-    Some(draft)
+    read_usage(&mut partial, answer);
+    partial.stop = Some(stop(text(answer, "/stop_reason")));
+    partial.completeness = Completeness::Complete;
+    Some(partial)
 }
 
-/// Reads one event of a stream; `None` where it is none. Kinds nobody knows yet are skipped, as the protocol asks for.
-pub(crate) fn read_event(draft: &mut Draft, data: &str, heard: &mut dyn FnMut(&str)) -> Option<()> {
+/// Reads one event of a stream; `None` where it has another form. Unknown kinds are skipped, as the protocol demands.
+pub(crate) fn read_event(
+    partial: &mut PartialReply,
+    data: &str,
+    on_text: &mut dyn FnMut(&str),
+) -> Option<()> {
     let event: Value = serde_json::from_str(data).ok().filter(Value::is_object)?;
     match text(&event, "/type") {
         "message_start" => {
-            draft.model = text(&event, "/message/model").to_string();
-            read_usage(draft, event.get("message")?);
+            partial.model = text(&event, "/message/model").to_string();
+            read_usage(partial, event.get("message")?);
         }
-        "content_block_start" => begin_block(draft, event.get("content_block")?, heard)?,
-        "content_block_delta" => continue_block(draft, event.get("delta")?, heard)?,
+        "content_block_start" => start_block(partial, event.get("content_block")?, on_text)?,
+        "content_block_delta" => continue_block(partial, event.get("delta")?, on_text)?,
         "message_delta" => {
-            read_usage(draft, &event);
+            read_usage(partial, &event);
             let reason = text(&event, "/delta/stop_reason");
             if !reason.is_empty() {
-                draft.stop = Some(stop(reason));
-                draft.completeness = Completeness::MayEnd;
+                partial.stop = Some(stop(reason));
+                partial.completeness = Completeness::MayEnd;
             }
         }
-        "message_stop" => draft.completeness = Completeness::Ended,
+        "message_stop" => partial.completeness = Completeness::Complete,
         _ => {}
     }
     Some(())
 }
 
-fn begin_block(draft: &mut Draft, block: &Value, heard: &mut dyn FnMut(&str)) -> Option<()> {
+fn start_block(partial: &mut PartialReply, block: &Value, on_text: &mut dyn FnMut(&str)) -> Option<()> {
     match text(block, "/type") {
-        "text" => draft.say(text(block, "/text"), heard),
+        "text" => partial.push_text(text(block, "/text"), on_text),
         "tool_use" => {
-            let index = draft.calls.len();
-            let call = draft.call_at(index)?;
+            let index = partial.calls.len();
+            let call = partial.call_at(index)?;
             call.id = text(block, "/id").to_string();
             call.name = text(block, "/name").to_string();
-            // The input is empty here and comes in fragments, except from servers that give it at once.
+            // The input is empty here and follows in fragments, except from servers that send it at once.
             let whole =
                 block.get("input").filter(|input| input.as_object().is_some_and(|map| !map.is_empty()));
             call.arguments = whole.map(Value::to_string).unwrap_or_default();
         }
-        "thinking" | "redacted_thinking" => draft.blocks.push(block.clone()),
+        "thinking" | "redacted_thinking" => partial.thinking_blocks.push(block.clone()),
         _ => {}
     }
     Some(())
 }
 
-/// Blocks come one after the other, so a fragment belongs to the last of its kind.
-fn continue_block(draft: &mut Draft, delta: &Value, heard: &mut dyn FnMut(&str)) -> Option<()> {
+/// Blocks come one after the other, so a fragment belongs to the last block of its kind.
+fn continue_block(partial: &mut PartialReply, delta: &Value, on_text: &mut dyn FnMut(&str)) -> Option<()> {
     match text(delta, "/type") {
-        "text_delta" => draft.say(text(delta, "/text"), heard),
-        "input_json_delta" => draft.calls.last_mut()?.arguments.push_str(text(delta, "/partial_json")),
+        "text_delta" => partial.push_text(text(delta, "/text"), on_text),
+        "input_json_delta" => partial.calls.last_mut()?.arguments.push_str(text(delta, "/partial_json")),
         "thinking_delta" => {
-            draft.thought = draft.thought.saturating_add(text(delta, "/thinking").len() as u64);
-            add_to_thinking(draft, "thinking", text(delta, "/thinking"));
+            partial.thinking_bytes =
+                partial.thinking_bytes.saturating_add(text(delta, "/thinking").len() as u64);
+            append_thinking(partial, "thinking", text(delta, "/thinking"));
         }
-        "signature_delta" => add_to_thinking(draft, "signature", text(delta, "/signature")),
+        "signature_delta" => append_thinking(partial, "signature", text(delta, "/signature")),
         _ => {}
     }
     Some(())
 }
 
-fn add_to_thinking(draft: &mut Draft, field: &str, piece: &str) {
-    let Some(block) = draft.blocks.last_mut().and_then(Value::as_object_mut) else { return };
-    if let Value::String(known) = block.entry(field).or_insert_with(|| json!("")) {
-        known.push_str(piece);
+fn append_thinking(partial: &mut PartialReply, field: &str, piece: &str) {
+    let Some(block) = partial.thinking_blocks.last_mut().and_then(Value::as_object_mut) else { return };
+    if let Value::String(text) = block.entry(field).or_insert_with(|| json!("")) {
+        text.push_str(piece);
     }
 }
 
-/// Counts are totals: a later one replaces an earlier.
-fn read_usage(draft: &mut Draft, holder: &Value) {
+/// Counts are totals: a later one replaces an earlier one.
+fn read_usage(partial: &mut PartialReply, holder: &Value) {
     let of = |name: &str| count(holder, &format!("/usage/{name}"));
-    let told = &mut draft.told;
-    told.input = of("input_tokens").or(told.input);
-    told.cache_read = of("cache_read_input_tokens").or(told.cache_read);
-    told.cache_write = of("cache_creation_input_tokens").or(told.cache_write);
-    told.output = of("output_tokens").or(told.output);
+    let tokens = &mut partial.tokens;
+    tokens.input = of("input_tokens").or(tokens.input);
+    tokens.cache_read = of("cache_read_input_tokens").or(tokens.cache_read);
+    tokens.cache_write = of("cache_creation_input_tokens").or(tokens.cache_write);
+    tokens.output = of("output_tokens").or(tokens.output);
 }
 
 fn stop(reason: &str) -> StopReason {
@@ -234,12 +246,12 @@ fn stop(reason: &str) -> StopReason {
     }
 }
 
-/// Makes the input of the tool that stands for the document the words of the answer.
-pub(crate) fn take_document(draft: &mut Draft, tool: &str) {
-    let Some(place) = draft.calls.iter().position(|call| call.name == tool) else { return };
-    let call = draft.calls.remove(place);
-    draft.text = call.arguments;
-    if draft.stop == Some(StopReason::ToolCalls) && draft.calls.is_empty() {
-        draft.stop = Some(StopReason::Finished);
+/// Moves the input of the document tool into the text of the answer.
+pub(crate) fn document_to_text(partial: &mut PartialReply, tool: &str) {
+    let Some(index) = partial.calls.iter().position(|call| call.name == tool) else { return };
+    let call = partial.calls.remove(index);
+    partial.text = call.arguments;
+    if partial.stop == Some(StopReason::ToolCalls) && partial.calls.is_empty() {
+        partial.stop = Some(StopReason::Finished);
     }
 }

@@ -1,7 +1,7 @@
-//! Whether an endpoint that failed again and again is asked at all.
+//! A circuit breaker for each endpoint: after repeated failures it is not asked for a while.
 //!
-//! Owns one state per endpoint: closed, open until a moment, or tried by one question while the others are turned away.
-//! Refuses to know why a question failed: it is told whether the endpoint was alive. Time is handed in.
+//! Owns one state per endpoint: closed, open until a moment, or probed by one request while the others are blocked.
+//! Refuses to know why a request failed: it is told whether the endpoint was alive. Time is passed in.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 /// When an endpoint is left alone, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BreakerLimits {
-    /// Questions in a row that used up all their requests without an answer.
+    /// Consecutive failures that open the breaker. One failure is a call that used up all its retries.
     pub failures: u32,
-    /// How long nobody asks then.
     pub pause: Duration,
 }
 
@@ -22,72 +21,66 @@ impl Default for BreakerLimits {
     }
 }
 
-/// What a question showed of its endpoint.
+/// What a call showed about its endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// It answered, be it with a refusal.
+pub(crate) enum EndpointHealth {
+    /// It answered, even if it rejected the request.
     Alive,
     /// All requests failed.
-    Dead,
-    /// Nothing: the question was given up.
-    Nothing,
+    Down,
+    /// The call was cancelled, so nothing was learned.
+    Unknown,
 }
 
-/// Whether a question may be asked.
+/// Whether a request may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    Go,
-    /// Not now: so many questions failed in a row, and in so much time it is tried again.
-    TurnedAway {
-        failures: u32,
-        again_in: Duration,
-    },
+    Allowed,
+    Blocked { failures: u32, retry_in: Duration },
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     failures: u32,
     open_until: Option<Instant>,
-    /// Until when the question that tries it is waited for: one that never reports must not close the endpoint for good.
+    /// Until when the probe may report: one that never does must not block the endpoint for ever.
     probe_until: Option<Instant>,
 }
 
-/// The states of all endpoints.
+/// The circuit breakers of all endpoints.
 #[derive(Debug, Default)]
-pub(crate) struct Breakers {
+pub(crate) struct CircuitBreakers {
     limits: BreakerLimits,
     states: Mutex<BTreeMap<String, State>>,
 }
 
-impl Breakers {
+impl CircuitBreakers {
     pub(crate) fn new(limits: BreakerLimits) -> Self {
         Self { limits, states: Mutex::default() }
     }
 
-    /// Asks for admission. A question that tries an open endpoint has until `deadline` to report.
+    /// Asks for admission. A request that probes an open endpoint has until `deadline` to report.
     pub(crate) fn admit(&self, endpoint: &str, now: Instant, deadline: Instant) -> Admission {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(state) = states.get_mut(endpoint) else { return Admission::Go };
-        let Some(until) = state.open_until else { return Admission::Go };
-        let blocked =
-            state.probe_until.filter(|until| *until > now).or(Some(until).filter(|until| *until > now));
+        let Some(state) = states.get_mut(endpoint) else { return Admission::Allowed };
+        let Some(open_until) = state.open_until else { return Admission::Allowed };
+        let blocked = [state.probe_until, Some(open_until)].into_iter().flatten().find(|until| *until > now);
         match blocked {
-            Some(until) => Admission::TurnedAway { failures: state.failures, again_in: until - now },
+            Some(until) => Admission::Blocked { failures: state.failures, retry_in: until - now },
             None => {
                 state.probe_until = Some(deadline);
-                Admission::Go
+                Admission::Allowed
             }
         }
     }
 
-    /// Reports what a question showed.
-    pub(crate) fn report(&self, endpoint: &str, seen: Seen, now: Instant) {
+    pub(crate) fn report(&self, endpoint: &str, health: EndpointHealth, now: Instant) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        match seen {
-            Seen::Alive => {
+        match health {
+            EndpointHealth::Alive => {
                 states.remove(endpoint);
             }
-            Seen::Dead => {
+            EndpointHealth::Down => {
                 let state = states.entry(endpoint.to_string()).or_default();
                 state.failures = state.failures.saturating_add(1);
                 state.probe_until = None;
@@ -95,7 +88,7 @@ impl Breakers {
                     state.open_until = now.checked_add(self.limits.pause);
                 }
             }
-            Seen::Nothing => {
+            EndpointHealth::Unknown => {
                 if let Some(state) = states.get_mut(endpoint) {
                     state.probe_until = None;
                 }
@@ -110,57 +103,57 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn opened(now: Instant) -> Breakers {
-        let breakers = Breakers::new(BreakerLimits { failures: 2, pause: SECOND * 10 });
-        breakers.report("a", Seen::Dead, now);
-        assert_eq!(breakers.admit("a", now, now + SECOND), Admission::Go);
-        breakers.report("a", Seen::Dead, now);
+    fn opened(now: Instant) -> CircuitBreakers {
+        let breakers = CircuitBreakers::new(BreakerLimits { failures: 2, pause: SECOND * 10 });
+        breakers.report("a", EndpointHealth::Down, now);
+        assert_eq!(breakers.admit("a", now, now + SECOND), Admission::Allowed);
+        breakers.report("a", EndpointHealth::Down, now);
         breakers
     }
 
     #[test]
-    fn it_opens_for_a_while_and_for_that_endpoint_only() {
+    fn it_opens_for_a_while_and_only_for_that_endpoint() {
         let now = Instant::now();
         let breakers = opened(now);
-        let turned = Admission::TurnedAway { failures: 2, again_in: SECOND * 7 };
-        assert_eq!(breakers.admit("a", now + SECOND * 3, now + SECOND * 60), turned);
-        assert_eq!(breakers.admit("b", now, now + SECOND), Admission::Go);
+        let blocked = Admission::Blocked { failures: 2, retry_in: SECOND * 7 };
+        assert_eq!(breakers.admit("a", now + SECOND * 3, now + SECOND * 60), blocked);
+        assert_eq!(breakers.admit("b", now, now + SECOND), Admission::Allowed);
     }
 
     #[test]
-    fn one_question_tries_it_while_others_are_turned_away() {
+    fn one_request_probes_while_the_others_are_blocked() {
         let now = Instant::now();
         let later = now + SECOND * 11;
-        let turned = Admission::TurnedAway { failures: 2, again_in: SECOND * 5 };
-        for (seen, next) in [
-            (Seen::Alive, Admission::Go),
-            (Seen::Nothing, Admission::Go),
-            (Seen::Dead, Admission::TurnedAway { failures: 3, again_in: SECOND * 10 }),
+        let blocked = Admission::Blocked { failures: 2, retry_in: SECOND * 5 };
+        for (health, next) in [
+            (EndpointHealth::Alive, Admission::Allowed),
+            (EndpointHealth::Unknown, Admission::Allowed),
+            (EndpointHealth::Down, Admission::Blocked { failures: 3, retry_in: SECOND * 10 }),
         ] {
             let breakers = opened(now);
-            assert_eq!(breakers.admit("a", later, later + SECOND * 5), Admission::Go);
-            assert_eq!(breakers.admit("a", later, later + SECOND * 5), turned);
-            breakers.report("a", seen, later);
-            assert_eq!(breakers.admit("a", later, later + SECOND), next, "{seen:?}");
+            assert_eq!(breakers.admit("a", later, later + SECOND * 5), Admission::Allowed);
+            assert_eq!(breakers.admit("a", later, later + SECOND * 5), blocked);
+            breakers.report("a", health, later);
+            assert_eq!(breakers.admit("a", later, later + SECOND), next, "{health:?}");
         }
     }
 
     #[test]
-    fn a_question_that_never_reports_does_not_close_it_for_good() {
+    fn a_probe_that_never_reports_does_not_block_for_ever() {
         let now = Instant::now();
         let breakers = opened(now);
         let later = now + SECOND * 11;
-        assert_eq!(breakers.admit("a", later, later + SECOND * 5), Admission::Go);
-        assert_eq!(breakers.admit("a", later + SECOND * 6, later + SECOND * 9), Admission::Go);
+        assert_eq!(breakers.admit("a", later, later + SECOND * 5), Admission::Allowed);
+        assert_eq!(breakers.admit("a", later + SECOND * 6, later + SECOND * 9), Admission::Allowed);
     }
 
     #[test]
-    fn failures_must_be_in_a_row() {
+    fn only_consecutive_failures_count() {
         let now = Instant::now();
-        let breakers = Breakers::new(BreakerLimits { failures: 2, pause: SECOND });
-        for seen in [Seen::Dead, Seen::Alive, Seen::Dead] {
-            breakers.report("a", seen, now);
+        let breakers = CircuitBreakers::new(BreakerLimits { failures: 2, pause: SECOND });
+        for health in [EndpointHealth::Down, EndpointHealth::Alive, EndpointHealth::Down] {
+            breakers.report("a", health, now);
         }
-        assert_eq!(breakers.admit("a", now, now), Admission::Go);
+        assert_eq!(breakers.admit("a", now, now), Admission::Allowed);
     }
 }

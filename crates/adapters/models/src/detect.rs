@@ -1,190 +1,151 @@
-//! What there is to ask: keys, local servers, agents.
+//! Which models are available: keys, local servers, agents.
 //!
-//! Owns the order in which `auto` looks and the findings that `doctor` shows. Refuses to show a key, and to knock at
-//! local ports when a key was found and nobody wants to know everything. Local servers are asked all at once and have
-//! little time: whoever has none must not wait.
+//! Owns the order in which `auto` looks, and the list that `doctor` shows. Refuses to show a key, and to probe local ports
+//! when a key was found, unless everything is asked for. Local servers are probed all at once and have little time to
+//! answer: users without one must not wait.
 
 use std::time::Instant;
 
 use bytes::Bytes;
 use fixpoint_ports::Cancel;
-use fixpoint_vocabulary::ask::Role;
 use fixpoint_vocabulary::settings::ModelSettings;
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-use crate::draft::text;
+use crate::environment::ModelEnvironment;
+use crate::http::{HttpRequest, PendingResponse, ResponsePart};
 use crate::name::AgentProgram;
-use crate::providers::{Kind, PROVIDERS, Provider};
-use crate::surroundings::Surroundings;
-use crate::wire::{Arrival, Exchange, Outgoing};
+use crate::partial_reply::text;
+use crate::providers::{Access, PROVIDERS, Provider};
 
-/// A list of models is not longer than this.
+/// The largest list of models that is accepted, in bytes.
 const MAX_LIST: u64 = 4 << 20;
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thoroughness {
-    /// Until there is a model.
-    UntilFound,
-    /// Everything, for people who want to know.
-    Everything,
+pub enum DetectMode {
+    /// Stop as soon as there is a model.
+    FirstFound,
+    All,
 }
 
-/// What was seen of one thing.
+/// Whether a candidate can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sight {
-    /// It is there; this model of it would be taken.
+pub enum Availability {
+    /// `model` is the model of it that would be used.
     Found {
-        /// The model's name.
         model: String,
     },
-    /// It is not there.
     Missing,
-    /// It is there and cannot be used.
+    /// It is there, but cannot be used.
     Unusable {
-        /// Why not.
-        why: String,
+        reason: String,
     },
 }
 
-/// One thing that was looked for.
+/// A provider or an agent that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The provider or the agent.
-    pub what: String,
-    /// The variable, the address or the program.
-    pub by: String,
-    /// What was seen.
-    pub sight: Sight,
-}
-
-/// What `auto` means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
-    /// The model that answers.
-    pub answering: String,
-    /// The model that works with tools; the same for most.
-    pub working: String,
-}
-
-impl Choice {
-    /// The model of a role.
-    pub fn for_role(&self, role: Role) -> String {
-        match role {
-            Role::Planner | Role::Judge | Role::Reflector => self.answering.clone(),
-            Role::Worker => self.working.clone(),
-        }
-    }
+pub struct Candidate {
+    /// The name of the provider or the agent.
+    pub name: String,
+    /// The variable, the address or the program by which it is found.
+    pub source: String,
+    pub availability: Availability,
 }
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
     /// Everything that was looked for, in order.
-    pub findings: Vec<Finding>,
-    /// What `auto` means, if anything.
-    pub choice: Option<Choice>,
-    /// What to do where there is nothing, or to choose otherwise.
+    pub candidates: Vec<Candidate>,
+    /// The model that `auto` stands for, if any was found.
+    pub auto_model: Option<String>,
+    /// What to do to get a model, or to choose another.
     pub advice: String,
 }
 
-/// Looks for models.
-pub fn detect(settings: &ModelSettings, surroundings: &Surroundings, thoroughness: Thoroughness) -> Detected {
-    let mut findings = Vec::new();
-    let mut choice: Option<Choice> = None;
-    let done = |choice: &Option<Choice>| choice.is_some() && thoroughness == Thoroughness::UntilFound;
-    for provider in PROVIDERS {
-        let Kind::Keyed { key, model, working, .. } = provider.kind else { continue };
-        let named = |model: &str| format!("{}/{model}", provider.name);
-        let sight = match surroundings.variable(key) {
-            Some(_) => {
-                choice.get_or_insert(Choice { answering: named(model), working: named(working) });
-                Sight::Found { model: named(model) }
-            }
-            None => Sight::Missing,
-        };
-        findings.push(Finding { what: provider.name.to_string(), by: key.to_string(), sight });
+pub fn detect(settings: &ModelSettings, environment: &ModelEnvironment, mode: DetectMode) -> Detected {
+    let mut candidates: Vec<Candidate> =
+        PROVIDERS.iter().filter_map(|one| with_key(one, environment)).collect();
+    let is_done = |found: &[Candidate]| mode == DetectMode::FirstFound && first_model(found).is_some();
+    if !is_done(&candidates) {
+        candidates.extend(local_servers(environment));
     }
-    if !done(&choice) {
-        for finding in local_servers(surroundings) {
-            note(&finding, &mut choice);
-            findings.push(finding);
-        }
+    if !is_done(&candidates) {
+        candidates.extend(agents(environment));
     }
-    if !done(&choice) {
-        for finding in agents(surroundings) {
-            note(&finding, &mut choice);
-            findings.push(finding);
-        }
-    }
-    let advice = advice(choice.as_ref(), settings);
-    Detected { findings, choice, advice }
+    let auto_model = first_model(&candidates).map(str::to_string);
+    let advice = advice(auto_model.as_deref(), settings);
+    Detected { candidates, auto_model, advice }
 }
 
-fn note(finding: &Finding, choice: &mut Option<Choice>) {
-    match &finding.sight {
-        Sight::Found { model } => {
-            choice.get_or_insert(Choice { answering: model.clone(), working: model.clone() });
-        }
-        Sight::Missing | Sight::Unusable { .. } => {}
-    }
-}
-
-fn advice(choice: Option<&Choice>, settings: &ModelSettings) -> String {
-    match choice {
-        Some(choice) => format!(
-            "`auto` means {}. To use another model, set `models.planner`, `models.judge`, `models.worker` and \
-             `models.reflector`.",
-            choice.answering
-        ),
-        None => {
-            let own = match settings.endpoints.keys().next() {
-                Some(name) => {
-                    format!(" The endpoints of the configuration are used by name, as in `{name}/model`.")
-                }
-                None => String::new(),
-            };
-            format!(
-                "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, \
-                 MISTRAL_API_KEY or GROQ_API_KEY; or start Ollama, llama.cpp or LM Studio; or install and sign in to \
-                 `claude` or `codex`.{own}"
-            )
-        }
-    }
-}
-
-fn agents(surroundings: &Surroundings) -> impl Iterator<Item = Finding> {
-    AgentProgram::ALL.into_iter().map(|agent| {
-        let sight = match surroundings.program(agent.program()) {
-            Some(_) => Sight::Found { model: format!("agent:{}", agent.program()) },
-            None => Sight::Missing,
-        };
-        Finding { what: format!("agent:{}", agent.program()), by: agent.program().to_string(), sight }
+fn first_model(candidates: &[Candidate]) -> Option<&str> {
+    candidates.iter().find_map(|candidate| match &candidate.availability {
+        Availability::Found { model } => Some(model.as_str()),
+        Availability::Missing | Availability::Unusable { .. } => None,
     })
 }
 
-fn local_servers(surroundings: &Surroundings) -> Vec<Finding> {
-    let until = Instant::now() + surroundings.network.limits.local_server;
-    let asked = PROVIDERS.iter().filter_map(|provider| match provider.kind {
-        Kind::Local { port } => Some((provider, surroundings.port(provider.name, port))),
-        Kind::Keyed { .. } => None,
+fn advice(auto_model: Option<&str>, settings: &ModelSettings) -> String {
+    let Some(model) = auto_model else {
+        let own = match settings.endpoints.keys().next() {
+            Some(name) => format!(" Configured endpoints are used by name, as in `{name}/model`."),
+            None => String::new(),
+        };
+        return format!(
+            "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, \
+             MISTRAL_API_KEY or GROQ_API_KEY; or start Ollama, llama.cpp or LM Studio; or install and sign in to \
+             `claude` or `codex`.{own}"
+        );
+    };
+    format!(
+        "`auto` is {model}. To use another model, set `models.planner`, `models.judge` and `models.reflector`."
+    )
+}
+
+fn with_key(provider: &Provider, environment: &ModelEnvironment) -> Option<Candidate> {
+    let Access::ApiKey { variable, model, .. } = provider.access else { return None };
+    let availability = match environment.variable(variable) {
+        Some(_) => Availability::Found { model: format!("{}/{model}", provider.name) },
+        None => Availability::Missing,
+    };
+    Some(Candidate { name: provider.name.to_string(), source: variable.to_string(), availability })
+}
+
+fn agents(environment: &ModelEnvironment) -> impl Iterator<Item = Candidate> {
+    AgentProgram::ALL.into_iter().map(|agent| {
+        let name = format!("agent:{}", agent.program());
+        let availability = match environment.program(agent.program()) {
+            Some(_) => Availability::Found { model: name.clone() },
+            None => Availability::Missing,
+        };
+        Candidate { name, source: agent.program().to_string(), availability }
+    })
+}
+
+fn local_servers(environment: &ModelEnvironment) -> Vec<Candidate> {
+    let until = Instant::now() + environment.network.limits.local_server;
+    let ports = PROVIDERS.iter().filter_map(|provider| match provider.access {
+        Access::LocalServer { port } => Some((provider, environment.port(provider.name, port))),
+        Access::ApiKey { .. } => None,
     });
     // All are asked before any is waited for.
-    let asked: Vec<(&Provider, u16, Result<Exchange, String>)> =
-        asked.map(|(provider, port)| (provider, port, ask_for_models(surroundings, port))).collect();
-    let found = asked.into_iter().map(|(provider, port, exchange)| Finding {
-        what: provider.name.to_string(),
-        by: format!("http://127.0.0.1:{port}"),
-        sight: exchange
-            .map_or_else(|why| Sight::Unusable { why }, |exchange| models(provider, &exchange, until)),
+    let asked: Vec<(&Provider, u16, Result<PendingResponse, String>)> =
+        ports.map(|(provider, port)| (provider, port, request_models(environment, port))).collect();
+    let found = asked.into_iter().map(|(provider, port, response)| Candidate {
+        name: provider.name.to_string(),
+        source: format!("http://127.0.0.1:{port}"),
+        availability: response.map_or_else(
+            |reason| Availability::Unusable { reason },
+            |response| read_models(provider, &response, until),
+        ),
     });
     found.collect()
 }
 
-fn ask_for_models(surroundings: &Surroundings, port: u16) -> Result<Exchange, String> {
+fn request_models(environment: &ModelEnvironment, port: u16) -> Result<PendingResponse, String> {
     let url = Url::parse(&format!("http://127.0.0.1:{port}/v1/models")).map_err(|error| error.to_string())?;
-    surroundings.network.wire.send(Outgoing {
+    environment.network.http.send(HttpRequest {
         method: Method::GET,
         url,
         headers: Vec::new(),
@@ -193,33 +154,35 @@ fn ask_for_models(surroundings: &Surroundings, port: u16) -> Result<Exchange, St
     })
 }
 
-fn models(provider: &Provider, exchange: &Exchange, until: Instant) -> Sight {
-    let unusable = |why: &str| Sight::Unusable { why: why.to_string() };
+fn read_models(provider: &Provider, response: &PendingResponse, until: Instant) -> Availability {
+    let unusable = |reason: &str| Availability::Unusable { reason: reason.to_string() };
     let mut body = Vec::new();
     loop {
-        match exchange.next(until, &Cancel::default()) {
-            Ok(Arrival::Head(head)) if head.status == 200 => {}
-            Ok(Arrival::Head(head)) => return unusable(&format!("it answers with status {}", head.status)),
-            Ok(Arrival::Chunk(chunk)) => body.extend_from_slice(&chunk),
-            Ok(Arrival::End) => break,
-            Ok(Arrival::Unreachable(_)) => return Sight::Missing,
-            Ok(Arrival::Fault(_)) => return unusable("it gave no list of models"),
-            Err(_) => return unusable("it gave no list of models in time"),
+        match response.next(until, &Cancel::default()) {
+            Ok(ResponsePart::Head(head)) if head.status == 200 => {}
+            Ok(ResponsePart::Head(head)) => {
+                return unusable(&format!("it answers with status {}", head.status));
+            }
+            Ok(ResponsePart::Chunk(chunk)) => body.extend_from_slice(&chunk),
+            Ok(ResponsePart::End) => break,
+            Ok(ResponsePart::Unreachable(_)) => return Availability::Missing,
+            Ok(ResponsePart::Broken(_)) => return unusable("it did not list its models"),
+            Err(_) => return unusable("it did not list its models in time"),
         }
     }
     let Ok(list) = serde_json::from_slice::<Value>(&body) else {
-        return unusable("something else than a server of models answers there");
+        return unusable("another kind of server uses this port");
     };
     let listed = list.get("data").and_then(Value::as_array);
     let mut ids = listed.into_iter().flatten().map(|model| text(model, "/id")).filter(|id| !id.is_empty());
-    match ids.find(|id| answers(id)) {
-        Some(id) => Sight::Found { model: format!("{}/{id}", provider.name) },
-        None => unusable("it has no model that answers questions"),
+    match ids.find(|id| is_chat_model(id)) {
+        Some(id) => Availability::Found { model: format!("{}/{id}", provider.name) },
+        None => unusable("it has no chat model"),
     }
 }
 
-/// Whether a model answers questions, by its name: those that only measure texts say so in theirs.
-fn answers(id: &str) -> bool {
+/// Judged by the name: embedding, reranking and speech models say so in theirs.
+fn is_chat_model(id: &str) -> bool {
     let id = id.to_ascii_lowercase();
     !["embed", "rerank", "bge-", "minilm", "whisper"].iter().any(|kind| id.contains(kind))
 }

@@ -1,260 +1,242 @@
-//! A model behind an endpoint: the loop of requests until there is an answer or none will come.
+//! A model behind an HTTP endpoint: requests are repeated until there is an answer or none will come.
 //!
-//! Owns the order of things: admission, a request, what its failure means, a pause, another. Refuses the network and
-//! protocols, which have files of their own. Every request that was sent is in the usage, whatever became of it.
+//! Owns the loop: ask the circuit breaker, send a request, classify its failure, pause, send another. Refuses the network
+//! and the protocols, which have files of their own. Every request that was sent is in the usage, however it ended.
 //!
-//! Invariant: at most `max_requests` requests that fail for a reason that may pass, and one more for each part of a
-//! request that an endpoint rejects; none after the deadline.
+//! Invariant: at most `max_requests` requests fail with an error that may pass, plus one for each part of a request that
+//! the endpoint rejects; none is sent after the deadline.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{AnswerForm, Cancel, Model, ModelError, ModelReply, ModelRequest, Unanswered};
+use fixpoint_ports::{AnswerFormat, Cancel, Model, ModelError, ModelFailure, ModelReply, ModelRequest};
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::{Price, Protocol};
 use fixpoint_vocabulary::usage::Usage;
 use reqwest::Url;
 
-use crate::breaker::{Admission, Seen};
-use crate::draft::Draft;
-use crate::faults::{Fault, Otherwise};
-use crate::keepsakes::Keepsakes;
+use crate::breaker::{Admission, EndpointHealth};
+use crate::http;
 use crate::key::Key;
 use crate::network::Network;
-use crate::retry::{self, Backoff, Verdict};
-use crate::shape::{Delivery, Feature, Shape};
+use crate::options::{Delivery, Feature, RequestOptions};
+use crate::partial_reply::PartialReply;
+use crate::request_error::{IfUnused, RequestError};
+use crate::retry::{self, Backoff, RetryDecision};
+use crate::thinking_cache::ThinkingCache;
 
-/// A longer deadline is none.
-const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+/// A longer deadline is shortened to this.
+const MAX_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Everything that is fixed about a model behind an endpoint.
 #[derive(Debug, Clone)]
-pub(crate) struct Terms {
+pub(crate) struct EndpointConfig {
     /// `provider/model`.
     pub(crate) name: String,
-    /// The provider, for people.
+    /// The provider, for messages.
     pub(crate) endpoint: String,
-    /// The model, as the endpoint knows it.
+    /// The model, as the endpoint calls it.
     pub(crate) model: String,
     pub(crate) protocol: Protocol,
-    /// The whole address.
+    /// The complete address, path included.
     pub(crate) url: Url,
     pub(crate) key: Option<Key>,
-    pub(crate) first_shape: Shape,
+    pub(crate) initial_options: RequestOptions,
     pub(crate) price: Option<Price>,
     pub(crate) max_requests: u32,
 }
 
 /// A model behind an endpoint.
 #[derive(Debug)]
-pub struct EndpointModel {
-    pub(crate) terms: Terms,
+pub(crate) struct EndpointModel {
+    pub(crate) config: EndpointConfig,
     pub(crate) network: Arc<Network>,
     pub(crate) redactor: Redactor,
-    pub(crate) keepsakes: Keepsakes,
-    /// The endpoint and the model, as what was learned about them is kept under.
-    shape_key: String,
+    pub(crate) thinking: ThinkingCache,
+    /// The endpoint and the model: what they accept is remembered under this key.
+    options_key: String,
     breaker_key: String,
 }
 
 impl EndpointModel {
-    pub(crate) fn new(terms: Terms, network: Arc<Network>) -> Self {
-        let redactor = Key::redactor(terms.key.as_ref());
-        let shape_key = format!("{} {}", terms.url, terms.model);
-        let breaker_key = terms.url.origin().ascii_serialization();
-        Self { terms, network, redactor, keepsakes: Keepsakes::default(), shape_key, breaker_key }
+    pub(crate) fn new(config: EndpointConfig, network: Arc<Network>) -> Self {
+        let redactor = Key::redactor(config.key.as_ref());
+        let options_key = format!("{} {}", config.url, config.model);
+        let breaker_key = config.url.origin().ascii_serialization();
+        Self { config, network, redactor, thinking: ThinkingCache::default(), options_key, breaker_key }
     }
 
-    fn say(&self, error: Failure) -> ModelError {
-        let endpoint = self.terms.endpoint.clone();
-        match error {
-            Failure::SignIn(message) => ModelError::SignIn { endpoint, message },
-            Failure::NoCredit(message) => ModelError::NoCredit { endpoint, message },
-            Failure::TooLong(message) => ModelError::TooLong { model: self.terms.name.clone(), message },
-            Failure::Refused(message) => ModelError::Refused { endpoint, message },
-            Failure::Unavailable(message) => ModelError::Unavailable { endpoint, message },
-            Failure::TimedOut(within, message) => {
-                ModelError::TimedOut { endpoint, seconds: within.as_secs(), message }
-            }
-            Failure::Cancelled => ModelError::Cancelled,
-        }
-    }
-
-    fn reply(&self, draft: &Draft, mut usage: Usage) -> ModelReply {
-        usage.cost = self.terms.price.as_ref().map(|price| price.of(&usage));
-        let model = if draft.model.is_empty() { &self.terms.model } else { &draft.model };
+    fn reply(&self, partial: &PartialReply, mut usage: Usage) -> ModelReply {
+        usage.cost = self.config.price.as_ref().map(|price| price.of(&usage));
+        let model = if partial.model.is_empty() { &self.config.model } else { &partial.model };
         ModelReply {
-            // A model that was shown a key, by whomever, must not hand it on.
-            text: self.redactor.redact(&draft.text).to_string(),
-            calls: draft.tool_calls(),
-            stop: draft.stop_reason(),
+            // A model that saw a key, wherever it came from, must not pass it on.
+            text: self.redactor.redact(&partial.text).to_string(),
+            calls: partial.tool_calls(),
+            stop: partial.stop_reason(),
             usage,
             model: model.clone(),
         }
     }
 }
 
-/// Why there is no answer.
-enum Failure {
-    SignIn(String),
-    NoCredit(String),
-    TooLong(String),
-    Refused(String),
-    Unavailable(String),
-    TimedOut(Duration, String),
-    Cancelled,
-}
-
-impl Failure {
-    /// What the failure says about the endpoint. One that is too busy for as long as there was time is as good as down.
-    fn seen(&self) -> Seen {
-        match self {
-            Self::SignIn(_) | Self::NoCredit(_) | Self::TooLong(_) | Self::Refused(_) => Seen::Alive,
-            Self::Unavailable(_) | Self::TimedOut(..) => Seen::Dead,
-            Self::Cancelled => Seen::Nothing,
-        }
+/// What an error says about the endpoint. One that stays too busy until the deadline counts as down.
+fn health_after(error: &ModelError) -> EndpointHealth {
+    match error {
+        ModelError::SignIn { .. }
+        | ModelError::NoCredit { .. }
+        | ModelError::TooLong { .. }
+        | ModelError::Refused { .. } => EndpointHealth::Alive,
+        ModelError::Unavailable { .. } | ModelError::TimedOut { .. } => EndpointHealth::Down,
+        ModelError::Cancelled => EndpointHealth::Unknown,
     }
 }
 
-/// A question while it is being asked.
-struct Asking<'a> {
+/// One call of the model, over all its requests.
+struct ModelCall<'a> {
     model: &'a EndpointModel,
     request: &'a ModelRequest,
     deadline: Instant,
     backoff: Backoff,
     usage: Usage,
-    /// Requests that failed for a reason that may pass.
+    /// Requests that failed with an error that may pass.
     failed: u32,
-    /// What the last of them said.
-    last: String,
+    /// The message of the last of them.
+    last_failure: String,
 }
 
-impl Asking<'_> {
-    fn run(&mut self, cancel: &Cancel, heard: &mut dyn FnMut(&str)) -> Result<Draft, Failure> {
-        let network = &self.model.network;
+impl ModelCall<'_> {
+    fn run(&mut self, cancel: &Cancel, on_text: &mut dyn FnMut(&str)) -> Result<PartialReply, ModelError> {
+        let EndpointModel { network, config, options_key, .. } = self.model;
         loop {
             if cancel.is_asked() {
-                return Err(Failure::Cancelled);
+                return Err(ModelError::Cancelled);
             }
-            let shape = network.shapes.of(&self.model.shape_key, self.model.terms.first_shape);
-            let once = self.model.once(self.request, shape, self.deadline, cancel, heard);
-            self.usage += once.usage;
-            let fault = match once.result {
-                Ok(draft) => return Ok(draft),
-                Err(fault) => fault,
+            let options = network.known_options.get(options_key, config.initial_options);
+            let sent = self.model.send_request(self.request, options, self.deadline, cancel, on_text);
+            self.usage += sent.usage;
+            let error = match sent.result {
+                Ok(partial) => return Ok(partial),
+                Err(error) => error,
             };
-            match fault {
-                Fault::Again { after, said } => self.wait(after, said, cancel)?,
-                Fault::Unsupported { feature, said, otherwise } => {
-                    match (self.less(shape, feature), otherwise) {
-                        (Some(less), _) => network.shapes.remember(&self.model.shape_key, less),
-                        (None, Otherwise::Again) => self.wait(None, said, cancel)?,
-                        (None, Otherwise::Refused) => return Err(Failure::Refused(said)),
+            match error {
+                RequestError::Retry { after, message } => self.wait(after, message, cancel)?,
+                RequestError::Unsupported { feature, message, if_unused } => {
+                    match (self.options_without(options, feature), if_unused) {
+                        (Some(reduced), _) => network.known_options.remember(options_key, reduced),
+                        (None, IfUnused::Retry) => self.wait(None, message, cancel)?,
+                        (None, IfUnused::Refused) => return Err(self.error(RequestError::Refused(message))),
                     }
                 }
-                Fault::SignIn(said) => return Err(Failure::SignIn(said)),
-                Fault::NoCredit(said) => return Err(Failure::NoCredit(said)),
-                Fault::TooLong(said) => return Err(Failure::TooLong(said)),
-                Fault::Refused(said) => return Err(Failure::Refused(said)),
-                Fault::Cancelled => return Err(Failure::Cancelled),
-                Fault::TimedOut => return Err(Failure::TimedOut(self.request.deadline, self.story())),
+                error @ (RequestError::SignIn(_)
+                | RequestError::NoCredit(_)
+                | RequestError::TooLong(_)
+                | RequestError::Refused(_)
+                | RequestError::Cancelled
+                | RequestError::TimedOut) => return Err(self.error(error)),
             }
         }
     }
 
-    /// The shape without a feature, if the request has it.
-    fn less(&self, shape: Shape, feature: Feature) -> Option<Shape> {
-        let in_use = match feature {
-            Feature::Schema => match self.request.form {
-                AnswerForm::Text => false,
-                AnswerForm::Json { .. } => true,
+    fn error(&self, error: RequestError) -> ModelError {
+        let config = &self.model.config;
+        error.into_model_error(&config.endpoint, &config.name, self.request.deadline, &self.failures())
+    }
+
+    /// The options without a feature, if this request uses it.
+    fn options_without(&self, options: RequestOptions, feature: Feature) -> Option<RequestOptions> {
+        let is_used = match feature {
+            Feature::Schema => match self.request.format {
+                AnswerFormat::Text => false,
+                AnswerFormat::Json { .. } => true,
             },
-            Feature::Limit => self.model.terms.protocol == Protocol::Openai,
-            Feature::StreamUsage | Feature::Stream => shape.delivery == Delivery::Stream,
+            Feature::Limit => self.model.config.protocol == Protocol::Openai,
+            Feature::StreamUsage | Feature::Stream => options.delivery == Delivery::Stream,
         };
-        if in_use { shape.without(feature) } else { None }
+        if is_used { options.without(feature) } else { None }
     }
 
-    /// Waits for the next request, or says why there is none.
-    fn wait(&mut self, after: Option<Duration>, said: String, cancel: &Cancel) -> Result<(), Failure> {
+    /// Waits before the next request, or says why there is none.
+    fn wait(&mut self, after: Option<Duration>, message: String, cancel: &Cancel) -> Result<(), ModelError> {
         self.failed = self.failed.saturating_add(1);
-        self.last = said;
+        self.last_failure = message;
         let pause = self.pause(after)?;
-        crate::wire::pause(pause, cancel).map_err(|_| Failure::Cancelled)
+        http::sleep(pause, cancel).map_err(|_| ModelError::Cancelled)
     }
 
-    /// The pause until the next request, or why there is none.
-    fn pause(&self, after: Option<Duration>) -> Result<Duration, Failure> {
-        let most = self.model.terms.max_requests.max(1);
+    fn pause(&self, after: Option<Duration>) -> Result<Duration, ModelError> {
+        let unavailable =
+            |message| Err(ModelError::Unavailable { endpoint: self.model.config.endpoint.clone(), message });
+        let max_requests = self.model.config.max_requests.max(1);
         let left = self.deadline.saturating_duration_since(Instant::now());
-        match retry::decide(self.backoff, self.failed, most, after, left) {
-            Verdict::After(pause) => Ok(pause),
-            Verdict::UsedUp | Verdict::NoTime => Err(Failure::Unavailable(self.story())),
-            Verdict::LaterThanDeadline(asked) => {
+        match retry::decide(self.backoff, self.failed, max_requests, after, left) {
+            RetryDecision::After(pause) => Ok(pause),
+            RetryDecision::OutOfRequests | RetryDecision::OutOfTime => unavailable(self.failures()),
+            RetryDecision::LaterThanDeadline(asked) => {
                 let seconds = asked.as_secs_f64().ceil();
-                let story = self.story();
-                Err(Failure::Unavailable(format!(
-                    "it asks to come back in {seconds} s, which is after the deadline; {story}"
-                )))
+                unavailable(format!(
+                    "it asks to retry in {seconds} s, which is after the deadline; {}",
+                    self.failures()
+                ))
             }
         }
     }
 
-    fn story(&self) -> String {
+    fn failures(&self) -> String {
         match self.failed {
-            0 => "no request failed before".to_string(),
-            1 => format!("1 request failed: {}", self.last),
-            many => format!("{many} requests failed, the last: {}", self.last),
+            0 => "no request failed before that".to_string(),
+            1 => format!("1 request failed: {}", self.last_failure),
+            many => format!("{many} requests failed, the last one: {}", self.last_failure),
         }
     }
 }
 
 impl Model for EndpointModel {
     fn name(&self) -> &str {
-        &self.terms.name
+        &self.config.name
     }
 
     fn price(&self) -> Option<Price> {
-        self.terms.price.clone()
+        self.config.price.clone()
     }
 
     fn ask(
         &self,
         request: &ModelRequest,
         cancel: &Cancel,
-        heard: &mut dyn FnMut(&str),
-    ) -> Result<ModelReply, Unanswered> {
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<ModelReply, ModelFailure> {
         let now = Instant::now();
-        let deadline = now + request.deadline.min(LONGEST);
+        let deadline = now + request.deadline.min(MAX_DEADLINE);
         match self.network.breakers.admit(&self.breaker_key, now, deadline) {
-            Admission::Go => {}
-            Admission::TurnedAway { failures, again_in } => {
-                let seconds = again_in.as_secs_f64().ceil();
+            Admission::Allowed => {}
+            Admission::Blocked { failures, retry_in } => {
+                let seconds = retry_in.as_secs_f64().ceil();
                 let message = format!(
-                    "not asked, since {failures} questions in a row came to nothing; it is tried again in {seconds} s"
+                    "no request was sent after {failures} failed calls in a row; next try in {seconds} s"
                 );
-                let error = self.say(Failure::Unavailable(message));
-                return Err(Unanswered { error, usage: Usage::default() });
+                let error = ModelError::Unavailable { endpoint: self.config.endpoint.clone(), message };
+                return Err(ModelFailure { error, usage: Usage::default() });
             }
         }
-        let mut asking = Asking {
+        let mut call = ModelCall {
             model: self,
             request,
             deadline,
-            backoff: self.network.backoff(),
+            backoff: self.network.next_backoff(),
             usage: Usage::default(),
             failed: 0,
-            last: String::new(),
+            last_failure: String::new(),
         };
-        let result = asking.run(cancel, heard);
-        let seen = result.as_ref().map_or_else(Failure::seen, |_| Seen::Alive);
-        self.network.breakers.report(&self.breaker_key, seen, Instant::now());
-        let mut usage = asking.usage;
+        let result = call.run(cancel, on_text);
+        let health = result.as_ref().map_or_else(health_after, |_| EndpointHealth::Alive);
+        self.network.breakers.report(&self.breaker_key, health, Instant::now());
+        let mut usage = call.usage;
         match result {
-            Ok(draft) => Ok(self.reply(&draft, usage)),
-            Err(failure) => {
-                usage.cost = self.terms.price.as_ref().map(|price| price.of(&usage));
-                Err(Unanswered { error: self.say(failure), usage })
+            Ok(partial) => Ok(self.reply(&partial, usage)),
+            Err(error) => {
+                usage.cost = self.config.price.as_ref().map(|price| price.of(&usage));
+                Err(ModelFailure { error, usage })
             }
         }
     }

@@ -1,29 +1,29 @@
-//! Tokens of a text, where nobody counted them.
+//! Estimated token counts, where the endpoint reported none.
 //!
-//! Owns a rule of thumb that errs upwards, since a budget is kept by it. Refuses to be exact: that takes the tokeniser
-//! of the very model.
+//! Owns a rule of thumb that overestimates, since budgets are enforced with it. Refuses to be exact: that needs the
+//! tokenizer of the model.
 
-use fixpoint_ports::{AnswerForm, Message, ModelRequest};
-use fixpoint_vocabulary::usage::{Counted, Usage};
+use fixpoint_ports::{AnswerFormat, Message, ModelRequest};
 
-/// Tokens that frame a message or a tool.
-const FRAME: u64 = 6;
+/// Tokens around each message or tool.
+const OVERHEAD: u64 = 6;
 
-/// About how many tokens a text has: two for seven bytes of ASCII, one for three bytes of anything else, which is a
-/// character of Japanese.
-pub fn tokens_of(text: &str) -> u64 {
+/// Two tokens for seven bytes of ASCII; one for three bytes of anything else, which is one Japanese character.
+pub(crate) fn tokens_of(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     let other = (text.len() as u64).saturating_sub(ascii);
     (ascii * 2).div_ceil(7) + other.div_ceil(3)
 }
 
-/// About how many tokens a request has.
-pub fn tokens_of_request(request: &ModelRequest) -> u64 {
+pub(crate) fn tokens_of_request(request: &ModelRequest) -> u64 {
     let messages = request.messages.iter().map(|message| match message {
         Message::User(text) => tokens_of(text),
         Message::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| {
-                FRAME + tokens_of(&call.id) + tokens_of(&call.name) + tokens_of(&call.arguments.to_string())
+                OVERHEAD
+                    + tokens_of(&call.id)
+                    + tokens_of(&call.name)
+                    + tokens_of(&call.arguments.to_string())
             });
             tokens_of(text) + calls.sum::<u64>()
         }
@@ -32,26 +32,15 @@ pub fn tokens_of_request(request: &ModelRequest) -> u64 {
     let tools = request.tools.iter().map(|tool| {
         tokens_of(&tool.name) + tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string())
     });
-    let form = match &request.form {
-        AnswerForm::Text => 0,
-        AnswerForm::Json { schema, .. } => FRAME + tokens_of(&schema.to_string()),
+    let format = match &request.format {
+        AnswerFormat::Text => 0,
+        AnswerFormat::Json { schema, .. } => OVERHEAD + tokens_of(&schema.to_string()),
     };
-    FRAME
+    OVERHEAD
         + tokens_of(&request.system)
-        + messages.map(|tokens| tokens + FRAME).sum::<u64>()
-        + tools.map(|tokens| tokens + FRAME).sum::<u64>()
-        + form
-}
-
-/// What one request uses at most, as far as can be told beforehand: what a budget reserves.
-pub fn worst_case(request: &ModelRequest) -> Usage {
-    Usage {
-        calls: 1,
-        input_tokens: tokens_of_request(request),
-        output_tokens: u64::from(request.max_output_tokens),
-        counted: Counted::Estimated,
-        ..Usage::default()
-    }
+        + messages.map(|tokens| tokens + OVERHEAD).sum::<u64>()
+        + tools.map(|tokens| tokens + OVERHEAD).sum::<u64>()
+        + format
 }
 
 #[cfg(test)]
@@ -59,8 +48,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rule_errs_upwards_by_little() {
-        // The second number is what a tokeniser of a current model gives.
+    fn the_estimate_is_a_little_too_high() {
+        // The second number is what the tokenizer of a current model counts.
         for (text, counted) in [
             ("", 0),
             ("The quick brown fox jumps over the lazy dog.", 10),

@@ -1,4 +1,4 @@
-//! A key, which shows itself to nobody but the endpoint it is for.
+//! An API key. It is sent to its endpoint and shown nowhere: `Debug` hides it.
 
 use std::fmt;
 
@@ -7,7 +7,6 @@ use reqwest::header::{HeaderName, HeaderValue};
 
 use fixpoint_vocabulary::settings::Protocol;
 
-/// A key of an endpoint.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -18,14 +17,13 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Takes a key; `None` for one that is blank or cannot stand in a header.
+    /// `None` for a text that is blank or cannot be sent in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.len() <= 8192 && HeaderValue::from_str(text).is_ok();
         fits.then(|| Self(text.to_string()))
     }
 
-    /// The header that carries it.
     pub(crate) fn header(&self, protocol: Protocol) -> Option<(HeaderName, HeaderValue)> {
         let (name, value) = match protocol {
             Protocol::Openai => (HeaderName::from_static("authorization"), format!("Bearer {}", self.0)),
@@ -36,7 +34,7 @@ impl Key {
         Some((name, value))
     }
 
-    /// Takes this key out of texts, with everything that looks like one.
+    /// Removes this key from texts, and everything that looks like a key.
     pub(crate) fn redactor(key: Option<&Self>) -> Redactor {
         Redactor::knowing(key.map(|key| key.0.clone()))
     }
@@ -47,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_does_not_show_itself() {
+    fn debug_output_hides_the_key() {
         let key = Key::new(" hunter2-hunter2\n").unwrap();
         let header = key.header(Protocol::Openai).unwrap();
         assert!(!format!("{key:?} {header:?}").contains("hunter2"));
@@ -56,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_key_is_none() {
+    fn texts_that_cannot_be_keys_are_rejected() {
         assert_eq!(
             [Key::new(""), Key::new("  "), Key::new("a\nb"), Key::new(&"x".repeat(9000))],
             [const { None }; 4]

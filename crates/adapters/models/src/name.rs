@@ -1,27 +1,23 @@
 //! Names of models, as people write them in the configuration.
 //!
-//! Owns the grammar: `auto`, `provider/model`, `agent:claude`, `scripted:PATH`. Refuses to know whether what is named is
-//! there.
+//! Owns the syntax: `auto`, `provider/model`, `agent:claude`, `scripted:PATH`. Refuses to check whether the model exists.
 
 use std::path::PathBuf;
 
-use crate::error::SetupError;
+use crate::setup_error::SetupError;
 
-/// An agent whose command line can serve as a model.
+/// An agent that can be used as a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AgentProgram {
-    /// Claude Code.
+pub(crate) enum AgentProgram {
     Claude,
-    /// Codex.
     Codex,
 }
 
 impl AgentProgram {
-    /// In the order in which they are looked for.
-    pub const ALL: [Self; 2] = [Self::Claude, Self::Codex];
+    /// In the order in which `auto` looks for them.
+    pub(crate) const ALL: [Self; 2] = [Self::Claude, Self::Codex];
 
-    /// The program.
-    pub const fn program(self) -> &'static str {
+    pub(crate) const fn program(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
@@ -29,48 +25,50 @@ impl AgentProgram {
     }
 }
 
-/// A name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelName {
-    /// Whatever there is.
+pub(crate) enum ModelName {
+    /// The first that is available.
     Auto,
-    /// A model of an endpoint.
-    At {
-        /// The endpoint, of the configuration or a known one.
+    Endpoint {
+        /// A configured endpoint or a known provider.
         endpoint: String,
-        /// The model, as the endpoint knows it.
+        /// The model, as the endpoint calls it.
         model: String,
     },
-    /// An installed agent.
     Agent(AgentProgram),
-    /// Answers out of a file.
+    /// A file of scripted answers.
     Scripted(PathBuf),
 }
 
 impl ModelName {
-    /// Reads a name.
-    pub fn parse(name: &str) -> Result<Self, SetupError> {
-        let unreadable = || SetupError::UnreadableName { name: name.to_string() };
+    pub(crate) fn parse(name: &str) -> Result<Self, SetupError> {
         let trimmed = name.trim();
         if trimmed == "auto" {
             return Ok(Self::Auto);
         }
         if let Some(program) = trimmed.strip_prefix("agent:") {
             let known = AgentProgram::ALL.into_iter().find(|agent| agent.program() == program);
-            return known
-                .map(Self::Agent)
-                .ok_or_else(|| SetupError::UnknownAgent { name: program.to_string() });
+            return known.map(Self::Agent).ok_or_else(|| SetupError::Name {
+                name: name.to_string(),
+                problem: "only `agent:claude` and `agent:codex` are supported".to_string(),
+            });
         }
         if let Some(path) = trimmed.strip_prefix("scripted:") {
-            return if path.is_empty() { Err(unreadable()) } else { Ok(Self::Scripted(path.into())) };
+            return if path.is_empty() { Err(not_a_model(name)) } else { Ok(Self::Scripted(path.into())) };
         }
         match trimmed.split_once('/') {
             Some((endpoint, model)) if !endpoint.is_empty() && !model.is_empty() => {
-                Ok(Self::At { endpoint: endpoint.to_string(), model: model.to_string() })
+                Ok(Self::Endpoint { endpoint: endpoint.to_string(), model: model.to_string() })
             }
-            _ => Err(unreadable()),
+            _ => Err(not_a_model(name)),
         }
     }
+}
+
+/// The error for a name that has none of the accepted forms.
+pub(crate) fn not_a_model(name: &str) -> SetupError {
+    let problem = "write `provider/model`, such as `openai/gpt-5.4` or `ollama/qwen3`, or `auto`";
+    SetupError::Name { name: name.to_string(), problem: problem.to_string() }
 }
 
 #[cfg(test)]
@@ -78,9 +76,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_apart() {
-        let at =
-            |endpoint: &str, model: &str| ModelName::At { endpoint: endpoint.into(), model: model.into() };
+    fn names_are_parsed() {
+        let at = |endpoint: &str, model: &str| ModelName::Endpoint {
+            endpoint: endpoint.into(),
+            model: model.into(),
+        };
         for (name, expected) in [
             ("auto", Some(ModelName::Auto)),
             ("openai/gpt-5", Some(at("openai", "gpt-5"))),

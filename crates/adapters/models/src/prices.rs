@@ -1,4 +1,4 @@
-//! What models cost.
+//! Prices of models.
 //!
 //! Owns the public prices of well-known models as of November 2026, in US dollars for a million tokens, without the
 //! discounts for batches and off-peak hours and without the surcharges for very long prompts. Refuses to guess: a model
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use fixpoint_vocabulary::settings::Price;
 
-/// The beginning of a name, then what is paid for: read, read from a cache, read and written to a cache, written.
+/// The start of a model's name, then the prices of input, cache reads, cache writes and output.
 type Row = (&'static str, f64, f64, f64, f64);
 
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
-    // Anthropic; writing to the cache is that of five minutes.
+    // Anthropic; cache writes are those of the five-minute cache.
     ("claude-fable-5",          10.0,  1.0,    12.5,   50.0),
     ("claude-opus-5-5",          4.0,  0.4,     5.0,   20.0),
     ("claude-opus-5",            5.0,  0.5,     6.25,  25.0),
@@ -28,7 +28,7 @@ const TABLE: &[Row] = &[
     ("claude-3-5-sonnet",        3.0,  0.3,     3.75,  15.0),
     ("claude-haiku-4-5",         1.0,  0.1,     1.25,   5.0),
     ("claude-3-5-haiku",         0.8,  0.08,    1.0,    4.0),
-    // OpenAI; before its sixth generation, writing to the cache costs nothing beyond reading.
+    // OpenAI; before GPT-6, cache writes cost the same as input.
     ("gpt-6.1-sol",              2.0,  0.1,     2.5,   10.0),
     ("gpt-6-sol",                2.0,  0.2,     2.5,   10.0),
     ("gpt-5.5-pro",             30.0, 30.0,    30.0,  180.0),
@@ -62,7 +62,7 @@ const TABLE: &[Row] = &[
     ("gemini-2.5-pro",           1.25, 0.125,   1.25,  10.0),
     ("gemini-2.5-flash-lite",    0.1,  0.01,    0.1,    0.4),
     ("gemini-2.5-flash",         0.3,  0.03,    0.3,    2.5),
-    // DeepSeek, at peak hours.
+    // DeepSeek, peak hours.
     ("deepseek-flash",           0.3,  0.006,   0.3,    1.2),
     ("deepseek-v4-flash",        0.3,  0.006,   0.3,    1.2),
     ("deepseek-v4-pro",          1.32, 0.044,   1.32,   3.96),
@@ -79,18 +79,18 @@ const TABLE: &[Row] = &[
     ("gpt-oss-20b",              0.075, 0.0375, 0.075,  0.3),
 ];
 
-/// Whether a model that nobody gave a price costs something.
+/// Where a model runs, which decides its price if none is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Locality {
-    /// A server of the user's own: nothing.
+    /// A local model server: free.
     Own,
-    /// A server on this machine, which may pass questions on: what the table says, else nothing.
+    /// A server on this machine, which may be a proxy: the price in the table, or free.
     Loopback,
-    /// Somebody else's: what the table says.
+    /// The price in the table, or unknown.
     Remote,
 }
 
-/// The price of a model, named both as `provider/model` and as the endpoint knows it.
+/// The price of a model. `full` is `provider/model`, `model` the name the endpoint uses.
 pub(crate) fn price(
     overrides: &BTreeMap<String, Price>,
     full: &str,
@@ -104,7 +104,7 @@ pub(crate) fn price(
     }
     let listed = || {
         let bare = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-        // Gateways write `claude-opus-4.6` for what Anthropic writes `claude-opus-4-6`.
+        // Gateways write `claude-opus-4.6` for Anthropic's `claude-opus-4-6`.
         let bare = if bare.starts_with("claude") { bare.replace('.', "-") } else { bare };
         longest(TABLE.iter().map(|row| (row.0, row)), &bare).map(from_row)
     };
@@ -126,8 +126,8 @@ fn from_row(row: &Row) -> Price {
     }
 }
 
-/// The entry with the longest name that the model's name begins with. What follows must be a date, a variant or the
-/// like: `gpt-5.5` is no kind of `gpt-5`.
+/// The entry with the longest name that `name` starts with. A date or a variant may follow: `gpt-5.5` is not a variant of
+/// `gpt-5`.
 fn longest<'a, T: Copy>(entries: impl Iterator<Item = (&'a str, T)>, name: &str) -> Option<T> {
     let fits = |prefix: &str| {
         name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':', '@']))
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_beginning_of_a_name_counts() {
+    fn the_longest_prefix_of_a_name_decides() {
         for (model, expected) in [
             ("gpt-5", Some(1.25)),
             ("gpt-5-2025-08-07", Some(1.25)),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_of_ones_own_cost_nothing_and_proxies_what_they_pass_on() {
+    fn local_servers_are_free_and_local_proxies_are_not() {
         assert_eq!(input_price("mistral-small:24b", Locality::Own), Some(0.0));
         assert_eq!(input_price("gpt-5", Locality::Loopback), Some(1.25));
         assert_eq!(input_price("qwen3", Locality::Loopback), Some(0.0));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_comes_first() {
+    fn configured_prices_take_precedence() {
         let own = |input: f64| Price { input_per_million: input, ..Price::default() };
         let overrides =
             BTreeMap::from([("gpt-5".to_string(), own(7.0)), ("openai/gpt-5".to_string(), own(8.0))]);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bill_adds_up() {
+    fn a_cost_adds_up() {
         let price = price(&BTreeMap::new(), "anthropic/claude-opus-5-5", "claude-opus-5-5", Locality::Remote)
             .unwrap();
         let usage = Usage {
@@ -195,7 +195,7 @@ mod tests {
             output_tokens: 500,
             ..Usage::default()
         };
-        // 4000 + 4000 + 10000 + 10000 millionths; what is no whole number in binary is rounded up.
+        // 4000 + 4000 + 10000 + 10000 millionths of a dollar; binary fractions are rounded up.
         assert!([MicroUsd(28_000), MicroUsd(28_001)].contains(&price.of(&usage)), "{:?}", price.of(&usage));
     }
 }

@@ -1,11 +1,11 @@
-//! JSON Schemas as providers want them.
+//! JSON Schemas in the forms that providers accept.
 //!
-//! Owns the question whether a schema may be enforced strictly, the closed form that some enforce only, and the words
-//! that stand in for a schema. Refuses to check documents: whoever reads an answer does.
+//! Owns whether a schema can be enforced strictly, its closed form, and its form as instructions. Refuses to validate
+//! documents: whoever reads an answer does.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that say how large or how long a thing is; enforcing decoders reject most of them.
+/// Keywords that limit sizes and lengths; most providers that enforce a schema reject them.
 const BOUNDS: [&str; 15] = [
     "minimum",
     "maximum",
@@ -24,7 +24,7 @@ const BOUNDS: [&str; 15] = [
     "$schema",
 ];
 
-/// Whether OpenAI's strict mode takes a schema: every object is closed and every property required.
+/// Whether OpenAI's strict mode accepts a schema: every object is closed and every property required.
 pub(crate) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => {
@@ -44,7 +44,7 @@ pub(crate) fn is_strict(schema: &Value) -> bool {
     }
 }
 
-/// The schema with every object closed and without bounds; what the bounds said is kept in the description.
+/// The schema with every object closed and without limits; the limits are moved into the description.
 pub(crate) fn closed(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => Value::Object(closed_object(map)),
@@ -58,7 +58,7 @@ fn closed_object(map: &Map<String, Value>) -> Map<String, Value> {
     let mut bounds = Vec::new();
     for (keyword, value) in map {
         match keyword.as_str() {
-            // Names of properties are no keywords, whatever they are called.
+            // The keys in here are names of properties, not keywords.
             "properties" | "$defs" | "definitions" => {
                 let inner = value.as_object().map(|inner| {
                     inner.iter().map(|(name, schema)| (name.clone(), closed(schema))).collect::<Map<_, _>>()
@@ -82,23 +82,25 @@ fn closed_object(map: &Map<String, Value>) -> Map<String, Value> {
         closed_map.insert("additionalProperties".to_string(), Value::Bool(false));
     }
     if !bounds.is_empty() {
-        let said = map.get("description").and_then(Value::as_str).unwrap_or_default();
-        let separator = if said.is_empty() { "" } else { " " };
-        closed_map
-            .insert("description".to_string(), json!(format!("{said}{separator}({})", bounds.join(", "))));
+        let description = map.get("description").and_then(Value::as_str).unwrap_or_default();
+        let separator = if description.is_empty() { "" } else { " " };
+        closed_map.insert(
+            "description".to_string(),
+            json!(format!("{description}{separator}({})", bounds.join(", "))),
+        );
     }
     closed_map
 }
 
-/// The request for a document, for models that cannot be held to a schema.
-pub(crate) fn in_words(name: &str, schema: &Value) -> String {
+/// The schema as instructions, for endpoints that cannot enforce it.
+pub(crate) fn as_instructions(name: &str, schema: &Value) -> String {
     format!(
         "Answer with one JSON document named {name} and nothing else: no prose, no code fence. It must conform to this \
          JSON Schema:\n{schema}"
     )
 }
 
-/// A name as providers accept it: letters, digits, `_` and `-`, at most 64.
+/// A name that providers accept: letters, digits, `_` and `-`, at most 64.
 pub(crate) fn safe_name(name: &str) -> String {
     let safe = |letter: char| {
         if letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-') { letter } else { '_' }
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strict_schemas_are_told_from_others() {
+    fn strict_schemas_are_recognised() {
         let strict = json!({"type": "object", "additionalProperties": false, "required": ["a"],
             "properties": {"a": {"type": "string"}}});
         assert!(is_strict(&strict));
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_schema_keeps_its_meaning_in_words() {
+    fn a_closed_schema_keeps_its_limits_in_the_description() {
         let schema = json!({"$schema": "x", "type": "object", "required": ["format"], "properties": {
             "format": {"type": "integer", "minimum": 1, "maximum": 5, "description": "How many."},
             "kind": {"enum": ["a"]}}});
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_acceptable() {
+    fn names_are_made_safe() {
         assert_eq!(safe_name("plan judgement/計画"), "plan_judgement___");
         assert_eq!(safe_name(""), "answer");
         assert_eq!(safe_name(&"x".repeat(99)).len(), 64);

@@ -1,53 +1,51 @@
-//! The form of a script of answers.
+//! The file format of scripted answers.
 //!
-//! Owns the documents and what makes one valid. Refuses to play them. A test server may read the same files, so a field
-//! is added here only together with its meaning over the network.
+//! Owns the format, its validation, and which rule answers a request. Refuses to count or to answer. A test server reads
+//! the same files, so every field must also make sense over the network.
 
 use std::collections::BTreeMap;
 
-use fixpoint_ports::{AnswerForm, Message, ModelRequest};
+use fixpoint_ports::{AnswerFormat, Message, ModelRequest};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A script.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
     pub(crate) rules: Vec<Rule>,
-    /// Milliseconds before every answer.
+    /// The pause before every answer.
     #[serde(default)]
     pub(crate) delay_ms: u64,
 }
 
-/// What is answered to which questions.
+/// Which requests get which replies.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// The name of the document that is asked for; any question where absent.
+    /// The name of the requested JSON document; without it the rule matches any request.
     #[serde(default)]
     pub(crate) form: Option<String>,
-    /// Texts that must all occur in the instructions or the conversation.
+    /// Texts that must all occur in the system prompt or the messages.
     #[serde(default)]
     pub(crate) contains: Vec<String>,
     pub(crate) replies: Vec<Reply>,
     #[serde(default)]
-    pub(crate) after: After,
+    pub(crate) after: AfterLast,
 }
 
-/// What comes after the last reply.
+/// What happens after the last reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum After {
-    /// The last one again.
+pub(crate) enum AfterLast {
+    /// The last reply is repeated.
     #[default]
     Repeat,
-    /// The rule is used up, and later ones are looked at.
+    /// The rule no longer matches; later rules are tried.
     Fail,
 }
 
-/// One reply.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Reply {
@@ -59,7 +57,6 @@ pub(crate) struct Reply {
     pub(crate) fault: Option<ScriptedFault>,
 }
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Call {
@@ -69,7 +66,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-/// Tokens, as they would be told.
+/// Token counts, as an endpoint would report them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Tokens {
@@ -79,7 +76,6 @@ pub(crate) struct Tokens {
     pub(crate) cache_write_tokens: u64,
 }
 
-/// A failure.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum ScriptedFault {
@@ -93,7 +89,7 @@ pub(crate) enum ScriptedFault {
     },
 }
 
-/// A failure below the protocol.
+/// A failure below the level of HTTP statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NamedFault {
@@ -104,7 +100,7 @@ pub(crate) enum NamedFault {
 }
 
 impl Script {
-    /// Reads a script; the error says what is wrong with it.
+    /// Parses and validates; the error says what is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let script: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut seen = BTreeMap::new();
@@ -132,46 +128,45 @@ impl Script {
         Ok(script)
     }
 
-    /// The reply to a question, by how often each rule was played, and the rule whose count goes up.
+    /// The reply to a request, and the name of the rule it came from. `used` says how often each rule has replied.
     pub(crate) fn reply(
         &self,
         request: &ModelRequest,
-        played: &BTreeMap<String, u64>,
+        used: &BTreeMap<String, u64>,
     ) -> Option<(String, &Reply)> {
-        self.rules.iter().enumerate().filter(|(_, rule)| rule.fits(request)).find_map(|(index, rule)| {
+        self.rules.iter().enumerate().filter(|(_, rule)| rule.matches(request)).find_map(|(index, rule)| {
             let key = rule_key(index, rule);
-            let count = played.get(&key).copied().unwrap_or(0);
-            let place = usize::try_from(count).unwrap_or(usize::MAX);
+            let count = used.get(&key).copied().unwrap_or(0);
+            let index = usize::try_from(count).unwrap_or(usize::MAX);
             let reply = match rule.after {
-                After::Repeat => rule.replies.get(place).or(rule.replies.last()),
-                After::Fail => rule.replies.get(place),
+                AfterLast::Repeat => rule.replies.get(index).or(rule.replies.last()),
+                AfterLast::Fail => rule.replies.get(index),
             };
             reply.map(|reply| (key, reply))
         })
     }
 }
 
-/// What a rule is counted by.
+/// The name under which a rule is counted.
 fn rule_key(index: usize, rule: &Rule) -> String {
     rule.name.clone().unwrap_or_else(|| format!("#{index}"))
 }
 
 impl Rule {
-    fn fits(&self, request: &ModelRequest) -> bool {
-        let form = match &request.form {
-            AnswerForm::Text => None,
-            AnswerForm::Json { name, .. } => Some(name),
+    fn matches(&self, request: &ModelRequest) -> bool {
+        let name = match &request.format {
+            AnswerFormat::Text => None,
+            AnswerFormat::Json { name, .. } => Some(name),
         };
         let occurs = |wanted: &String| {
             request.system.contains(wanted.as_str())
-                || request.messages.iter().any(|message| words(message).contains(wanted.as_str()))
+                || request.messages.iter().any(|message| text_of(message).contains(wanted.as_str()))
         };
-        (self.form.is_none() || self.form.as_ref() == form) && self.contains.iter().all(occurs)
+        (self.form.is_none() || self.form.as_ref() == name) && self.contains.iter().all(occurs)
     }
 }
 
-/// The words of a message.
-pub(crate) fn words(message: &Message) -> &str {
+pub(crate) fn text_of(message: &Message) -> &str {
     match message {
         Message::User(text) | Message::Assistant { text, .. } | Message::ToolResult { text, .. } => text,
     }

@@ -1,42 +1,39 @@
-//! Server-sent events out of bytes as they come.
+//! A parser for server-sent events.
 //!
-//! Owns the lines and the events of a stream: any line ending, comments, a mark at the beginning, characters cut in two
-//! by the network. Refuses to know what an event means, and to hold more than a bound of any one of them.
+//! Owns lines and events: any line ending, comments, a byte order mark, characters split between chunks. Refuses to
+//! interpret events, and to buffer more than a limit.
 //!
-//! Invariant: the events depend on the bytes and not on where the network cut them.
+//! Invariant: the events do not depend on how the bytes were split into chunks.
 
-/// Bytes of one line, at most.
+/// The longest line, in bytes.
 pub(crate) const MAX_LINE: usize = 4 << 20;
-/// Bytes of the data of one event, at most.
+/// The longest data of one event, in bytes.
 pub(crate) const MAX_EVENT: usize = 8 << 20;
 
-/// What a stream said at one go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Event {
-    /// What kind it is; empty where the stream did not say.
+    /// Empty where the stream has no `event:` line.
     pub(crate) kind: String,
-    /// What it says; several lines are joined.
+    /// Several `data:` lines are joined with newlines.
     pub(crate) data: String,
 }
 
-/// A line or an event that is larger than any honest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a line or an event of the stream is too long")]
 pub(crate) struct TooLong;
 
-/// Reads events.
 #[derive(Debug, Default)]
 pub(crate) struct EventReader {
     line: Vec<u8>,
     event: Event,
     has_data: bool,
-    /// The last byte was a carriage return, so that a line feed after it is no line of its own.
+    /// The last byte was a carriage return, so a line feed after it does not end another line.
     after_return: bool,
-    began: bool,
+    started: bool,
 }
 
 impl EventReader {
-    /// Takes the next bytes and gives the events they complete.
+    /// The events that these bytes complete.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
         for &byte in bytes {
@@ -51,8 +48,8 @@ impl EventReader {
         Ok(events)
     }
 
-    /// The stream ended. An event without an empty line after it is given all the same: servers that leave it out
-    /// exist, and whether the answer is complete is seen from what the events say.
+    /// The stream ended. An event without an empty line after it is returned too, since some servers leave it out; whether
+    /// the answer is complete is decided by the events themselves.
     pub(crate) fn finish(&mut self) -> Result<Option<Event>, TooLong> {
         if !self.line.is_empty() {
             self.end_of_line()?;
@@ -63,7 +60,7 @@ impl EventReader {
     fn end_of_line(&mut self) -> Result<Option<Event>, TooLong> {
         let bytes = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&bytes);
-        let first = !std::mem::replace(&mut self.began, true);
+        let first = !std::mem::replace(&mut self.started, true);
         let line = if first { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
         if line.is_empty() {
             return Ok(self.end_of_event());
@@ -81,7 +78,7 @@ impl EventReader {
                 }
                 self.event.data.push_str(value);
             }
-            // A comment has no field; ids and times to come back are of no use, since a stream is never taken up again.
+            // Comments have no field; `id` and `retry` are of no use, since a stream is never resumed.
             _ => {}
         }
         Ok(None)
@@ -113,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_of_the_format_is_read() {
+    fn each_part_of_the_format_is_parsed() {
         for (text, events) in [
             ("data: a\n\ndata: b\n\n", vec![event("", "a"), event("", "b")]),
             ("data: a\r\n\r\ndata: b\r\n\r\n", vec![event("", "a"), event("", "b")]),
@@ -134,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_refused_with_bounded_memory() {
+    fn lines_and_events_that_are_too_long_are_rejected_within_bounded_memory() {
         let mut reader = EventReader::default();
         let chunk = [b'x'; 1 << 16];
         let fed = (0..).map(|_| reader.feed(&chunk)).take(MAX_LINE / chunk.len() + 1);
@@ -149,17 +146,17 @@ mod tests {
     }
 
     proptest! {
-        /// Catches decoding characters per chunk, and forgetting between chunks that a carriage return came last.
+        /// Catches decoding characters per chunk, and forgetting a final carriage return between chunks.
         #[test]
-        fn any_cutting_gives_the_same_events(
+        fn any_chunks_give_the_same_events(
             text in "(data: [a-zé日🦀]{0,9}|event: x|: c|\n|\r\n|\r|data:){0,30}",
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
         ) {
             let bytes = text.as_bytes();
-            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            places.extend([0, bytes.len()]);
-            places.sort_unstable();
-            let chunks: Vec<&[u8]> = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+            let mut positions: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            positions.extend([0, bytes.len()]);
+            positions.sort_unstable();
+            let chunks: Vec<&[u8]> = positions.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
             let bytewise: Vec<&[u8]> = bytes.chunks(1).collect();
             let whole = read(&[bytes]);
             prop_assert_eq!(read(&chunks), whole.clone());

@@ -1,14 +1,14 @@
 //! The environment an agent may see: what it needs to work and to sign in, and nothing else.
 //!
-//! Owns the list of what everybody may see. It names what is allowed, so a secret nobody thought of stays out: tokens of
-//! forges, vendors' keys, and whatever changes how programs are loaded or built or where git looks. Refuses to know
-//! what an agent signs in with: that is named by whoever knows the agent.
+//! Owns the list of variables that every program gets. It names what is allowed, so a secret that nobody thought of is
+//! not passed on, and neither is what changes how programs are loaded or built or where git looks. Refuses to know what
+//! an agent signs in with: the caller names those variables.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// What every program may see.
-const BASE: [&str; 21] = [
+/// What every program gets.
+const ALWAYS_ALLOWED: [&str; 21] = [
     "PATH",
     "HOME",
     "LANG",
@@ -28,22 +28,24 @@ const BASE: [&str; 21] = [
     "http_proxy",
     "https_proxy",
     "no_proxy",
-    // Both describe the terminal and the language like the names above.
     "COLORTERM",
     "LANGUAGE",
 ];
 
-/// The variables of `environment` that everybody may see or that are named, in their order. A name that ends in `*`
-/// stands for every name that begins so.
-pub fn scrubbed(environment: &[(OsString, OsString)], named: &[String]) -> Vec<(OsString, OsString)> {
-    let allowed = || BASE.into_iter().chain(named.iter().map(String::as_str));
-    let passes = |name: &OsStr| allowed().any(|pattern| matches(pattern, name));
+/// The variables of `environment` that every program gets or that are named, in their order. A name that ends in `*`
+/// stands for all names with that beginning.
+pub fn filtered_environment(
+    environment: &[(OsString, OsString)],
+    named: &[String],
+) -> Vec<(OsString, OsString)> {
+    let patterns = || ALWAYS_ALLOWED.into_iter().chain(named.iter().map(String::as_str));
+    let passes = |name: &OsStr| patterns().any(|pattern| matches(pattern, name));
     environment.iter().filter(|(name, _)| passes(name)).cloned().collect()
 }
 
 fn matches(pattern: &str, name: &OsStr) -> bool {
     match pattern.strip_suffix('*') {
-        // A lone star would be no list at all.
+        // A star alone would allow everything.
         Some("") => false,
         Some(beginning) => name.as_bytes().starts_with(beginning.as_bytes()),
         None => name == pattern,
@@ -56,26 +58,26 @@ mod tests {
 
     use super::*;
 
-    /// The names that pass.
-    fn passing(names: &[&str], named: &[&str]) -> Vec<String> {
+    /// The names that are passed on.
+    fn passed(names: &[&str], named: &[&str]) -> Vec<String> {
         let environment: Vec<_> =
             names.iter().map(|name| (OsString::from(name), OsString::from("value"))).collect();
         let named: Vec<String> = named.iter().map(ToString::to_string).collect();
-        let passed = scrubbed(&environment, &named).into_iter();
-        passed.map(|(name, _)| name.into_string().unwrap()).collect()
+        let filtered = filtered_environment(&environment, &named).into_iter();
+        filtered.map(|(name, _)| name.into_string().unwrap()).collect()
     }
 
     #[test]
-    fn the_base_passes_in_order_with_its_values() {
+    fn allowed_variables_are_passed_on_in_order_with_their_values() {
         let names =
             ["ZZ", "PATH", "LC_ALL", "XDG_RUNTIME_DIR", "https_proxy", "NO_PROXY", "SSL_CERT_DIR", "TZ"];
-        assert_eq!(passing(&names, &[]), names[1..]);
+        assert_eq!(passed(&names, &[]), names[1..]);
         let path = (OsString::from("PATH"), OsString::from_vec(vec![b'/', 0xff]));
-        assert_eq!(scrubbed(std::slice::from_ref(&path), &[]), [path]);
+        assert_eq!(filtered_environment(std::slice::from_ref(&path), &[]), [path]);
     }
 
     #[test]
-    fn what_is_not_named_is_removed() {
+    fn everything_else_is_removed() {
         let names = [
             "GITHUB_TOKEN",
             "GH_TOKEN",
@@ -102,12 +104,12 @@ mod tests {
             "LC",
             "",
         ];
-        assert_eq!(passing(&names, &[]), Vec::<String>::new());
+        assert_eq!(passed(&names, &[]), Vec::<String>::new());
     }
 
     #[test]
-    fn names_that_are_given_pass_and_a_lone_star_is_no_name() {
+    fn named_variables_are_passed_on_but_a_star_alone_names_none() {
         let names = ["MY_KEY", "MY_KEYS", "CARGO_HOME", "GITHUB_TOKEN"];
-        assert_eq!(passing(&names, &["MY_KEY", "CARGO_*", "*"]), ["MY_KEY", "CARGO_HOME"]);
+        assert_eq!(passed(&names, &["MY_KEY", "CARGO_*", "*"]), ["MY_KEY", "CARGO_HOME"]);
     }
 }

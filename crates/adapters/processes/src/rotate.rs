@@ -1,14 +1,14 @@
-//! Turning a ring on disk into a sequence, in place and in bounded memory.
+//! Turns a ring buffer in a file into a sequence, in place and in bounded memory.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-/// Bytes handled at a time.
+/// Bytes read at a time.
 const BLOCK: usize = 64 << 10;
 
-/// Moves the first `by` bytes of the range behind the others: three reversals do that without a second copy.
+/// Moves the first `by` bytes of the range behind the others. Three reversals need no second copy.
 pub(crate) fn rotate_left(file: &File, range: Range<u64>, by: u64) -> io::Result<()> {
     let middle = range.start.saturating_add(by).min(range.end);
     if middle == range.start || middle == range.end {
@@ -20,7 +20,7 @@ pub(crate) fn rotate_left(file: &File, range: Range<u64>, by: u64) -> io::Result
     reverse(file, range, &mut low, &mut high)
 }
 
-/// Reverses the bytes of a range, taking blocks from both of its ends.
+/// Reverses the bytes of a range, by swapping blocks from both ends.
 fn reverse(file: &File, range: Range<u64>, low: &mut [u8], high: &mut [u8]) -> io::Result<()> {
     let Range { mut start, mut end } = range;
     while end.saturating_sub(start) > 1 {
@@ -58,7 +58,7 @@ mod tests {
     proptest! {
         /// Catches one of the three reversals left out.
         #[test]
-        fn a_rotation_is_that_of_a_slice(
+        fn a_file_is_rotated_like_a_slice(
             content in prop::collection::vec(any::<u8>(), 1..200), a: usize, b: usize, by: usize
         ) {
             let (a, b) = (a % content.len(), b % content.len());
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_block_is_rotated_too() {
+    fn more_than_one_block_is_rotated() {
         let content: Vec<u8> = (0..5 * BLOCK + 77).map(|i| (i % 251) as u8).collect();
         for by in [1, BLOCK - 1, BLOCK, 2 * BLOCK + 13, content.len() - 20] {
             let mut expected = content.clone();

@@ -1,31 +1,33 @@
-//! A run, from this side: output kept, limits enforced, stops passed on, the end awaited.
+//! One run, as seen by this process: writes the output, enforces the limits, passes on stops, waits for the end.
 //!
-//! Owns why a run ended. Invariant: the first reason stands; a program that ends well because it was told to end has
-//! been told to end.
+//! Owns why a run ended. Invariant: the first cause counts. A program that exits with 0 because it was told to stop was
+//! stopped.
 
 use std::ffi::OsString;
 use std::io;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{Cancel, Captured, Ended, ExitCause, Invocation, ProcessError, Processes, Urgency};
+use fixpoint_ports::{
+    Cancel, CapturedOutput, ExitCause, Invocation, ProcessError, ProcessExit, Processes, Urgency,
+};
 
-use crate::capture::Capture;
-use crate::limits;
-use crate::link::{Heard, Left, Link, Piece};
-use crate::supervisor::{KILL_BOUND, SETTLE};
+use crate::connection::{Leftovers, OutputRead, Received, SupervisorConnection};
+use crate::limits::RunTimes;
+use crate::output_file::OutputFile;
+use crate::protocol::{Job, Report, StopOrder};
+use crate::supervisor::{KILL_TIMEOUT, SETTLE_TIME};
 use crate::tree::this_program;
-use crate::wire::{Job, Order, Report};
 
-/// Bytes read at a time, and the longest piece that progress is told of.
+/// Bytes read at a time, and the longest chunk that is passed on as progress.
 const BUFFER: usize = 64 << 10;
-/// Pieces read before limits and stops are looked at again.
-const PIECES: usize = 16;
-/// How often a wish to stop is looked for.
-const LOOK: Duration = Duration::from_millis(20);
-/// How long supervisors may be late before they are taken for lost.
-const LATE: Duration = Duration::from_secs(5);
+/// Chunks read before limits and stops are checked again.
+const CHUNKS: usize = 16;
+/// How often a stop is polled for.
+const POLL: Duration = Duration::from_millis(20);
+/// How much longer than its own limits a supervisor may take before it is taken for lost.
+const SUPERVISOR_DELAY: Duration = Duration::from_secs(5);
 /// Output read after the end: more than any pipe holds.
-const REST: usize = 4 << 20;
+const REMAINING_OUTPUT: usize = 4 << 20;
 
 /// Runs programs, each under a supervisor of its own.
 #[derive(Debug, Clone)]
@@ -40,8 +42,8 @@ impl SupervisedProcesses {
         Self { supervisor: supervisor_command }
     }
 
-    /// Supervisors are this program, started again with these arguments. Where the system allows it that is this
-    /// very program, even if its file was replaced by another version since: the two sides always agree.
+    /// Supervisors are this program, started again with these arguments. On Linux that is this very version, even if the
+    /// file of the program was replaced since.
     pub fn by_this_program(arguments: impl IntoIterator<Item = OsString>) -> io::Result<Self> {
         let program = this_program()?;
         Ok(Self::new(std::iter::once(program).chain(arguments).collect()))
@@ -54,214 +56,226 @@ impl Processes for SupervisedProcesses {
         invocation: &Invocation,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         let started = Instant::now();
-        let capture = Capture::create(&invocation.output, invocation.limits.kept_output)?;
-        let at_once = |cause| {
-            let output = Captured { path: invocation.output.clone(), written: 0, left_out: 0 };
-            Ok(Ended { cause, duration: started.elapsed(), output, stragglers: 0 })
+        let output = OutputFile::create(&invocation.output, invocation.limits.kept_output)?;
+        let without_start = |cause| {
+            let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
+            Ok(ProcessExit { cause, duration: started.elapsed(), output, stragglers: 0 })
         };
         if cancel.is_asked() {
-            return at_once(ExitCause::Cancelled);
+            return without_start(ExitCause::Cancelled);
         }
         let Some(job) = Job::of(invocation).frame() else {
-            return at_once(ExitCause::NotStarted(
-                "the arguments and the environment are too long".to_string(),
-            ));
+            let reason = "the arguments and the environment are too long".to_string();
+            return without_start(ExitCause::NotStarted(reason));
         };
-        let link = Link::start(&self.supervisor, invocation, &job)?;
-        let mut run = Run {
+        let connection = SupervisorConnection::start(&self.supervisor, invocation, &job)?;
+        let mut run = SupervisedRun {
             invocation,
-            capture: Ok(capture),
-            heard: limits::Heard { started, last_output: started },
-            state: State::Running,
-            keeper: None,
+            output: Ok(output),
+            times: RunTimes { started, last_output: started },
+            state: RunState::Running,
+            supervisor: None,
             ordered: Urgency::None,
-            patience: Patience::Endless,
+            deadline: Deadline::None,
             buffer: vec![0; BUFFER],
         };
-        run.follow(link, cancel, progress)
+        run.follow(connection, cancel, progress)
     }
 }
 
-/// Why the run is ending, once it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
+enum RunState {
     Running,
+    /// The tree is being stopped, for this reason.
     Ending(ExitCause),
 }
 
-/// How long the supervisors may take to end the tree.
+/// When the tree must be gone.
 #[derive(Debug, Clone, Copy)]
-enum Patience {
-    /// The program runs; its limits are all there is.
-    Endless,
-    /// The tree is being ended by the keeper.
-    Keeper(Instant),
-    /// The keeper did not answer, and was ended for the guard to take over.
-    Guard(Instant),
+enum Deadline {
+    /// The program runs under its own limits.
+    None,
+    /// The supervisor is stopping the tree.
+    Supervisor(Instant),
+    /// The supervisor did not answer and was killed, so that the watchdog takes over.
+    Watchdog(Instant),
 }
 
-/// How the supervisors' part ended.
-enum Close {
+/// How the supervisor ended.
+enum SupervisorEnd {
     Done { stragglers: u32, left: u32 },
     Lost(&'static str),
 }
 
-struct Run<'a> {
+struct SupervisedRun<'a> {
     invocation: &'a Invocation,
-    /// The file, until it cannot be written.
-    capture: Result<Capture, ProcessError>,
-    heard: limits::Heard,
-    state: State,
-    keeper: Option<i32>,
+    /// The file, until writing fails.
+    output: Result<OutputFile, ProcessError>,
+    times: RunTimes,
+    state: RunState,
+    /// The process id, once it is known.
+    supervisor: Option<i32>,
     ordered: Urgency,
-    patience: Patience,
+    deadline: Deadline,
     buffer: Vec<u8>,
 }
 
-impl Run<'_> {
+impl SupervisedRun<'_> {
     fn follow(
         &mut self,
-        mut link: Link,
+        mut connection: SupervisorConnection,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
-        let close = loop {
-            link.wait(self.pause(Instant::now()));
-            self.take_output(&mut link, PIECES, progress);
-            if let Some(close) = self.take_reports(&mut link) {
-                break close;
+    ) -> Result<ProcessExit, ProcessError> {
+        let end = loop {
+            connection.wait(self.wait_time(Instant::now()));
+            self.read_output(&mut connection, CHUNKS, progress);
+            if let Some(end) = self.read_reports(&mut connection) {
+                break end;
             }
-            self.enforce(&mut link, cancel);
-            if let Some(close) = self.lose_patience(&link) {
-                break close;
+            self.enforce(&mut connection, cancel);
+            if let Some(end) = self.check_deadline(&connection) {
+                break end;
             }
         };
-        match close {
-            Close::Done { stragglers, left: 0 } => {
-                self.take_output(&mut link, REST / BUFFER, progress);
-                drop(link);
-                self.ended(stragglers)
+        match end {
+            SupervisorEnd::Done { stragglers, left: 0 } => {
+                self.read_output(&mut connection, REMAINING_OUTPUT / BUFFER, progress);
+                drop(connection);
+                self.exit(stragglers)
             }
-            Close::Done { left, .. } => {
-                Err(ProcessError::Supervisor(format!("{left} processes could not be ended")))
+            SupervisorEnd::Done { left, .. } => {
+                Err(ProcessError::Supervisor(format!("{left} processes could not be killed")))
             }
-            Close::Lost(why) => Err(ProcessError::Supervisor(match link.abandon(KILL_BOUND) {
-                Left::Nothing => format!("{why}; all it ran was ended"),
-                Left::Perhaps => format!("{why}; what moved to a session of its own may be left"),
-            })),
+            SupervisorEnd::Lost(why) => {
+                let leftovers = match connection.abandon(KILL_TIMEOUT) {
+                    Leftovers::None => "everything it ran was stopped",
+                    Leftovers::Possible => "processes in sessions of their own may still be running",
+                };
+                Err(ProcessError::Supervisor(format!("{why}; {leftovers}")))
+            }
         }
     }
 
-    fn ended(&mut self, stragglers: u32) -> Result<Ended, ProcessError> {
-        let cause = match std::mem::replace(&mut self.state, State::Running) {
-            State::Ending(cause) => cause,
-            State::Running => {
-                return Err(ProcessError::Supervisor("it did not say how the program ended".to_string()));
+    fn exit(&mut self, stragglers: u32) -> Result<ProcessExit, ProcessError> {
+        let cause = match std::mem::replace(&mut self.state, RunState::Running) {
+            RunState::Ending(cause) => cause,
+            RunState::Running => {
+                let message = "it did not report how the program ended".to_string();
+                return Err(ProcessError::Supervisor(message));
             }
         };
-        let lost = ProcessError::Supervisor("the output was already given up".to_string());
-        let output = std::mem::replace(&mut self.capture, Err(lost))?.finish()?;
-        Ok(Ended { cause, duration: self.heard.started.elapsed(), output, stragglers })
+        let finished = ProcessError::Supervisor("the output is finished already".to_string());
+        let output = std::mem::replace(&mut self.output, Err(finished))?.finish()?;
+        Ok(ProcessExit { cause, duration: self.times.started.elapsed(), output, stragglers })
     }
 
-    /// How long to wait when nothing happens.
-    fn pause(&self, now: Instant) -> Duration {
+    /// How long to wait if nothing happens.
+    fn wait_time(&self, now: Instant) -> Duration {
         match self.state {
-            State::Running => LOOK.min(self.heard.remaining(&self.invocation.limits, now)),
-            // The limits are exceeded, perhaps, and would have us wait for no time at all.
-            State::Ending(_) => LOOK,
+            RunState::Running => POLL.min(self.times.remaining(&self.invocation.limits, now)),
+            // Limits may be exceeded already, and nothing would remain.
+            RunState::Ending(_) => POLL,
         }
     }
 
-    fn take_output(&mut self, link: &mut Link, pieces: usize, progress: &mut dyn FnMut(&[u8])) {
-        for _ in 0..pieces {
-            let Piece::Bytes(length) = link.read(&mut self.buffer) else { return };
+    fn read_output(
+        &mut self,
+        connection: &mut SupervisorConnection,
+        chunks: usize,
+        progress: &mut dyn FnMut(&[u8]),
+    ) {
+        for _ in 0..chunks {
+            let OutputRead::Bytes(length) = connection.read(&mut self.buffer) else { return };
             let bytes = self.buffer.get(..length).unwrap_or_default();
             progress(bytes);
-            self.heard.last_output = Instant::now();
-            // After the first failure output is still read, so that the program is not stuck while it is ended.
-            if let Ok(capture) = &mut self.capture
-                && let Err(error) = capture.keep(bytes)
+            self.times.last_output = Instant::now();
+            // After the first error output is still read, so that the program does not block while it is stopped.
+            if let Ok(output) = &mut self.output
+                && let Err(error) = output.write(bytes)
             {
-                self.capture = Err(error);
+                self.output = Err(error);
             }
         }
     }
 
-    fn take_reports(&mut self, link: &mut Link) -> Option<Close> {
+    fn read_reports(&mut self, connection: &mut SupervisorConnection) -> Option<SupervisorEnd> {
         loop {
-            match link.hear() {
-                Heard::Nothing => return None,
-                Heard::Lost => return Some(Close::Lost("it was killed or could not begin")),
-                Heard::Report(Report::Ready(keeper)) => self.keeper = Some(keeper),
-                Heard::Report(Report::Started) => {}
-                Heard::Report(Report::NotStarted(reason)) => self.end(ExitCause::NotStarted(reason)),
-                Heard::Report(Report::Exited(code)) => self.end(ExitCause::Exited(code)),
-                Heard::Report(Report::Signalled(signal)) => self.end(ExitCause::Signalled(signal)),
-                Heard::Report(Report::Done { stragglers, left }) => {
-                    return Some(Close::Done { stragglers, left });
+            match connection.receive() {
+                Received::Nothing => return None,
+                Received::Closed => return Some(SupervisorEnd::Lost("it was killed or could not start")),
+                Received::Report(Report::Ready(supervisor)) => self.supervisor = Some(supervisor),
+                Received::Report(Report::Started) => {}
+                Received::Report(Report::NotStarted(reason)) => self.end(ExitCause::NotStarted(reason)),
+                Received::Report(Report::Exited(code)) => self.end(ExitCause::Exited(code)),
+                Received::Report(Report::Signalled(signal)) => self.end(ExitCause::Signalled(signal)),
+                Received::Report(Report::Done { stragglers, left }) => {
+                    return Some(SupervisorEnd::Done { stragglers, left });
                 }
             }
         }
     }
 
-    /// Notes why the run ends, unless that is known already, and gives the supervisors their time.
+    /// Notes why the run ends, unless that is known already, and sets the supervisor a deadline.
     fn end(&mut self, cause: ExitCause) {
-        if self.state == State::Running {
-            self.state = State::Ending(cause);
-            let bound = self.invocation.limits.grace.saturating_add(SETTLE + KILL_BOUND + LATE);
-            self.patience = Instant::now().checked_add(bound).map_or(Patience::Endless, Patience::Keeper);
+        if self.state == RunState::Running {
+            self.state = RunState::Ending(cause);
+            let time =
+                self.invocation.limits.grace.saturating_add(SETTLE_TIME + KILL_TIMEOUT + SUPERVISOR_DELAY);
+            self.deadline = Instant::now().checked_add(time).map_or(Deadline::None, Deadline::Supervisor);
         }
     }
 
-    /// Ends the run when a limit is exceeded, a stop is asked for, or the output cannot be kept.
-    fn enforce(&mut self, link: &mut Link, cancel: &Cancel) {
+    /// Stops the run when a limit is exceeded, a stop is asked for, or the output cannot be written.
+    fn enforce(&mut self, connection: &mut SupervisorConnection, cancel: &Cancel) {
         let asked = cancel.urgency();
-        if self.state == State::Running {
-            let exceeded = self.heard.exceeded(&self.invocation.limits, Instant::now());
-            let cause = match (asked, exceeded, &self.capture) {
+        if self.state == RunState::Running {
+            let exceeded = self.times.exceeded(&self.invocation.limits, Instant::now());
+            let cause = match (asked, exceeded, &self.output) {
                 (Urgency::Soon | Urgency::Now, _, _) => Some(ExitCause::Cancelled),
                 (Urgency::None, Some(limit), _) => Some(limit),
-                // The cause is not told: that the output is lost is.
+                // The caller gets the error of the output, not this cause.
                 (Urgency::None, None, Err(_)) => Some(ExitCause::Cancelled),
                 (Urgency::None, None, Ok(_)) => None,
             };
             if let Some(cause) = cause {
                 self.end(cause);
-                self.order(link, Urgency::Soon);
+                self.order(connection, Urgency::Soon);
             }
         }
         if asked == Urgency::Now {
-            self.order(link, Urgency::Now);
+            self.order(connection, Urgency::Now);
         }
     }
 
-    fn order(&mut self, link: &mut Link, urgency: Urgency) {
+    fn order(&mut self, connection: &mut SupervisorConnection, urgency: Urgency) {
         if urgency > self.ordered {
             self.ordered = urgency;
             if urgency == Urgency::Now {
-                // The grace is over, and with it the patience for it.
-                self.patience = Patience::Keeper(Instant::now() + KILL_BOUND + LATE);
-                link.order(Order::Kill);
+                // There is no grace any more, so the deadline is sooner.
+                self.deadline = Deadline::Supervisor(Instant::now() + KILL_TIMEOUT + SUPERVISOR_DELAY);
+                connection.send(StopOrder::Kill);
             } else {
-                link.order(Order::End);
+                connection.send(StopOrder::Terminate);
             }
         }
     }
 
-    /// Turns to the guard when the keeper does not answer, and then to nobody.
-    fn lose_patience(&mut self, link: &Link) -> Option<Close> {
+    /// Turns to the watchdog when the supervisor does not answer, and gives up when that does not either.
+    fn check_deadline(&mut self, connection: &SupervisorConnection) -> Option<SupervisorEnd> {
         let now = Instant::now();
-        match self.patience {
-            Patience::Keeper(until) if now >= until => {
-                link.depose(self.keeper);
-                self.patience = Patience::Guard(now + KILL_BOUND + LATE);
+        match self.deadline {
+            Deadline::Supervisor(deadline) if now >= deadline => {
+                connection.kill_supervisor(self.supervisor);
+                self.deadline = Deadline::Watchdog(now + KILL_TIMEOUT + SUPERVISOR_DELAY);
                 None
             }
-            Patience::Guard(until) if now >= until => Some(Close::Lost("it did not answer and was ended")),
-            Patience::Endless | Patience::Keeper(_) | Patience::Guard(_) => None,
+            Deadline::Watchdog(deadline) if now >= deadline => {
+                Some(SupervisorEnd::Lost("it did not answer and was killed"))
+            }
+            Deadline::None | Deadline::Supervisor(_) | Deadline::Watchdog(_) => None,
         }
     }
 }

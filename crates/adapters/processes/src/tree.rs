@@ -1,10 +1,10 @@
-//! The processes below one of ours, and signals to all of them.
+//! The descendants of this process, and signals to all of them.
 //!
-//! Owns the difference between systems. On Linux orphans are handed to the nearest subreaper above them, so every
-//! descendant is found, whatever session it moved to. Elsewhere only the program's process group is known.
+//! Owns the differences between systems. On Linux the nearest subreaper becomes the parent of an orphan, so every
+//! descendant is found, whatever session it moved to. On other systems only the program's process group is known.
 //!
-//! Invariant: a signal reaches a process only if it was seen below us, or in a group that has such a member, a moment
-//! ago; our own group is never signalled as a whole.
+//! Invariant: a signal is sent only to processes that were descendants a moment ago, or to groups with such a member;
+//! our own group is never signalled as a whole.
 
 use std::collections::BTreeSet;
 
@@ -15,22 +15,23 @@ use nix::unistd::{Pid, getpgrp};
 #[path = "tree/linux.rs"]
 mod system;
 #[cfg(not(target_os = "linux"))]
-#[path = "tree/elsewhere.rs"]
+#[path = "tree/other.rs"]
 mod system;
 
 pub(crate) use system::{
-    adopt_orphans, end_session, latest_children, living, none_but_children, rename, this_program,
+    adopt_orphans, childless_is_empty, children, kill_session, running_processes, set_process_name,
+    this_program,
 };
 
-/// A process that is alive.
+/// A process that is not a zombie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) group: Pid,
 }
 
-/// Sends each process the signal once: to groups as a whole, which no member escapes by forking at that moment, and
-/// to single processes where the group is ours. A process that is gone by now needs no signal.
+/// Sends each process the signal once: to its group as a whole, which no member escapes by forking at that moment, or to
+/// the process alone if its group is ours. A process that is gone by now needs no signal.
 pub(crate) fn signal_all(processes: &[Process], signal: Signal) {
     let ours = getpgrp();
     let groups: BTreeSet<Pid> = processes.iter().map(|process| process.group).collect();

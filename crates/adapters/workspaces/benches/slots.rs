@@ -1,7 +1,7 @@
-//! Slots and taken trees beside the git commands they replace, as ratios: `cargo bench -p fixpoint-workspaces`.
+//! Slots and their commits compared with the git commands they replace, as ratios: `cargo bench -p fixpoint-workspaces`.
 //!
-//! Owns its scratch repositories. Both sides do the same work on the same files, one after the other and in turns, so
-//! that the machine's mood cancels out; the median of each is compared.
+//! Both sides do the same work on the same files, in turns, so that the load of the machine affects both alike. The
+//! medians are compared.
 
 use std::error::Error;
 use std::fs;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{Cancel, CommitId, Purpose, Slot, SlotRequest, Workspaces};
-use fixpoint_workspaces::{LocalWorkspaces, Options};
+use fixpoint_ports::{Cancel, CommitId, Slot, SlotPurpose, SlotRequest, Workspaces};
+use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type BenchResult<T> = Result<T, Box<dyn Error>>;
 
-fn git(directory: &Path, arguments: &[&str]) -> Outcome<String> {
+fn git(directory: &Path, arguments: &[&str]) -> BenchResult<String> {
     let output = Command::new("git").args(arguments).current_dir(directory).output()?;
     if !output.status.success() {
         return Err(format!("git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
@@ -23,8 +23,8 @@ fn git(directory: &Path, arguments: &[&str]) -> Outcome<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_string())
 }
 
-/// A repository of so many files, 50 to a directory, of some hundred bytes each.
-fn repository(place: &Path, files: usize) -> Outcome<PathBuf> {
+/// A repository with this many files of some hundred bytes, 50 in each directory.
+fn repository(place: &Path, files: usize) -> BenchResult<PathBuf> {
     let user = place.join("user");
     fs::create_dir_all(&user)?;
     git(&user, &["init", "-q"])?;
@@ -45,9 +45,9 @@ fn repository(place: &Path, files: usize) -> Outcome<PathBuf> {
     Ok(user)
 }
 
-/// A slot as an agent gets it, whose work would be kept.
-fn acquire(workspaces: &LocalWorkspaces, at: &CommitId) -> Outcome<Box<dyn Slot>> {
-    let request = SlotRequest { purpose: Purpose::Agent, at, unfinished: Some("unfinished") };
+/// A slot for an agent whose work can be recovered.
+fn acquire(workspaces: &GitWorkspaces, at: &CommitId) -> BenchResult<Box<dyn Slot>> {
+    let request = SlotRequest { purpose: SlotPurpose::Agent, at, recover_as: Some("unfinished") };
     Ok(workspaces.acquire(&request, &Cancel::default())?)
 }
 
@@ -56,27 +56,27 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Acquires a slot and leaves nothing to keep, as an agent's attempt that was taken does.
-fn abandoned(workspaces: &LocalWorkspaces, at: &CommitId) -> Outcome<()> {
+/// Acquires a slot and leaves nothing to recover.
+fn abandoned(workspaces: &GitWorkspaces, at: &CommitId) -> BenchResult<()> {
     acquire(workspaces, at)?.abandon();
     Ok(())
 }
 
-fn timed<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<Duration> {
+fn timed<T>(work: impl FnOnce() -> BenchResult<T>) -> BenchResult<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())
 }
 
-fn report(what: &str, ours: Vec<Duration>, theirs: Vec<Duration>) -> Outcome<()> {
+fn report(what: &str, ours: Vec<Duration>, theirs: Vec<Duration>) -> BenchResult<()> {
     let (ours, theirs) = (median(ours), median(theirs));
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    writeln!(std::io::stdout(), "{what}: {ours:.1?} beside {theirs:.1?}, ratio {ratio:.2}")?;
+    writeln!(std::io::stdout(), "{what}: {ours:.1?} compared with {theirs:.1?}, ratio {ratio:.2}")?;
     Ok(())
 }
 
-/// A slot of 5,000 files brought to a commit in which 20 files differ, beside `git checkout` of the same.
-fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
+/// A slot of 5,000 files is switched to a commit in which 20 files differ, compared with `git checkout`.
+fn slot_at_another_commit(rounds: usize) -> BenchResult<()> {
     let place = tempfile::tempdir()?;
     let user = repository(place.path(), 5_000)?;
     let first = CommitId(git(&user, &["rev-parse", "HEAD"])?);
@@ -89,7 +89,7 @@ fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
     let second = CommitId(git(&user, &["rev-parse", "HEAD"])?);
     let beside = place.path().join("beside");
     git(place.path(), &["clone", "-q", "--shared", "user", "beside"])?;
-    let workspaces = LocalWorkspaces::open(&user, &place.path().join("slots"), Options::default())?;
+    let workspaces = GitWorkspaces::open(&user, &place.path().join("slots"), WorkspaceOptions::default())?;
     let cold = timed(|| abandoned(&workspaces, &first))?;
     let slot = workspaces.pool().join("agent-0/tree");
     for tree in [&slot, &beside] {
@@ -105,31 +105,31 @@ fn slot_at_another_commit(rounds: usize) -> Outcome<()> {
         theirs.push(timed(|| git(&beside, &["checkout", "-q", "--detach", &at.0]))?);
     }
     writeln!(std::io::stdout(), "a new slot of 5,000 files: {cold:.1?}")?;
-    report("F: slot of 5,000 files, 20 differ, beside git checkout", ours, theirs)
+    report("F: slot of 5,000 files, 20 differ, and git checkout", ours, theirs)
 }
 
-/// Taking a tree in which one file changed, beside the git commands that learn the same.
-fn take(files: usize, rounds: usize) -> Outcome<()> {
+/// A commit of a slot in which one file has changed, compared with git commands that find the change.
+fn commit(files: usize, rounds: usize) -> BenchResult<()> {
     let place = tempfile::tempdir()?;
     let user = repository(place.path(), files)?;
-    let workspaces = LocalWorkspaces::open(&user, &place.path().join("slots"), Options::default())?;
+    let workspaces = GitWorkspaces::open(&user, &place.path().join("slots"), WorkspaceOptions::default())?;
     let base = workspaces.snapshot("base")?.commit;
     let mut slot = acquire(&workspaces, &base)?;
     let directory = slot.directory().to_path_buf();
-    // Both indexes must be older than the files' second, or each run would read them all again.
+    // Git compares the content of files that are as old as the index.
     std::thread::sleep(Duration::from_millis(1100));
     git(&directory, &["status", "--porcelain"])?;
-    slot.take("warm", "warm")?;
+    slot.commit("warm", "warm")?;
     let (mut ours, mut status, mut add) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         fs::write(directory.join("d0/e0/f0"), format!("round {round}\n"))?;
         let reference = format!("taken-{}", ours.len());
-        ours.push(timed(|| Ok(slot.take(&reference, "message")?))?);
+        ours.push(timed(|| Ok(slot.commit(&reference, "message")?))?);
         status.push(timed(|| git(&directory, &["status", "--porcelain"]))?);
         add.push(timed(|| git(&directory, &["add", "-A"]).and_then(|_| git(&directory, &["write-tree"])))?);
     }
-    report(&format!("I: take of {files} files, 1 changed, beside git status"), ours.clone(), status)?;
-    report(&format!("I: take of {files} files, 1 changed, beside git add -A && git write-tree"), ours, add)?;
+    report(&format!("I: commit of {files} files, 1 changed, and git status"), ours.clone(), status)?;
+    report(&format!("I: commit of {files} files, 1 changed, and git add -A && git write-tree"), ours, add)?;
     let mut snapshots = Vec::new();
     let mut commands = Vec::new();
     for round in 0..rounds {
@@ -137,11 +137,11 @@ fn take(files: usize, rounds: usize) -> Outcome<()> {
         snapshots.push(timed(|| Ok(workspaces.snapshot("snapshot")?))?);
         commands.push(timed(|| git(&user, &["status", "--porcelain"]))?);
     }
-    report(&format!("snapshot of {files} files, 1 changed, beside git status"), snapshots, commands)
+    report(&format!("snapshot of {files} files, 1 changed, and git status"), snapshots, commands)
 }
 
-fn main() -> Outcome<()> {
+fn main() -> BenchResult<()> {
     slot_at_another_commit(41)?;
-    take(5_000, 21)?;
-    take(100_000, 7)
+    commit(5_000, 21)?;
+    commit(100_000, 7)
 }

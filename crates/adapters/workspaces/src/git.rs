@@ -1,13 +1,14 @@
-//! One git process: how it is started, fed, bounded in time, and what its end means.
+//! One git process: how it is started, its input and output, its time limit, its errors.
 //!
-//! Owns the environment every git process gets: no `GIT_*` variable of ours or of the user's reaches it, nothing is
-//! asked on a terminal, no hook, no file-system monitor, no signature and no housekeeping runs. Refuses to read what
-//! git writes for people: callers ask for NUL-separated records, and a message is only ever passed on.
+//! Owns the environment of every git process: no `GIT_*` variable from outside reaches it, nothing is asked on a
+//! terminal, no hook, no file-system monitor, no signature and no housekeeping runs. Refuses to depend on messages for
+//! people: callers ask for NUL-separated records. What git prints about an error is only passed on.
 
-pub(crate) mod records;
+pub(crate) mod parse;
+mod version;
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -15,14 +16,19 @@ use std::time::Duration;
 
 use fixpoint_ports::WorkspaceError;
 
-/// Longer than any honest command on a large repository needs; a hung network mount must not hang a run.
-const LIMIT: Duration = Duration::from_secs(600);
-/// What is kept of a message: enough to name the cause.
+use self::version::OLDEST;
+pub use self::version::git_version;
+
+/// More than any command needs on a large repository, so that a hung network mount does not hang a run.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// What is kept of an error message.
 const MESSAGE_BYTES: usize = 4096;
 
-/// Settings no configuration may change, because each would run a program or touch something else. They are given on
-/// the command line, which wins over every file.
-const FIXED: [&str; 11] = [
+const FULL_DISK: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+
+/// Settings that no configuration may change, because they would start a program or change something else. Git gives the
+/// command line precedence over every file.
+const FIXED_SETTINGS: [&str; 11] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotepath=off",
@@ -36,41 +42,69 @@ const FIXED: [&str; 11] = [
     "core.alternateRefsCommand=",
 ];
 
-const PERSON: [(&str, &str); 4] = [
+const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "Fixpoint"),
     ("GIT_AUTHOR_EMAIL", "fixpoint@localhost"),
     ("GIT_COMMITTER_NAME", "Fixpoint"),
     ("GIT_COMMITTER_EMAIL", "fixpoint@localhost"),
 ];
 
-/// Whose settings a git process reads.
+/// Which configuration files a git process reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Settings {
-    /// Those of the user: system, global and repository. Only for commands that run nothing of them.
+pub(crate) enum ConfigFiles {
+    /// The user's: system, global and repository. Only for commands that start none of the programs named in them.
     Users,
-    /// Only what lies in our own git directory.
-    Ours,
+    /// Only the one in our own git directory.
+    Private,
 }
 
-/// What a git process left.
-pub(crate) struct Ended {
-    /// Its exit code; `None` when a signal ended it.
+pub(crate) struct GitOutput {
+    subcommand: &'static str,
+    /// `None` if a signal killed it.
     pub(crate) code: Option<i32>,
-    /// What it wrote.
     pub(crate) stdout: Vec<u8>,
-    /// What it said, for a person.
+    /// The beginning of what it wrote to stderr.
     pub(crate) message: String,
 }
 
-/// A git process to be.
-pub(crate) struct Git {
+impl GitOutput {
+    pub(crate) fn succeeded(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The only line it printed, such as an object's name.
+    pub(crate) fn line(&self) -> String {
+        String::from_utf8_lossy(self.stdout.trim_ascii()).into_owned()
+    }
+
+    /// What it printed, if it succeeded.
+    pub(crate) fn checked(self) -> Result<Vec<u8>, WorkspaceError> {
+        if self.succeeded() { Ok(self.stdout) } else { Err(self.error()) }
+    }
+
+    pub(crate) fn error(&self) -> WorkspaceError {
+        let message = match (self.message.as_str(), self.code) {
+            ("", Some(code)) => format!("exit code {code}"),
+            ("", None) => "killed by a signal".to_string(),
+            (message, _) => message.to_string(),
+        };
+        // The exit code is the same for a full disk; the message is not, and git runs in the C locale.
+        if FULL_DISK.iter().any(|text| message.contains(text)) {
+            return WorkspaceError::NoSpace(format!("`git {}` failed: {message}", self.subcommand));
+        }
+        WorkspaceError::Git { command: self.subcommand.to_string(), message }
+    }
+}
+
+/// A git process that is not started yet.
+pub(crate) struct GitCommand {
     subcommand: &'static str,
     command: Command,
     input: Option<Vec<u8>>,
 }
 
-impl Git {
-    pub(crate) fn new(settings: Settings, subcommand: &'static str) -> Self {
+impl GitCommand {
+    pub(crate) fn new(config: ConfigFiles, subcommand: &'static str) -> Self {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
@@ -78,12 +112,14 @@ impl Git {
             }
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_REPLACE_OBJECTS", "1");
-        command.env_remove("LANGUAGE").envs(PERSON);
-        match settings {
-            Settings::Users => command.env("GIT_OPTIONAL_LOCKS", "0"),
-            Settings::Ours => command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null"),
+        command.env_remove("LANGUAGE").envs(IDENTITY);
+        match config {
+            ConfigFiles::Users => command.env("GIT_OPTIONAL_LOCKS", "0"),
+            ConfigFiles::Private => {
+                command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null")
+            }
         };
-        for setting in FIXED {
+        for setting in FIXED_SETTINGS {
             command.arg("-c").arg(setting);
         }
         command.arg(subcommand);
@@ -115,75 +151,72 @@ impl Git {
         self
     }
 
-    /// What it wrote, when it succeeded.
+    /// Runs it, and returns what it printed. An exit code other than 0 is an error.
     pub(crate) fn run(self) -> Result<Vec<u8>, WorkspaceError> {
-        let command = self.subcommand;
-        let ended = self.end()?;
-        match ended.code {
-            Some(0) => Ok(ended.stdout),
-            Some(_) | None => {
-                Err(WorkspaceError::Git { command: command.to_string(), message: ended.message })
-            }
-        }
+        self.output()?.checked()
     }
 
-    /// The one word it wrote, such as an object's name.
-    pub(crate) fn word(self) -> Result<String, WorkspaceError> {
-        let bytes = self.run()?;
-        Ok(String::from_utf8_lossy(bytes.trim_ascii()).into_owned())
+    /// Runs it, and returns the only line it printed. An exit code other than 0 is an error.
+    pub(crate) fn run_for_line(self) -> Result<String, WorkspaceError> {
+        let output = self.output()?;
+        if output.succeeded() { Ok(output.line()) } else { Err(output.error()) }
     }
 
-    /// How it ended, whatever its exit code.
-    pub(crate) fn end(mut self) -> Result<Ended, WorkspaceError> {
+    /// Runs it, whatever its exit code.
+    pub(crate) fn output(mut self) -> Result<GitOutput, WorkspaceError> {
         let stdin = if self.input.is_some() { Stdio::piped() } else { Stdio::null() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().map_err(|error| self.not_started(error))?;
-        let feeder = child.stdin.take().zip(self.input.take());
-        if let Some((mut pipe, bytes)) = feeder {
-            // A process that ends before it has read everything is judged by its exit code, not by the broken pipe.
+        if let Some((mut pipe, bytes)) = child.stdin.take().zip(self.input.take()) {
+            // A process that exits before it has read everything is judged by its exit code, not by the broken pipe.
             std::thread::spawn(move || drop(pipe.write_all(&bytes)));
         }
-        let messages = collect(child.stderr.take());
-        let answers = collect(child.stdout.take());
-        let Ok(stdout) = answers.recv_timeout(LIMIT) else {
-            return Err(self.too_slow(&mut child));
+        let stderr = read_all(child.stderr.take());
+        let stdout = read_all(child.stdout.take());
+        let Ok(stdout) = stdout.recv_timeout(TIME_LIMIT) else {
+            return Err(self.timed_out(&mut child));
         };
-        let status = child.wait().map_err(|error| self.lost(&error))?;
-        let said = messages.recv().unwrap_or_default();
-        let cut = said.get(..said.len().min(MESSAGE_BYTES)).unwrap_or_default();
-        let message = String::from_utf8_lossy(cut.trim_ascii()).into_owned();
-        Ok(Ended { code: status.code(), stdout, message })
+        let status = child.wait().map_err(|error| self.error(error.to_string()))?;
+        let stderr = stderr.recv().unwrap_or_default();
+        let beginning = stderr.get(..stderr.len().min(MESSAGE_BYTES)).unwrap_or_default();
+        let message = String::from_utf8_lossy(beginning.trim_ascii()).into_owned();
+        Ok(GitOutput { subcommand: self.subcommand, code: status.code(), stdout, message })
     }
 
     fn not_started(&self, error: std::io::Error) -> WorkspaceError {
-        // A missing working directory is reported by the operating system as if git itself were missing.
+        // The operating system reports a missing working directory as if git itself were missing.
         let directory = self.command.get_current_dir().filter(|directory| !directory.is_dir());
-        match directory {
-            Some(directory) => WorkspaceError::Io { path: PathBuf::from(directory), source: error },
-            None => WorkspaceError::NoGit(error.to_string()),
+        if let Some(directory) = directory {
+            return WorkspaceError::Io { path: PathBuf::from(directory), source: error };
         }
+        let problem = if error.kind() == ErrorKind::NotFound {
+            "git was not found on PATH".to_string()
+        } else {
+            format!("git cannot be started: {error}")
+        };
+        let remedy = format!("install git {}.{} or newer", OLDEST.0, OLDEST.1);
+        WorkspaceError::UnusableGit { problem, remedy }
     }
 
-    fn too_slow(&self, child: &mut Child) -> WorkspaceError {
-        // Errors of these two only say that it has just ended by itself.
+    fn timed_out(&self, child: &mut Child) -> WorkspaceError {
+        // These two fail only if it has just exited by itself.
         drop(child.kill());
         drop(child.wait());
-        let message = format!("did not end within {} seconds", LIMIT.as_secs());
-        WorkspaceError::Git { command: self.subcommand.to_string(), message }
+        self.error(format!("killed after {} seconds", TIME_LIMIT.as_secs()))
     }
 
-    fn lost(&self, error: &std::io::Error) -> WorkspaceError {
-        WorkspaceError::Git { command: self.subcommand.to_string(), message: error.to_string() }
+    fn error(&self, message: String) -> WorkspaceError {
+        WorkspaceError::Git { command: self.subcommand.to_string(), message }
     }
 }
 
-/// Reads a pipe to its end on a thread of its own, so that no pipe can fill up and stop the process.
-fn collect<R: Read + Send + 'static>(pipe: Option<R>) -> mpsc::Receiver<Vec<u8>> {
+/// Reads a pipe to its end on a thread of its own, so that git never waits for a full pipe.
+fn read_all<R: Read + Send + 'static>(pipe: Option<R>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read before an error is what there is.
+            // What was read before an error is still used.
             drop(pipe.read_to_end(&mut bytes));
         }
         drop(sender.send(bytes));
@@ -191,45 +224,33 @@ fn collect<R: Read + Send + 'static>(pipe: Option<R>) -> mpsc::Receiver<Vec<u8>>
     receiver
 }
 
-/// The oldest git whose `read-tree --reset` overwrites what is in the way.
-const OLDEST: (u32, u32) = (2, 34);
-
-/// Refuses a git that is missing or too old.
-pub(crate) fn require_git() -> Result<(), WorkspaceError> {
-    let said = Git::new(Settings::Ours, "version").word()?;
-    let number = said.split_ascii_whitespace().nth(2).unwrap_or_default();
-    let mut parts = number.split('.').map_while(|part| part.parse::<u32>().ok());
-    match (parts.next(), parts.next()) {
-        (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok(()),
-        _ => Err(WorkspaceError::NoGit(format!(
-            "version {}.{} or newer is needed, this is {number}",
-            OLDEST.0, OLDEST.1
-        ))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_installed_git_is_accepted_and_a_missing_directory_is_not_called_a_missing_git() {
-        require_git().unwrap();
-        let gone = Git::new(Settings::Ours, "version").current_dir(Path::new("/no/such/directory")).run();
-        assert!(matches!(gone, Err(WorkspaceError::Io { .. })), "{gone:?}");
+    fn a_missing_directory_is_not_reported_as_a_missing_git() {
+        let failed = GitCommand::new(ConfigFiles::Private, "version")
+            .current_dir(Path::new("/no/such/directory"))
+            .run();
+        assert!(matches!(failed, Err(WorkspaceError::Io { .. })), "{failed:?}");
     }
 
     #[test]
     fn large_input_and_output_do_not_block_each_other() {
         let lines = "x\n".repeat(1_000_000);
-        let answer = Git::new(Settings::Ours, "stripspace").input(lines.clone().into_bytes()).run().unwrap();
-        assert_eq!(answer.len(), lines.len());
+        let output = GitCommand::new(ConfigFiles::Private, "stripspace")
+            .input(lines.clone().into_bytes())
+            .run()
+            .unwrap();
+        assert_eq!(output.len(), lines.len());
     }
 
     #[test]
-    fn a_refusal_carries_the_command_and_its_message() {
-        let refused = Git::new(Settings::Ours, "rev-parse").arg("--verify").arg("no such thing").run();
-        let Err(WorkspaceError::Git { command, message }) = refused else { panic!("{refused:?}") };
+    fn an_error_has_the_command_and_its_message() {
+        let failed =
+            GitCommand::new(ConfigFiles::Private, "rev-parse").arg("--verify").arg("no such thing").run();
+        let Err(WorkspaceError::Git { command, message }) = failed else { panic!("{failed:?}") };
         assert_eq!((command.as_str(), message.is_empty()), ("rev-parse", false));
     }
 }

@@ -1,49 +1,51 @@
-//! Private git workspaces: snapshots of the user's tree, slots for agents and checks, trees taken out of them.
+//! Private git workspaces: snapshots of the user's working tree, slots for agents and checks, commits made from them.
 //!
-//! Owns every git process of Fixpoint. Refuses linked worktrees: a slot is a repository of its own that only borrows
-//! objects, so nothing that is done in it reaches the user's. Invariant: of the user's repository only objects and
-//! `refs/fixpoint/` change, and on delivery one branch or the working files that a person asked for.
+//! Owns every git process of a run. Refuses linked worktrees: a slot is a repository of its own that only borrows objects
+//! (through `objects/info/alternates`), so nothing that is done in it reaches the user's. Invariant: of the user's
+//! repository only objects and `refs/fixpoint/` change, and on delivery one branch or the working files.
 //!
-//! On disk, under the root for slots:
+//! On disk, below the directory for slots:
 //!
 //! ```text
 //! <name>-<hash of the repository>/
 //!   .git                stops the search for a repository further up
-//!   repository          whose slots these are
-//!   store/              a git directory for work on objects alone; holds the results if they are kept apart
-//!   scratch/            one directory per operation under way
-//!   agent-0.lock        locked while somebody holds the slot
+//!   repository          the git directory these slots belong to
+//!   store/              a git directory without working files; holds the results if they are stored separately
+//!   scratch/            one temporary directory per operation
+//!   agent-0.lock        locked while the slot is in use
 //!   agent-0/tree/       what the agent sees, with its own `.git`
 //!   agent-0/git/        our git directory and index for the same files
-//!   agent-0/unfinished  what to keep the files under if nobody takes them
-//!   agent-0/notes/      what users of the slot leave for the next
+//!   agent-0/unfinished  the reference to store the files under if nobody commits them
+//!   agent-0/notes/      notes for the next user of the slot
 //!   check-0.lock, check-0/…
-//!   lost-0/             a slot whose unfinished files could not be taken, and why
+//!   lost-0/             a slot whose unfinished files could not be read, and why
 //! ```
 
-mod capture;
+mod changes;
 mod checkout;
-mod copying;
+mod copy_ignored;
 mod delivery;
-mod differences;
+mod disk_space;
 mod files;
 mod git;
-mod housekeeping;
-mod ignored;
-mod local;
-mod marks;
-mod merging;
+mod index;
+mod merge;
+mod partial_clone;
 mod pool;
-mod private;
-mod promised;
-mod reading;
-mod references;
+mod private_git_dir;
+mod prune;
+mod read;
+mod recovery;
+mod refs;
 mod repository;
-mod rescue;
 mod slot;
+mod slot_files;
 mod snapshot;
-mod space;
+mod untracked;
+mod working_tree;
+mod workspaces;
 
-pub use delivery::{Applied, Branch, Forwarded};
-pub use local::{LocalWorkspaces, Options, Placement};
-pub use references::Kept;
+pub use delivery::ApplyOutcome;
+pub use git::git_version;
+pub use refs::StoredRef;
+pub use workspaces::{GitWorkspaces, ResultStorage, WorkspaceOptions};

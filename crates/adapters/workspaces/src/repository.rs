@@ -1,25 +1,24 @@
-//! The user's repository: where its parts lie, and which of its settings decide what a file's content means.
+//! The user's repository: where its parts are, and which of its settings decide what a file's content means.
 //!
-//! Owns finding it from any directory inside it. Refuses a bare repository, which has no files to work on. Invariant:
-//! nothing here writes; whatever is read here was decided by the user, and no program named in it is started.
+//! Owns finding it from any directory in it, and saying why git does not use one. Refuses a bare repository, which has no
+//! files to work on. Invariant: nothing here writes, and no program that the user's configuration names is started.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
 
 use crate::files::io_error;
-use crate::git::{Git, Settings, records};
+use crate::git::{ConfigFiles, GitCommand, parse};
 
-/// Settings that decide how working files and contents correspond, and who commits. Everything else stays behind: a
-/// filter, a remote or a helper of the user's is never known to a slot.
-const CARRIED: &str = r"^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|excludesfile|attributesfile|bigfilethreshold|sharedrepository)|user\.(name|email)|extensions\.partialclone|remote\..*\.promisor)$";
+/// Settings that decide how working files and contents correspond, and who commits. Nothing else is known to a slot: no
+/// filter, no remote, no helper of the user's.
+const CARRIED_SETTINGS: &str = r"^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode|excludesfile|attributesfile|bigfilethreshold|sharedrepository)|user\.(name|email)|extensions\.partialclone|remote\..*\.promisor)$";
 
-/// What is asked about where the parts of a repository lie.
-const PLACES: [&[&str]; 6] = [
+/// Arguments of `rev-parse` for the paths in [`Repository`], in that order.
+const PATHS: [&[&str]; 6] = [
     &["--show-toplevel"],
     &["--absolute-git-dir"],
     &["--git-common-dir"],
@@ -28,7 +27,6 @@ const PLACES: [&[&str]; 6] = [
     &["--git-path", "info/exclude"],
 ];
 
-/// The user's repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Repository {
     /// The root of the working tree.
@@ -37,79 +35,82 @@ pub(crate) struct Repository {
     pub(crate) git_dir: PathBuf,
     /// What all working trees of the repository share.
     pub(crate) common_dir: PathBuf,
-    /// Where its objects lie.
     pub(crate) objects: PathBuf,
     /// The index of this working tree, which need not exist.
     pub(crate) index: PathBuf,
     /// Ignore patterns that are in no commit.
     pub(crate) excludes: PathBuf,
     /// `sha1` or `sha256`.
-    pub(crate) format: String,
-    /// The carried settings, by key, the one in force last.
+    pub(crate) object_format: String,
+    /// Keys and values; of two with one key the last is in force.
     settings: Vec<(String, Vec<u8>)>,
 }
 
-/// What the user has checked out.
+/// The commit that the user has checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CheckedOut {
-    /// The commit.
+pub(crate) struct HeadCommit {
     pub(crate) commit: CommitId,
-    /// Its tree.
     pub(crate) tree: TreeId,
 }
 
 impl Repository {
-    /// Finds the repository that a directory is part of.
+    /// Finds the repository that a directory is in.
     pub(crate) fn find(start: &Path) -> Result<Self, WorkspaceError> {
         let start = fs::canonicalize(start).map_err(io_error(start))?;
-        // Three questions at once, each a process: what else is asked is worth nothing where the first is answered no.
-        let (first, places, carried) = std::thread::scope(|scope| {
-            let places = scope.spawn(|| paths(&start, PLACES));
-            let carried = scope.spawn(|| ask_settings(&start, &["--get-regexp", CARRIED]));
-            let first = Git::new(Settings::Users, "rev-parse")
+        // Three processes at the same time. The answers of two are not used if the first says that there is none.
+        let (kind, paths, carried) = std::thread::scope(|scope| {
+            let paths = scope.spawn(|| ask_paths(&start, PATHS));
+            let carried = scope.spawn(|| ask_settings(&start, &["--get-regexp", CARRIED_SETTINGS]));
+            let kind = GitCommand::new(ConfigFiles::Users, "rev-parse")
                 .args(["--is-bare-repository", "--is-inside-work-tree", "--show-object-format"])
                 .current_dir(&start)
-                .end();
-            (first, places.join(), carried.join())
+                .output();
+            (kind, paths.join(), carried.join())
         });
-        let first = first?;
-        if first.code != Some(0) {
-            return Err(not_found(&start, first.message));
+        let kind = kind?;
+        if !kind.succeeded() {
+            return Err(not_found(&start, &kind.message));
         }
-        let said = String::from_utf8_lossy(&first.stdout).into_owned();
-        let mut words = said.split_ascii_whitespace();
+        let kind = kind.line();
+        let mut words = kind.split_ascii_whitespace();
         match (words.next(), words.next()) {
             (Some("false"), Some("true")) => {}
-            (Some("true"), _) => return Err(unusable(&start, "is a bare repository, which has no files")),
-            _ => return Err(unusable(&start, "lies inside a git directory, not in a working tree")),
+            (Some("true"), _) => {
+                let remedy = "make a working tree with `git worktree add` or `git clone`, and change to it";
+                return Err(no_working_tree(&start, "is in a bare repository", remedy));
+            }
+            _ => {
+                let remedy = "change to the working tree";
+                return Err(no_working_tree(&start, "is inside a git directory", remedy));
+            }
         }
-        let format = words.next().unwrap_or("sha1").to_string();
+        let object_format = words.next().unwrap_or("sha1").to_string();
         let [tree, git_dir, common_dir, objects, index, excludes] =
-            places.unwrap_or_else(|_| paths(&start, PLACES))?;
-        let carried = carried.unwrap_or_else(|_| ask_settings(&start, &["--get-regexp", CARRIED]))?;
-        let settings = read_settings(&tree, &carried)?;
-        Ok(Self { tree, git_dir, common_dir, objects, index, excludes, format, settings })
+            paths.unwrap_or_else(|_| ask_paths(&start, PATHS))?;
+        let carried =
+            carried.unwrap_or_else(|_| ask_settings(&start, &["--get-regexp", CARRIED_SETTINGS]))?;
+        let settings = with_absolute_paths(&tree, parse::config(&carried))?;
+        Ok(Self { tree, git_dir, common_dir, objects, index, excludes, object_format, settings })
     }
 
-    /// A git process over the user's own git directory and settings.
-    pub(crate) fn git(&self, subcommand: &'static str) -> Git {
-        Git::new(Settings::Users, subcommand).env("GIT_DIR", &self.git_dir).current_dir(&self.tree)
+    /// A git process over the user's own git directory and configuration.
+    pub(crate) fn git(&self, subcommand: &'static str) -> GitCommand {
+        GitCommand::new(ConfigFiles::Users, subcommand).env("GIT_DIR", &self.git_dir).current_dir(&self.tree)
     }
 
-    /// The carried settings of a section, without its name; of two with one name the last is in force.
+    /// The carried settings whose keys begin with `prefix`, without it; of two with one name the last is in force.
     pub(crate) fn settings_under<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a [u8])> {
         let named =
             move |(key, value): &'a (String, Vec<u8>)| Some((key.strip_prefix(prefix)?, value.as_slice()));
         self.settings.iter().filter_map(named)
     }
 
-    /// The value of a carried setting.
     fn setting(&self, key: &str) -> Option<&[u8]> {
         self.settings.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_slice())
     }
 
-    /// The remote that holds what a partial clone left out.
-    pub(crate) fn promisor(&self) -> Option<String> {
+    /// The remote from which a partial clone fetches missing objects.
+    pub(crate) fn promisor_remote(&self) -> Option<String> {
         let named = self.setting("extensions.partialclone").map(|name| String::from_utf8_lossy(name).into());
         named.or_else(|| {
             let mut remotes = self.settings.iter().filter(|(_, value)| value == b"true");
@@ -119,25 +120,23 @@ impl Repository {
     }
 
     /// What the user has checked out; `None` before the first commit.
-    pub(crate) fn head(&self) -> Result<Option<CheckedOut>, WorkspaceError> {
-        let ended = self.git("rev-parse").args(["-q", "HEAD^{commit}", "HEAD^{tree}"]).end()?;
-        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-        let mut words = said.split_ascii_whitespace().map(str::to_string);
-        Ok(match ended.code {
-            Some(0) => words
-                .next()
-                .zip(words.next())
-                .map(|(commit, tree)| CheckedOut { commit: CommitId(commit), tree: TreeId(tree) }),
-            Some(_) | None => None,
-        })
+    pub(crate) fn head(&self) -> Result<Option<HeadCommit>, WorkspaceError> {
+        let output = self.git("rev-parse").args(["-q", "HEAD^{commit}", "HEAD^{tree}"]).output()?;
+        if !output.succeeded() {
+            return Ok(None);
+        }
+        let line = output.line();
+        let mut words = line.split_ascii_whitespace().map(str::to_string);
+        let ids = words.next().zip(words.next());
+        Ok(ids.map(|(commit, tree)| HeadCommit { commit: CommitId(commit), tree: TreeId(tree) }))
     }
 }
 
-/// Asks for all paths at once; a path that holds a newline makes the answer ambiguous, and then each is asked alone.
-fn paths<const N: usize>(start: &Path, asked: [&[&str]; N]) -> Result<[PathBuf; N], WorkspaceError> {
+/// Asks for all paths at once. If one holds a newline, the answer is ambiguous, and each is asked for alone.
+fn ask_paths<const N: usize>(start: &Path, asked: [&[&str]; N]) -> Result<[PathBuf; N], WorkspaceError> {
     let ask = |arguments: &[&str]| {
-        let git = Git::new(Settings::Users, "rev-parse").arg("--path-format=absolute").args(arguments);
-        git.current_dir(start).run()
+        let git = GitCommand::new(ConfigFiles::Users, "rev-parse").arg("--path-format=absolute");
+        git.args(arguments).current_dir(start).run()
     };
     let together = ask(&asked.concat())?;
     let mut lines: Vec<Vec<u8>> = together.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
@@ -154,43 +153,90 @@ fn paths<const N: usize>(start: &Path, asked: [&[&str]; N]) -> Result<[PathBuf; 
     Ok(std::array::from_fn(|_| lines.next().unwrap_or_default()))
 }
 
-fn not_found(start: &Path, message: String) -> WorkspaceError {
-    // Git answers a damaged or distrusted repository as it answers none; a `.git` on the way up tells them apart.
-    let is_there = start.ancestors().any(|directory| directory.join(".git").symlink_metadata().is_ok());
-    if is_there {
-        return WorkspaceError::Git { command: "rev-parse".to_string(), message };
+/// How a user tells git to trust a directory. Fixpoint never does.
+const TRUST: &str = "git config --global --add safe.directory";
+
+/// Why git finds no repository that it would use. Only its message tells the reasons apart; it is in English, because
+/// git runs in the C locale.
+fn not_found(start: &Path, message: &str) -> WorkspaceError {
+    let first = message.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("fatal: ").unwrap_or(first);
+    if let Some(directory) = first.strip_prefix("detected dubious ownership in repository at ") {
+        // Git prints the whole command, with the directory quoted for a shell.
+        let printed = message.lines().map(str::trim).find(|line| line.starts_with(TRUST));
+        let command = printed.map_or_else(|| format!("{TRUST} {directory}"), str::to_string);
+        return WorkspaceError::UnusableRepository {
+            problem: format!("git refuses to use the repository at {directory}: another user owns it"),
+            remedy: format!("if you trust its content, run `{command}`"),
+        };
     }
-    WorkspaceError::NotARepository(start.to_path_buf())
+    if start.ancestors().any(|directory| directory.join(".git").symlink_metadata().is_ok()) {
+        return WorkspaceError::UnusableRepository {
+            problem: format!("git cannot use the repository around {}: {first}", start.display()),
+            remedy: "`git status` says more".to_string(),
+        };
+    }
+    WorkspaceError::UnusableRepository {
+        problem: format!("{} is not inside a git repository", start.display()),
+        remedy: "change to one, or create one with `git init`".to_string(),
+    }
 }
 
-fn unusable(start: &Path, why: &str) -> WorkspaceError {
-    let message = format!("{} {why}; start in a clone with a working tree", start.display());
-    WorkspaceError::Git { command: "rev-parse".to_string(), message }
+fn no_working_tree(start: &Path, why: &str, remedy: &str) -> WorkspaceError {
+    WorkspaceError::UnusableRepository {
+        problem: format!("{} {why}, not in a working tree", start.display()),
+        remedy: remedy.to_string(),
+    }
 }
 
+/// A setting that does not exist prints nothing and is no error.
 fn ask_settings(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
-    let git = Git::new(Settings::Users, "config").arg("-z").args(arguments).current_dir(directory);
-    git.end().map(|ended| ended.stdout)
+    let git = GitCommand::new(ConfigFiles::Users, "config").arg("-z").args(arguments);
+    git.current_dir(directory).output().map(|output| output.stdout)
 }
 
-fn read_settings(tree: &Path, carried: &[u8]) -> Result<Vec<(String, Vec<u8>)>, WorkspaceError> {
-    let mut settings = records::settings(carried);
+/// Paths in settings may begin with `~` and be relative to the user's tree; ours is another one.
+fn with_absolute_paths(
+    tree: &Path,
+    mut settings: Vec<(String, Vec<u8>)>,
+) -> Result<Vec<(String, Vec<u8>)>, WorkspaceError> {
     for (key, value) in &mut settings {
-        // A path may begin with a home directory's abbreviation and be relative to the user's tree.
         if (key == "core.excludesfile" || key == "core.attributesfile") && !value.is_empty() {
             let expanded = ask_settings(tree, &["--type=path", "--get", key])?;
             let expanded = expanded.split(|byte| *byte == 0).next().unwrap_or_default();
-            *value = tree.join(std::ffi::OsStr::from_bytes(expanded)).into_os_string().into_vec();
+            *value = tree.join(OsStr::from_bytes(expanded)).into_os_string().into_vec();
         }
     }
     Ok(settings)
 }
 
-/// What a file of the repository holds; `None` where there is none.
-pub(crate) fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error(path)(error)),
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_repository_of_another_user_is_refused_with_the_command_that_trusts_it() {
+        let root = tempfile::tempdir().unwrap();
+        let rows = [("plain name", "own", ""), ("name with a space", "their own", "'")];
+        for (row, name, quote) in rows {
+            let directory = root.path().canonicalize().unwrap().join(name);
+            let git = |arguments: &[&str]| {
+                let mut git = Command::new("git");
+                // A second user would need root; git's own tests pretend as well.
+                git.args(arguments).env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1").env("LC_ALL", "C");
+                git.output().unwrap()
+            };
+            let path = directory.to_str().unwrap();
+            assert!(git(&["init", "-q", path]).status.success(), "{row}");
+            let printed = git(&["-C", path, "rev-parse", "--is-bare-repository"]).stderr;
+            let error = not_found(&directory, &String::from_utf8_lossy(&printed)).to_string();
+            let expected = format!(
+                "git refuses to use the repository at '{path}': another user owns it; \
+                 if you trust its content, run `{TRUST} {quote}{path}{quote}`"
+            );
+            assert_eq!(error, expected, "{row}");
+        }
     }
 }

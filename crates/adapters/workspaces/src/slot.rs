@@ -1,182 +1,176 @@
-//! One slot: brought to a commit, handed out, its tree taken.
+//! One slot: a commit is checked out, the slot is used, its files are committed.
 //!
-//! Owns two git directories of the slot: the one the agent sees (`tree/.git`, made anew for every use) and ours
-//! (`git`), beside the working files and never named to the agent. Refuses to learn anything from the agent's: what it
-//! committed, stashed, rebased or deleted there makes no difference. Invariant: after `prepare` the working files are
-//! those of the commit, and beside them only files that it ignores.
+//! Owns two git directories: the one that the agent sees (`tree/.git`, new for every use) and ours (`git`), next to the
+//! working files and never named to the agent. Refuses to rely on the agent's: whatever it committed, stashed, rebased
+//! or deleted there makes no difference. Invariant: after `prepare` the working files are those of the commit, plus
+//! files that it ignores.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use fixpoint_ports::{CommitId, IgnoredFile, Slot, TakenTree, WorkspaceError};
+use fixpoint_ports::{CommitId, CommittedTree, Slot, UntrackedFile, WorkspaceError};
 
 use crate::checkout::Checkout;
-use crate::files::{as_path, ensure_directory, io_error, make_directory, remove, take_back_permissions};
-use crate::local::Inner;
-use crate::marks::{self, Mark};
-use crate::pool::Place;
-use crate::private::{Head, write_git_dir};
-use crate::rescue::rescue;
+use crate::files::{as_path, create_directory, ensure_directory, remove, restore_permissions};
+use crate::index::copy_index;
+use crate::pool::LockedSlot;
+use crate::private_git_dir::{Head, write_git_dir};
+use crate::recovery::recover;
+use crate::slot_files::{self, UnfinishedMarker};
+use crate::workspaces::Inner;
 
-/// A private working directory at a commit.
 #[derive(Debug)]
-pub(crate) struct LocalSlot {
-    place: Place,
+pub(crate) struct GitSlot {
+    slot: LockedSlot,
     checkout: Checkout,
 }
 
-impl LocalSlot {
-    /// Brings a locked place to a commit, building it anew as far as it is broken. What nobody took from it before is
-    /// kept first, and the mark of the new user is the last thing that is written.
+impl GitSlot {
+    /// Checks out a commit in a slot, rebuilding as much of the slot as is broken. Unfinished work of its last user is
+    /// stored first; the marker of the new user is written last.
     pub(crate) fn prepare(
         inner: &Arc<Inner>,
-        place: Place,
+        slot: LockedSlot,
         at: &CommitId,
-        mark: Option<&Mark>,
+        marker: Option<&UnfinishedMarker>,
     ) -> Result<Self, WorkspaceError> {
-        rescue(inner, &place)?;
-        inner.fetch_promised(at)?;
-        let checkout = Checkout::new(Arc::clone(inner), &place.directory, at.clone());
-        let mut slot = Self { place, checkout };
-        if !slot.checkout.has_tree() {
+        recover(inner, &slot)?;
+        inner.fetch_missing_objects(at)?;
+        let checkout = Checkout::new(Arc::clone(inner), &slot.directory, at.clone());
+        let mut prepared = Self { slot, checkout };
+        if !prepared.checkout.has_tree() {
             inner.require_space(at)?;
-            marks::forget_notes(&slot.place.directory)?;
+            slot_files::delete_notes(&prepared.slot.directory)?;
         }
-        slot.switch()
-            .or_else(|error| slot.again(error, Self::forget_index))
-            .or_else(|error| slot.again(error, Self::forget_everything))?;
-        // Only a tree that declares submodules is asked for them.
-        if slot.checkout.view.tree.join(".gitmodules").is_file() {
-            slot.checkout.find_submodules()?;
+        prepared
+            .check_out()
+            .or_else(|error| prepared.retry(error, Self::delete_our_git_dir))
+            .or_else(|error| prepared.retry(error, Self::delete_everything))?;
+        // Without this file there are no submodules, and a process is saved.
+        if prepared.checkout.view.tree.join(".gitmodules").is_file() {
+            prepared.checkout.find_submodules()?;
         }
-        slot.empty_submodules()?;
-        if let Some(mark) = mark {
-            mark.write(&slot.place.directory)?;
+        prepared.empty_submodules()?;
+        if let Some(marker) = marker {
+            marker.write(&prepared.slot.directory)?;
         }
-        Ok(slot)
+        Ok(prepared)
     }
 
-    /// Tries once more after a remedy, if a remedy can help.
-    fn again(
+    /// Applies a remedy and tries again, if the error may be due to the slot.
+    fn retry(
         &self,
         error: WorkspaceError,
         remedy: impl FnOnce(&Self) -> Result<(), WorkspaceError>,
     ) -> Result<(), WorkspaceError> {
         match error {
             WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => {
-                remedy(self).and_then(|()| self.switch())
+                remedy(self).and_then(|()| self.check_out())
             }
-            WorkspaceError::NotARepository(_)
-            | WorkspaceError::Empty
+            WorkspaceError::UnusableGit { .. }
+            | WorkspaceError::UnusableRepository { .. }
             | WorkspaceError::NoSuchCommit(_)
-            | WorkspaceError::NoSpace(_)
-            | WorkspaceError::Busy(_)
-            | WorkspaceError::Cancelled
-            | WorkspaceError::BadName(_)
+            | WorkspaceError::InvalidName(_)
             | WorkspaceError::TooLarge { .. }
-            | WorkspaceError::Unreadable { .. }
-            | WorkspaceError::NoGit(_) => Err(error),
+            | WorkspaceError::NoSpace(_)
+            | WorkspaceError::AllInUse(_)
+            | WorkspaceError::Cancelled => Err(error),
         }
     }
 
-    /// Our index is the first thing to distrust; caches survive.
-    fn forget_index(&self) -> Result<(), WorkspaceError> {
+    /// The first remedy: caches of the agent stay.
+    fn delete_our_git_dir(&self) -> Result<(), WorkspaceError> {
         self.checkout.inner.tree_of(&self.checkout.base)?;
-        take_back_permissions(&self.checkout.view.tree);
+        restore_permissions(&self.checkout.view.tree);
         remove(&self.checkout.view.git_dir)
     }
 
-    fn forget_everything(&self) -> Result<(), WorkspaceError> {
-        remove(&self.place.directory)?;
+    fn delete_everything(&self) -> Result<(), WorkspaceError> {
+        remove(&self.slot.directory)?;
         self.checkout.inner.require_space(&self.checkout.base)
     }
 
-    /// Makes the working files those of the base, and the agent's repository a new one.
-    fn switch(&self) -> Result<(), WorkspaceError> {
-        make_directory(&self.place.directory)?;
-        ensure_directory(&self.checkout.view.tree)?;
+    /// Writes the files of the base, deletes all others that it does not ignore, and makes a new repository for the
+    /// agent.
+    fn check_out(&self) -> Result<(), WorkspaceError> {
+        let Checkout { view, base, .. } = &self.checkout;
+        create_directory(&self.slot.directory)?;
+        ensure_directory(&view.tree)?;
         self.checkout.write_our_git_dir()?;
-        let theirs = self.checkout.view.tree.join(".git");
-        let removed = std::thread::scope(|scope| {
-            // What the last agent had in its repository may be large; it goes while the files are written.
-            let removal = scope.spawn(|| remove(&theirs));
-            let switched =
-                self.checkout.view.git("read-tree").args(["--reset", "-u", &self.checkout.base.0]).run();
-            let removed = removal.join().unwrap_or(Ok(()));
-            switched.and(removed)
-        });
-        removed?;
+        let agents_git_dir = view.tree.join(".git");
         std::thread::scope(|scope| {
-            // Only now are the ignore rules those of the new commit. Git itself never enters the `.git` at the root.
-            let cleaning = scope.spawn(|| self.checkout.view.git("clean").args(["-ffdq"]).run());
-            let written = self.write_their_git_dir(&theirs);
+            // The last agent's repository may be large, so it is deleted at the same time.
+            let removal = scope.spawn(|| remove(&agents_git_dir));
+            let written = view.git("read-tree").args(["--reset", "-u", &base.0]).run();
+            let removed = removal.join().unwrap_or(Ok(()));
+            written.and(removed)
+        })?;
+        std::thread::scope(|scope| {
+            // The ignore rules are those of the new commit only now. Git never enters the `.git` at the root.
+            let cleaning = scope.spawn(|| view.git("clean").args(["-ffdq"]).run());
+            let written = self.write_agents_git_dir(&agents_git_dir);
             let cleaned = cleaning.join().unwrap_or_else(|_| Ok(Vec::new()));
             cleaned.and(written)
         })
     }
 
-    /// An ordinary repository at the base, with an index that knows the files already.
-    fn write_their_git_dir(&self, path: &Path) -> Result<(), WorkspaceError> {
-        write_git_dir(
-            path,
-            &self.checkout.inner.repository,
-            &self.checkout.inner.store,
-            Head::Agents(&self.checkout.base),
-        )?;
-        let index = path.join("index");
-        std::fs::copy(self.checkout.view.index(), &index).map(drop).map_err(io_error(&index))
+    /// An ordinary repository at the base. With a copy of our index its git need not read the files again.
+    fn write_agents_git_dir(&self, path: &Path) -> Result<(), WorkspaceError> {
+        let Checkout { inner, view, base, .. } = &self.checkout;
+        write_git_dir(path, &inner.repository, &inner.objects, Head::AgentBranch(base))?;
+        copy_index(&view.index(), &path.join("index")).map(drop)
     }
 
-    /// What an earlier user of the slot put where submodules belong is no part of the commit.
+    /// Deletes what an earlier user of the slot left in directories of submodules: it is no part of the commit.
     fn empty_submodules(&self) -> Result<(), WorkspaceError> {
         for path in &self.checkout.submodules {
-            let place = self.checkout.view.tree.join(as_path(path));
-            let is_empty = place.read_dir().map(|mut entries| entries.next().is_none()).unwrap_or(true);
+            let directory = self.checkout.view.tree.join(as_path(path));
+            let is_empty = directory.read_dir().map(|mut entries| entries.next().is_none()).unwrap_or(true);
             if !is_empty {
-                remove(&place)?;
-                make_directory(&place)?;
+                remove(&directory)?;
+                create_directory(&directory)?;
             }
         }
         Ok(())
     }
 }
 
-impl Slot for LocalSlot {
+impl Slot for GitSlot {
     fn directory(&self) -> &Path {
         &self.checkout.view.tree
     }
 
-    fn take(&mut self, reference: &str, message: &str) -> Result<TakenTree, WorkspaceError> {
+    fn commit(&mut self, reference: &str, message: &str) -> Result<CommittedTree, WorkspaceError> {
         let Checkout { inner, base, .. } = &self.checkout;
         let tree = self.checkout.tree()?;
-        let commit = inner.commit(&tree, Some(base), message)?;
-        inner.keep_newest(reference, &commit, &tree)?;
+        let commit = inner.commit_tree(&tree, Some(base), message)?;
+        inner.store_newest(reference, &commit, &tree)?;
         self.abandon();
-        Ok(TakenTree { commit, tree })
+        Ok(CommittedTree { commit, tree })
     }
 
     fn abandon(&mut self) {
-        // A mark that stays only makes the next user of the slot keep what nobody needs.
-        drop(Mark::remove(&self.place.directory));
+        // If the marker stays, the next user of the slot only stores what nobody needs.
+        drop(UnfinishedMarker::remove(&self.slot.directory));
     }
 
     fn note(&self, name: &str) -> Option<Vec<u8>> {
-        marks::note(&self.place.directory, name)
+        slot_files::note(&self.slot.directory, name)
     }
 
     fn set_note(&self, name: &str, content: &[u8]) -> Result<(), WorkspaceError> {
-        marks::set_note(&self.place.directory, name, content)
+        slot_files::set_note(&self.slot.directory, name, content)
     }
 
-    fn ignored(&self, wanted: &dyn Fn(&[u8]) -> bool) -> Result<Vec<IgnoredFile>, WorkspaceError> {
-        self.checkout.ignored(wanted)
+    fn untracked_files(&self, wanted: &dyn Fn(&[u8]) -> bool) -> Result<Vec<UntrackedFile>, WorkspaceError> {
+        self.checkout.untracked_files(wanted)
     }
 }
 
-impl Drop for LocalSlot {
+impl Drop for GitSlot {
     fn drop(&mut self) {
         // Before the others are woken.
-        drop(self.place.lock.unlock());
-        self.checkout.inner.freed.notify_all();
+        drop(self.slot.lock.unlock());
+        self.checkout.inner.slot_freed.notify_all();
     }
 }

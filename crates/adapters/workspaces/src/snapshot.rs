@@ -1,86 +1,102 @@
-//! The user's tree as a commit, without touching index, working tree, stash or branches.
+//! The user's working tree as a commit, without touching index, working tree, stash or branches.
 //!
-//! Owns the copy of the user's index that makes this fast: only what differs from it is read. Refuses to run the
-//! user's filters: a pointer of large-file storage that is unchanged stays the pointer that the index names.
+//! Owns the copy of the user's index that makes this fast: only files that differ from it are read. Refuses to run the
+//! user's filters: an unchanged pointer file of Git LFS stays the pointer file.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixpoint_ports::{CommitId, Snapshot, SnapshotOrigin, TreeId, WorkspaceError};
 
-use crate::capture::{Ground, capture};
-use crate::files::{io_error, write};
-use crate::local::Inner;
-use crate::private::{Head, View, write_git_dir};
-use crate::repository::{CheckedOut, read_optional};
+use crate::files::{io_error, read_optional, write};
+use crate::git::GitCommand;
+use crate::index::{copy_index, date_back};
+use crate::private_git_dir::{Head, WorkTreeView, write_git_dir};
+use crate::repository::HeadCommit;
+use crate::working_tree::{TreeOwner, write_tree};
+use crate::workspaces::Inner;
+
+/// The user's working tree seen through a copy of the index.
+pub(crate) struct UsersTreeView {
+    pub(crate) view: WorkTreeView,
+    /// The modification time of the user's own index.
+    index_modified: SystemTime,
+}
 
 impl Inner {
     pub(crate) fn snapshot(&self, reference: &str) -> Result<Snapshot, WorkspaceError> {
         let scratch = self.scratch()?;
         let head = self.repository.head()?;
-        let view = self.users_view(scratch.path(), head.as_ref())?;
-        let snapshot = self.snapshot_with(&view, head)?;
-        self.keep(reference, &snapshot.commit)?;
+        let users = self.users_tree_view(scratch.path(), head.as_ref())?;
+        let snapshot = self.snapshot_of(&users, head)?;
+        self.store_ref(reference, &snapshot.commit)?;
         Ok(snapshot)
     }
 
-    /// Takes the snapshot into the index of a view, which afterwards knows the state of every working file.
-    pub(crate) fn snapshot_with(
+    /// The snapshot as a commit. Afterwards the index of the view matches the working files.
+    pub(crate) fn snapshot_of(
         &self,
-        view: &View,
-        head: Option<CheckedOut>,
+        UsersTreeView { view, index_modified }: &UsersTreeView,
+        head: Option<HeadCommit>,
     ) -> Result<Snapshot, WorkspaceError> {
-        let tree = capture(view, Ground::Users, &[], head.as_ref().map(|head| &head.tree))?;
+        let tree = write_tree(view, TreeOwner::User, &[], head.as_ref().map(|head| &head.tree))?;
+        // The user may go on editing, so files that are not older than the user's index must be compared again.
+        date_back(&view.index(), *index_modified)?;
         match head {
-            Some(CheckedOut { commit, tree: committed }) if committed == tree => {
+            Some(HeadCommit { commit, tree: committed }) if committed == tree => {
                 Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
             }
-            Some(CheckedOut { commit, .. }) => self.working_tree(tree, Some(&commit)),
-            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(WorkspaceError::Empty),
-            None => self.working_tree(tree, None),
+            Some(HeadCommit { commit, .. }) => self.commit_working_tree(tree, Some(&commit)),
+            None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(empty_repository()),
+            None => self.commit_working_tree(tree, None),
         }
     }
 
-    fn working_tree(&self, tree: TreeId, parent: Option<&CommitId>) -> Result<Snapshot, WorkspaceError> {
-        let commit = self.commit(&tree, parent, "Fixpoint: the working tree as it was\n")?;
+    fn commit_working_tree(
+        &self,
+        tree: TreeId,
+        parent: Option<&CommitId>,
+    ) -> Result<Snapshot, WorkspaceError> {
+        let commit = self.commit_tree(&tree, parent, "Fixpoint: snapshot of the working tree\n")?;
         Ok(Snapshot { commit, tree, origin: SnapshotOrigin::WorkingTree })
     }
 
-    /// A view of the user's working tree with a copy of the index.
-    pub(crate) fn users_view(
+    /// A view of the user's working tree with a copy of the index, in a directory for this operation.
+    pub(crate) fn users_tree_view(
         &self,
         scratch: &Path,
-        head: Option<&CheckedOut>,
-    ) -> Result<View, WorkspaceError> {
-        let repository = &self.repository;
-        let view = View {
+        head: Option<&HeadCommit>,
+    ) -> Result<UsersTreeView, WorkspaceError> {
+        let view = WorkTreeView {
             git_dir: scratch.join("git"),
-            tree: repository.tree.clone(),
-            objects: self.store.objects.clone(),
+            tree: self.repository.tree.clone(),
+            objects: self.objects.clone(),
         };
         let head = head.map_or(Head::Unborn, |head| Head::Detached(&head.commit));
-        write_git_dir(&view.git_dir, repository, &self.store, head)?;
+        write_git_dir(&view.git_dir, &self.repository, &self.objects, head)?;
         self.exclude_slots(&view)?;
-        self.copy_index(&view.git_dir)?;
-        Ok(view)
+        let index_modified = self.copy_users_index(&view)?;
+        Ok(UsersTreeView { view, index_modified })
     }
 
-    /// Copies the index, and the files beside it that a split index is made of: git dates those when it reads them.
-    fn copy_index(&self, into: &Path) -> Result<(), WorkspaceError> {
+    /// Copies the index and the files that a split index consists of: git would touch the originals when reading them.
+    fn copy_users_index(&self, view: &WorkTreeView) -> Result<SystemTime, WorkspaceError> {
         let index = &self.repository.index;
+        let modified = copy_index(index, &view.index())?;
         let directory = index.parent().unwrap_or(index);
         for entry in directory.read_dir().map_err(io_error(directory))?.flatten() {
             let name = entry.file_name();
-            if name == "index" || name.as_bytes().starts_with(b"sharedindex.") {
-                let copy = into.join(&name);
-                std::fs::copy(entry.path(), &copy).map_err(io_error(&copy))?;
+            if name.as_bytes().starts_with(b"sharedindex.") {
+                copy_index(&entry.path(), &view.git_dir.join(&name))?;
             }
         }
-        Ok(())
+        // Older than any file. Git takes an index from the second 0 for one whose time is unknown.
+        Ok(modified.unwrap_or(UNIX_EPOCH + Duration::from_secs(1)))
     }
 
-    /// Slots that lie inside the working tree are no part of it.
-    fn exclude_slots(&self, view: &View) -> Result<(), WorkspaceError> {
+    /// Leaves out slots that are inside the user's working tree.
+    fn exclude_slots(&self, view: &WorkTreeView) -> Result<(), WorkspaceError> {
         let root = self.pool.parent().unwrap_or(&self.pool);
         let Ok(inside) = root.strip_prefix(&self.repository.tree) else { return Ok(()) };
         let path = view.git_dir.join("info/exclude");
@@ -98,37 +114,51 @@ impl Inner {
 
     pub(crate) fn resolve(&self, revision: &str, reference: &str) -> Result<Snapshot, WorkspaceError> {
         let commit = self.commit_of(revision)?;
-        self.fetch_promised(&commit)?;
+        self.fetch_missing_objects(&commit)?;
         let tree = self.tree_of(&commit)?;
-        self.keep(reference, &commit)?;
+        self.store_ref(reference, &commit)?;
         Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
     }
 
-    /// Refuses a commit that does not exist and, where none is named, a repository without anything in it.
-    pub(crate) fn require(&self, revision: Option<&str>) -> Result<(), WorkspaceError> {
+    pub(crate) fn require_base(&self, revision: Option<&str>) -> Result<(), WorkspaceError> {
         if let Some(revision) = revision {
             return self.commit_of(revision).map(drop);
         }
-        let head = self.repository.git("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).end()?;
+        let head =
+            self.repository.git("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).output()?;
         let listed = ["-z", "--cached", "--others", "--exclude-standard"];
-        if head.code != Some(0) && self.repository.git("ls-files").args(listed).run()?.is_empty() {
-            return Err(WorkspaceError::Empty);
+        if !head.succeeded() && self.repository.git("ls-files").args(listed).run()?.is_empty() {
+            return Err(empty_repository());
         }
         Ok(())
     }
 
     fn commit_of(&self, revision: &str) -> Result<CommitId, WorkspaceError> {
-        let name = || format!("{revision}^{{commit}}");
-        let ask =
-            |git: crate::git::Git| git.args(["--verify", "--quiet", "--end-of-options"]).arg(name()).end();
-        let mut ended = ask(self.repository.git("rev-parse"))?;
-        if ended.code != Some(0) {
-            // Results that are kept apart are known only there.
-            ended = ask(self.object_git("rev-parse"))?;
+        let resolve = |git: GitCommand| {
+            let git = git.args(["--verify", "--quiet", "--end-of-options"]);
+            git.arg(format!("{revision}^{{commit}}")).output()
+        };
+        let mut output = resolve(self.repository.git("rev-parse"))?;
+        if !output.succeeded() {
+            // Results that are stored separately are known only there.
+            output = resolve(self.object_git("rev-parse"))?;
         }
-        if ended.code != Some(0) {
-            return Err(WorkspaceError::NoSuchCommit(revision.to_string()));
+        if output.succeeded() {
+            return Ok(CommitId(output.line()));
         }
-        Ok(CommitId(String::from_utf8_lossy(ended.stdout.trim_ascii()).into_owned()))
+        Err(match revision {
+            "HEAD" => WorkspaceError::UnusableRepository {
+                problem: "the repository has no commits".to_string(),
+                remedy: "make a first commit".to_string(),
+            },
+            _ => WorkspaceError::NoSuchCommit(revision.to_string()),
+        })
+    }
+}
+
+fn empty_repository() -> WorkspaceError {
+    WorkspaceError::UnusableRepository {
+        problem: "the repository has no commits and no files".to_string(),
+        remedy: "add a file first".to_string(),
     }
 }

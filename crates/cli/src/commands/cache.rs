@@ -1,31 +1,27 @@
-//! `fixpoint cache`: the plans that are kept for goals to come.
+//! `fixpoint cache`: the plan cache.
 
-use fixpoint_consult::PlanMemory;
+use fixpoint_consult::PlanCache;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{CacheArguments, CacheCommand};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
-pub(crate) fn run(
-    arguments: &CacheArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let settings = surroundings.configuration(&arguments.set)?.settings.planning.cache;
-    let directory = Repository::look(surroundings)?.home.memory().join("plans");
-    let memory = PlanMemory::new(&directory);
+pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let settings = app.configuration(&arguments.set)?.settings.planning.cache;
+    let directory = Repository::look(app)?.state.memory().join("plans");
+    let cache = PlanCache::new(&directory);
     match &arguments.command {
         CacheCommand::Stats { json } => {
-            let statistics = memory.statistics(&settings);
+            let stats = cache.stats(&settings);
             match Form::from(*json) {
                 Form::Json => output.json(&json!({
                     "enabled": settings.enabled,
-                    "plans": statistics.plans,
-                    "expired": statistics.expired,
-                    "bytes": statistics.bytes,
+                    "plans": stats.plans,
+                    "expired": stats.expired,
+                    "bytes": stats.bytes,
                     "max_entries": settings.max_entries,
                     "ttl": settings.ttl,
                     "directory": directory.to_string_lossy(),
@@ -33,22 +29,26 @@ pub(crate) fn run(
                 Form::Text => {
                     let state = if settings.enabled { "on" } else { "off" };
                     output.line(&format!(
-                        "plan cache {state}: {} plans ({} too old), {} bytes, at most {} for {} s",
-                        statistics.plans,
-                        statistics.expired,
-                        statistics.bytes,
-                        settings.max_entries,
+                        "plan cache {state}: {} ({} expired), {} bytes; limits: {}, {} s",
+                        plans(stats.plans),
+                        stats.expired,
+                        stats.bytes,
+                        plans(u64::from(settings.max_entries)),
                         settings.ttl
                     ))?;
-                    output.line(&format!("in {}", directory.display()))
+                    output.line(&format!("directory: {}", directory.display()))
                 }
             }
         }
         CacheCommand::Clear => {
-            let cleared = memory
+            let removed = cache
                 .clear()
                 .map_err(|error| Failure::Unwritable { path: error.path, source: error.source })?;
-            output.line(&format!("{cleared} plans removed"))
+            output.line(&format!("{} removed", plans(removed)))
         }
     }
+}
+
+fn plans(count: u64) -> String {
+    if count == 1 { "1 plan".to_string() } else { format!("{count} plans") }
 }

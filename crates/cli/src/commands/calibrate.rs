@@ -1,14 +1,14 @@
-//! `fixpoint calibrate`: how much a judge's scores scatter, measured on purpose.
+//! `fixpoint calibrate`: measures how much a judge's scores of the same plan vary.
 //!
-//! A few fixed plans are scored several times each; only the scatter within a plan counts. What is learned is kept for
-//! this repository, and every later comparison of plans uses it.
+//! A few fixed plans are scored several times each; only the variation within a plan counts. The result is stored for this
+//! repository, and every later comparison of plans uses it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{AnswerForm, Cancel, Message, Model, ModelRequest};
+use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_prompts::{Given, TokenBudget, read, render};
+use fixpoint_prompts::{Attachments, TokenBudget, read, render};
 use fixpoint_vocabulary::ask::{About, Ask, Draft, Material, Role};
 use fixpoint_vocabulary::documents::Document;
 use fixpoint_vocabulary::settings::ModelSettings;
@@ -16,56 +16,54 @@ use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::{Redactor, Score};
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::CalibrateArguments;
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
-use crate::judges;
+use crate::judge_noise;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
-use crate::staff::{advisers, model_surroundings};
-use crate::surroundings::Surroundings;
 
 const PLANS: &str = include_str!("../../calibration/plans.json");
 
 pub(crate) fn run(
     arguments: &CalibrateArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let settings = surroundings.configuration(&arguments.set)?.settings.models;
-    let repository = Repository::look(surroundings)?;
+    let settings = app.configuration(&arguments.set)?.settings.models;
+    let repository = Repository::look(app)?;
     let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
-        .map_err(|error| Failure::Unavailable(format!("this program cannot be started again: {error}")))?;
-    let around = model_surroundings(surroundings, &settings, Arc::new(processes), None);
-    let (models, named) =
-        advisers(&settings, &around).map_err(|error| Failure::Unavailable(error.to_string()))?;
+        .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
+    let environment = model_environment(app, &settings, Arc::new(processes), None);
+    let (models, settings) =
+        models_by_role(&settings, &environment).map_err(|error| Failure::Unavailable(error.to_string()))?;
     let Some(judge) = models.get(&Role::Judge) else {
-        return Err(Failure::Unavailable("no model plays the judge; see `fixpoint doctor`".into()));
+        return Err(Failure::Unavailable(
+            "there is no model for the role `judge`; see `fixpoint doctor`".into(),
+        ));
     };
     let plans: Vec<Draft> = serde_json::from_str(PLANS)
-        .map_err(|error| Failure::Internal(format!("the plans to calibrate with: {error}")))?;
+        .map_err(|error| Failure::Internal(format!("the built-in plans for calibration: {error}")))?;
     let mut usage = Usage::default();
     let mut scores: Vec<Vec<Score>> = Vec::new();
     for (number, plan) in plans.iter().enumerate() {
         let mut of_plan = Vec::new();
         for sample in 1..=arguments.samples {
-            let score = scored(&**judge, plan, sample, &named, &mut usage)?;
-            let words = score.map_or_else(|| "no score".to_string(), |score| format!("{:.0}", score.get()));
-            surroundings.notices.say(&format!(
-                "plan {} of {}, sample {sample}: {words}",
-                number + 1,
-                plans.len()
-            ));
+            let score = score(&**judge, plan, sample, &settings, &mut usage)?;
+            let shown = score.map_or_else(|| "no score".to_string(), |score| format!("{:.0}", score.get()));
+            app.notices.say(&format!("plan {} of {}, sample {sample}: {shown}", number + 1, plans.len()));
             of_plan.extend(score);
         }
         scores.push(of_plan);
     }
-    judges::observe(&repository, &named.judge, &scores)
-        .map_err(|source| Failure::Unwritable { path: repository.home.memory(), source })?;
-    let sigma = judges::sigma(&repository, &named.judge);
+    judge_noise::add(&repository, &settings.judge, &scores)
+        .map_err(|source| Failure::Unwritable { path: repository.state.memory(), source })?;
+    let sigma = judge_noise::sigma(&repository, &settings.judge);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
-            "judge": named.judge,
+            "judge": settings.judge,
             "scores": scores,
             "sigma": sigma.map(|sigma| sigma.estimate),
             "n": sigma.map(|sigma| sigma.n),
@@ -75,19 +73,19 @@ pub(crate) fn run(
         }))?,
         Form::Text => match sigma {
             Some(sigma) => output.line(&format!(
-                "{}: scores of the same plan scatter by {:.1} points ({} degrees of freedom, all measurements of this \
-                 repository together)",
-                named.judge, sigma.estimate, sigma.n
+                "{}: scores of the same plan vary by {:.1} points (standard deviation; {} degrees of freedom, all \
+                 measurements of this repository)",
+                settings.judge, sigma.estimate, sigma.n
             ))?,
-            None => output.line(&format!("{}: no plan got two scores, so nothing was learned", named.judge))?,
+            None => output.line(&format!("{}: no plan got two scores, so nothing could be measured", settings.judge))?,
         },
     }
-    // A judge that gives no scores is a fact about it, not a success.
+    // A judge that gives no scores cannot be used to compare plans.
     Ok(if sigma.is_some() { 0 } else { 7 })
 }
 
-/// One score of a plan; `None` where the answer holds none.
-fn scored(
+/// One score of a plan; `None` where the answer has none.
+fn score(
     judge: &dyn Model,
     plan: &Draft,
     sample: u32,
@@ -102,17 +100,19 @@ fn scored(
         ..Material::default()
     };
     let ask = Ask { material, ..Ask::new(About::JudgePlan { revision: 0, sample }) };
-    let prompt = render(&ask, &Given::default(), TokenBudget::new(u64::from(settings.max_prompt_tokens)));
+    let budget = TokenBudget::new(u64::from(settings.max_prompt_tokens));
+    let prompt = render(&ask, &Attachments::default(), budget)
+        .map_err(|error| Failure::Internal(format!("the built-in plans for calibration: {error}")))?;
     let request = ModelRequest {
         system: prompt.system,
         messages: vec![Message::User(prompt.user)],
         tools: Vec::new(),
-        form: AnswerForm::Json { name: prompt.form_name.to_string(), schema: prompt.schema },
+        format: AnswerFormat::Json { name: prompt.format_name.to_string(), schema: prompt.schema },
         max_output_tokens: settings.max_output_tokens,
         deadline: Duration::from_secs(u64::from(settings.timeout)),
     };
-    let reply = judge.ask(&request, &Cancel::default(), &mut |_| {}).map_err(|unanswered| {
-        Failure::Unavailable(Redactor::default().redact(&unanswered.error.to_string()).to_string())
+    let reply = judge.ask(&request, &Cancel::default(), &mut |_| {}).map_err(|failure| {
+        Failure::Unavailable(Redactor::default().redact(&failure.error.to_string()).to_string())
     })?;
     *usage += reply.usage;
     match read(&ask.about, &reply.text) {

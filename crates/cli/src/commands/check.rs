@@ -1,38 +1,39 @@
-//! `fixpoint check`: the working tree beside a commit, judged as an attempt would be, without an agent.
+//! `fixpoint check`: the working tree compared with a commit, judged like the attempt of an agent.
 
 use std::sync::Arc;
 
-use fixpoint_decide::convergence::Outcome;
+use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOrder;
-use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_engine::{Desk, Engine, FORMAT, Opening, Recorded};
+use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt, TestEdits};
+use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{FailureLine, Story, explain};
-use fixpoint_vocabulary::Cause;
+use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskHistory, TaskView, explain, texts};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
+use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
+use fixpoint_vocabulary::{Cause, Lang};
 use serde::Serialize;
 
 use super::outcome::exit_code;
+use crate::app_context::AppContext;
 use crate::arguments::CheckArguments;
-use crate::evidence::{Evidence, settings_with};
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::{Around, Seat, WallClock};
-use crate::surroundings::Surroundings;
+use crate::selected_checks::{self, SelectedChecks};
+use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
+use crate::text_layout::wrap;
 
-/// The exit code where something is new.
-const SOMETHING_NEW: u8 = 3;
+/// The exit code if there are new failures.
+const NEW_FAILURES: u8 = 3;
 
-/// What a comparison came to.
 #[derive(Debug, Serialize)]
-struct Compared {
+struct Comparison {
     base: String,
-    /// Whether nothing stands in the way.
     ok: bool,
-    /// Why it could not be told, if it could not.
+    /// Why the checks could not be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
     new: Vec<FailureLine>,
@@ -41,175 +42,210 @@ struct Compared {
     newly_flaky: Vec<String>,
     vanished: Vec<String>,
     scope_violations: Vec<String>,
-    /// Whether the tree differs from the base at all.
+    /// Whether the working tree differs from the base.
     changed: bool,
 }
 
-pub(crate) fn run(
-    arguments: &CheckArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let loaded = surroundings.configuration(&arguments.evidence.set)?;
-    let mut settings = settings_with(loaded.settings, &arguments.evidence);
+pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let loaded = app.configuration(&arguments.evidence.set)?;
+    let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
-    let repository = Repository::open(surroundings, &settings)?;
+    let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
-    let evidence = evidence(arguments, &mut settings, &repository, surroundings)?;
+    let selected = select_checks(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = evidence.order(&settings, test_edits);
+    let order = selected.order(&settings, test_edits);
     let brief = Brief {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: fixpoint_vocabulary::Redacted::default(),
         agent: Vec::new(),
-        checks: evidence.checks,
+        checks: selected.checks,
         base: BaseOrder::Revision(arguments.base.clone()),
         settings,
-        delivery: Delivery::Branch,
+        delivery: Delivery::Nothing,
     };
-    let opening =
-        Opening { format: FORMAT, at: WallClock.now_ms(), order: RunOrder::given(order), brief: Some(brief) };
-    let recorded = compare(opening, &repository, surroundings)?;
-    tell(arguments, &recorded, surroundings, output)
+    let opening = JournalHeader {
+        format: FORMAT,
+        at: WallClock.now_ms(),
+        order: RunOrder::given(order),
+        brief: Some(brief),
+    };
+    let folded = compare(opening, &repository, app)?;
+    tell(arguments, folded.view(), app, output)
 }
 
-/// Every check is a guard here: it is compared, not demanded.
-fn evidence(
+/// Every check is a guard here: it is compared, and need not pass.
+fn select_checks(
     arguments: &CheckArguments,
     settings: &mut Settings,
     repository: &Repository,
-    surroundings: &Surroundings,
-) -> Result<Evidence, Failure> {
-    let typed = Evidence::typed(&[], &arguments.evidence, &repository.directory)?;
-    let mut evidence = match typed.or_else(|| Evidence::configured(settings)) {
-        Some(evidence) => evidence,
-        None => Evidence::found(repository, settings, surroundings.notices)?,
-    };
-    evidence.implied_goals = ImpliedGoals::None;
-    for placed in &mut evidence.checks {
+    app: &AppContext,
+) -> Result<SelectedChecks, Failure> {
+    let selected = SelectedChecks::select(&[], &arguments.evidence, settings, repository, app)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    selected.implied_goals = ImpliedGoals::None;
+    for placed in &mut selected.checks {
         placed.check.kind = CheckKind::Guard;
     }
-    Ok(evidence)
+    Ok(selected)
 }
 
-/// Judges the working tree as the one attempt of a task that nobody will resume.
-fn compare(
-    opening: Opening,
-    repository: &Repository,
-    surroundings: &Surroundings,
-) -> Result<Recorded, Failure> {
-    let around = Around { surroundings, repository, screen: surroundings.screen };
+/// Judges the working tree as the only attempt of a task that is not stored.
+fn compare(header: JournalHeader, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
+    let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
-        .map_err(|error| Failure::Internal(format!("a journal in memory: {error}")))?;
+        .map_err(|error| Failure::Internal(format!("cannot create a journal in memory: {error}")))?;
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
-    let seat = Seat { run: None, blobs: Arc::clone(&blobs) };
-    let recorded = Recorded { opening: opening.clone(), records: Vec::new() };
-    let driven = around.drive(&seat, recorded, |executor| {
-        let desk = Desk { journal, blobs, clock: Arc::new(WallClock) };
-        Engine::begin(desk, executor, opening)
+    let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
+    let start = RunStart { header: header.clone(), history: None, artifacts: None };
+    let outcome = session.drive(&storage, start, |executor| {
+        let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
+        Engine::begin(deps, executor, header)
     });
-    let forgotten = seat.forget(repository);
-    let driven = driven?;
-    forgotten.map(|()| driven.recorded)
+    let forgotten = storage.forget(repository);
+    let outcome = outcome?;
+    forgotten.map(|()| outcome.folded)
 }
 
 fn tell(
     arguments: &CheckArguments,
-    recorded: &Recorded,
-    surroundings: &Surroundings,
+    view: RunView<'_>,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let story = Story::of(recorded);
-    let Some((task, last)) = story.iterations().last() else {
-        let told = explain(recorded, &story, surroundings.lang);
-        let cause = story.cause().unwrap_or(Cause::Stopped);
-        if Form::from(arguments.json) == Form::Json {
-            output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
-                "evidence": told.evidence, "next": told.next }))?;
-        } else {
-            // What to do next speaks of runs, and this is none.
-            for line in std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first()) {
-                output.line(line)?;
-            }
-        }
-        return Ok(exit_code(cause));
+    let Some((task, last)) = view.iterations().last() else {
+        return not_compared(arguments, view, app, output);
     };
-    let judged = &last.judged;
-    if judged.attempt.outcome == Outcome::Infra {
-        output.line(
-            "the checks could not run: is there space, is a lock of theirs taken, are the services up?",
-        )?;
-        return Ok(exit_code(Cause::Infrastructure));
+    if last.judged.attempt.outcome == AttemptOutcome::Infra {
+        return could_not_run(arguments, app, output);
     }
-    let base_tree = story.base().map(|base| &base.tree.0);
-    let changed = judged.attempt.tree.as_ref() != base_tree;
-    let (known, flaky) = if changed {
-        (judged.seen.known.clone(), judged.seen.flaky.clone())
-    } else {
-        // Nothing was compared: what fails is what failed.
-        task.known_at_base()
-    };
-    let name = |line: &FailureLine| line.test.clone().unwrap_or_else(|| line.fingerprint.clone());
-    let is_new = |line: &&FailureLine| {
-        !line.fingerprint.starts_with("vanished:") && !judged.seen.newly_flaky.contains(&name(line))
-    };
-    let all: Vec<FailureLine> = judged.failures.iter().map(FailureLine::from).collect();
-    let compared = Compared {
-        base: arguments.base.clone(),
-        ok: !changed || story.cause() == Some(Cause::Done),
-        cause: story
-            .cause()
-            .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
-        new: if changed { all.iter().filter(is_new).cloned().collect() } else { Vec::new() },
-        known: known.into_iter().collect(),
-        flaky: flaky.into_iter().collect(),
-        newly_flaky: judged.seen.newly_flaky.iter().cloned().collect(),
-        vanished: judged.seen.vanished.iter().cloned().collect(),
-        scope_violations: judged.outside.clone(),
-        changed,
-    };
+    let comparison = compared(arguments, view, task, &last.judged);
     match Form::from(arguments.json) {
-        Form::Json => output.json(&compared)?,
-        Form::Text => lines(&compared, output)?,
+        Form::Json => output.json(&comparison)?,
+        Form::Text => lines(&comparison, app.lang).iter().try_for_each(|line| output.line(line))?,
     }
-    Ok(match (compared.ok, compared.cause) {
+    Ok(match (comparison.ok, comparison.cause) {
         (true, _) => 0,
         (false, Some(cause)) => exit_code(cause),
-        (false, None) => SOMETHING_NEW,
+        (false, None) => NEW_FAILURES,
     })
 }
 
-fn lines(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
-    output.line(&format!(
-        "{} new, {} known, {} flaky, {} vanished (beside {})",
-        compared.new.len(),
-        compared.known.len(),
-        compared.flaky.len() + compared.newly_flaky.len(),
-        compared.vanished.len(),
-        compared.base
-    ))?;
-    if !compared.changed {
-        output.line(&format!(
-            "the tree is as at {}; name another commit to compare with: --base",
-            compared.base
-        ))?;
+/// The checks at the base could not be used, or the comparison was stopped.
+fn not_compared(
+    arguments: &CheckArguments,
+    view: RunView<'_>,
+    app: &AppContext,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let told = explain(view, app.lang);
+    let cause = view.cause().unwrap_or(Cause::Stopped);
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
+            "evidence": told.evidence, "next": told.next }))?,
+        Form::Text => {
+            // Only the first next step: the others are about runs, and this is none.
+            let lines = std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first());
+            let mut wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
+            wrapped.try_for_each(|line| output.line(&line))?;
+        }
     }
-    for failure in &compared.new {
+    Ok(exit_code(cause))
+}
+
+fn could_not_run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let cause = Cause::Infrastructure;
+    let what = say(
+        app.lang,
+        "the checks could not run; check disk space, lock files and the services they need",
+        "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
+    );
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
+        Form::Text => output.line(&what)?,
+    }
+    Ok(exit_code(cause))
+}
+
+fn compared(
+    arguments: &CheckArguments,
+    view: RunView<'_>,
+    task: &TaskHistory,
+    judged: &JudgedAttempt,
+) -> Comparison {
+    let base_tree = view.base().map(|base| &base.tree.0);
+    let changed = judged.attempt.tree.as_ref() != base_tree;
+    let (known, flaky) = if changed {
+        (judged.comparison.known.clone(), judged.comparison.flaky.clone())
+    } else {
+        // Nothing was compared: everything that fails, failed before.
+        view.task(&task.id).map(TaskView::known_at_base).unwrap_or_default()
+    };
+    // Vanished and newly flaky tests are listed by themselves.
+    let is_new = |failure: &&ReportedFailure| {
+        !matches!(failure.id(), FailureId::Vanished(_))
+            && !judged.comparison.newly_flaky.contains(failure.id())
+    };
+    let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
+    Comparison {
+        base: arguments.base.clone(),
+        ok: !changed || view.cause() == Some(Cause::Done),
+        cause: view
+            .cause()
+            .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
+        new: if changed {
+            judged.failures.iter().filter(is_new).map(FailureLine::from).collect()
+        } else {
+            Vec::new()
+        },
+        known: listed(&known),
+        flaky: listed(&flaky),
+        newly_flaky: listed(&judged.comparison.newly_flaky),
+        vanished: texts(&judged.comparison.vanished).into_iter().collect(),
+        scope_violations: judged.outside.clone(),
+        changed,
+    }
+}
+
+fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
+    let Comparison { base, new, known, flaky, newly_flaky, vanished, scope_violations, .. } = comparison;
+    let (of_new, of_known, of_vanished) = (new.len(), known.len(), vanished.len());
+    let of_flaky = flaky.len() + newly_flaky.len();
+    let mut lines = vec![say(
+        lang,
+        format!(
+            "{of_new} new, {of_known} known, {of_flaky} flaky, {of_vanished} vanished (compared with {base})"
+        ),
+        format!("新規{of_new}件、既知{of_known}件、不安定{of_flaky}件、消失{of_vanished}件（{base} と比較）"),
+    )];
+    if !comparison.changed {
+        lines.push(say(
+            lang,
+            format!("no changes since {base}; --base compares with another commit"),
+            format!("{base} からの変更はありません。別のコミットと比較するには --base を指定してください"),
+        ));
+    }
+    lines.extend(new.iter().map(|failure| {
         let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
-        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
         let said = failure.message.lines().next().unwrap_or_default();
-        output.line(&format!("new: {name}{place}: {said}"))?;
-    }
-    for (names, word) in [
-        (&compared.newly_flaky, "newly flaky, which blocks"),
-        (&compared.vanished, "vanished"),
-        (&compared.scope_violations, "outside the scope"),
-        (&compared.flaky, "flaky"),
-        (&compared.known, "known"),
+        let (at, ja_at) = failure
+            .place
+            .as_ref()
+            .map(|place| (format!(" at {place}"), format!("（{place}）")))
+            .unwrap_or_default();
+        say(lang, format!("new: {name}{at}: {said}"), format!("新規: {name}{ja_at}: {said}"))
+    }));
+    for (names, en, ja) in [
+        (newly_flaky, "newly flaky (counts as new)", "新たに不安定（新規扱い）"),
+        (vanished, "vanished", "消失"),
+        (scope_violations, "out of scope", "範囲外"),
+        (flaky, "flaky", "不安定"),
+        (known, "known", "既知"),
     ] {
-        names.iter().try_for_each(|name| output.line(&format!("{word}: {name}")))?;
+        let word = say(lang, en, ja);
+        lines.extend(names.iter().map(|name| format!("{word}: {name}")));
     }
-    Ok(())
+    lines
 }

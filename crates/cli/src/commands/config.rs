@@ -1,42 +1,38 @@
-//! `fixpoint config`: what is in force, where it comes from, and what is wrong with it.
+//! `fixpoint config`: prints the effective settings, where each comes from, and all errors.
 
-use fixpoint_config::{Loaded, Setting, Shape, reference_markdown};
+use fixpoint_config::{Loaded, Schema, Setting, reference_markdown};
 use fixpoint_vocabulary::settings::Settings;
+use fixpoint_vocabulary::{Text, counted};
 use serde_json::{Map, Value, json};
 
+use crate::app_context::AppContext;
 use crate::arguments::{ConfigArguments, ConfigCommand};
 use crate::failure::Failure;
 use crate::output::{Output, complain};
-use crate::surroundings::Surroundings;
 
-/// How much is said about each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Values,
-    Origins,
+    ValuesAndOrigins,
 }
 
-pub(crate) fn run(
-    arguments: &ConfigArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let configuration = || surroundings.configuration(&arguments.set);
+pub(crate) fn run(arguments: &ConfigArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let configuration = || app.configuration(&arguments.set);
     match &arguments.command {
         ConfigCommand::Show { key, origin, json } => {
             let loaded = configuration()?;
             warn(&loaded);
-            let detail = if *origin { Detail::Origins } else { Detail::Values };
+            let detail = if *origin { Detail::ValuesAndOrigins } else { Detail::Values };
             let settings = selected(&loaded, key.as_deref())?;
             if *json { show_json(&settings, detail, output) } else { show_lines(&settings, detail, output) }
         }
         ConfigCommand::Validate { json: false } => {
             let loaded = configuration()?;
             warn(&loaded);
-            output.line(&summary(&loaded))
+            output.say(&summary(&loaded))
         }
         ConfigCommand::Validate { json: true } => validate_json(configuration(), output),
-        ConfigCommand::Schema => output.pretty_json(Shape::of::<Settings>().published()),
+        ConfigCommand::Schema => output.pretty_json(Schema::of::<Settings>().as_json()),
         ConfigCommand::Reference => output.text(&reference_markdown()),
     }
 }
@@ -57,7 +53,7 @@ fn selected<'a>(loaded: &'a Loaded, key: Option<&str>) -> Result<Vec<(&'a str, &
     let settings: Vec<_> = all.filter(|(path, _)| is_wanted(path)).collect();
     match key {
         Some(key) if settings.is_empty() => Err(Failure::BadInput(format!(
-            "there is no setting `{key}`; `fixpoint config show` lists them all"
+            "unknown setting `{key}`; `fixpoint config show` lists all settings"
         ))),
         Some(_) | None => Ok(settings),
     }
@@ -70,7 +66,7 @@ fn show_lines(settings: &[(&str, &Setting)], detail: Detail, output: &mut Output
     for (line, (_, setting)) in lines.iter().zip(settings) {
         match detail {
             Detail::Values => output.line(line)?,
-            Detail::Origins => output.line(&format!("{line:width$}  # {}", setting.origin))?,
+            Detail::ValuesAndOrigins => output.line(&format!("{line:width$}  # {}", setting.origin))?,
         }
     }
     Ok(())
@@ -79,25 +75,29 @@ fn show_lines(settings: &[(&str, &Setting)], detail: Detail, output: &mut Output
 fn show_json(settings: &[(&str, &Setting)], detail: Detail, output: &mut Output) -> Result<(), Failure> {
     let entry = |setting: &Setting| match detail {
         Detail::Values => setting.value.clone(),
-        Detail::Origins => json!({ "value": setting.value, "origin": setting.origin.to_string() }),
+        Detail::ValuesAndOrigins => json!({ "value": setting.value, "origin": setting.origin.to_string() }),
     };
     let map: Map<String, Value> =
         settings.iter().map(|(path, setting)| (path.to_string(), entry(setting))).collect();
     output.pretty_json(&map)
 }
 
-fn summary(loaded: &Loaded) -> String {
+fn summary(loaded: &Loaded) -> Text {
     let explicit = loaded.origins.keys().filter(|path| loaded.is_explicit(path)).count();
-    let warnings = loaded.warnings.len();
-    format!("valid: {} settings, {explicit} set explicitly, warnings: {warnings}", loaded.origins.len())
+    let (all, warnings) = (loaded.origins.len(), loaded.warnings.len());
+    Text::new(
+        format!(
+            "valid: {explicit} of {} set explicitly, {}",
+            counted(all, "setting"),
+            counted(warnings, "warning")
+        ),
+        format!("有効: 設定 {all} 件のうち {explicit} 件を明示的に指定、警告 {warnings} 件"),
+    )
 }
 
 fn validate_json(loaded: Result<Loaded, Failure>, output: &mut Output) -> Result<(), Failure> {
     match loaded {
-        Ok(loaded) => {
-            let warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-            output.json(&json!({ "valid": true, "errors": [], "warnings": warnings }))
-        }
+        Ok(loaded) => output.json(&json!({ "valid": true, "errors": [], "warnings": loaded.warnings })),
         Err(Failure::Configuration(errors)) => {
             let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
             output.json(&json!({ "valid": false, "errors": list, "warnings": [] }))?;

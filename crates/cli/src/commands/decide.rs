@@ -1,5 +1,5 @@
-//! `fixpoint decide KIND`: reads questions, has them answered by the very functions the engine uses, writes the
-//! answers. It adds nothing but reading and writing.
+//! `fixpoint decide KIND`: reads questions, computes the answers with the functions that the engine uses, and prints
+//! them.
 
 pub(crate) mod kinds;
 
@@ -16,7 +16,7 @@ use crate::arguments::DecideArguments;
 use crate::failure::Failure;
 use crate::output::{Output, complain};
 
-/// More than any batch needs; keeps a runaway producer from filling the memory.
+/// More than any batch needs; endless input must not fill the memory.
 const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn run(arguments: &DecideArguments, output: &mut Output) -> Result<(), Failure> {
@@ -40,7 +40,7 @@ fn read(arguments: &DecideArguments) -> Result<Vec<u8>, Failure> {
             if stdin.is_terminal() {
                 let kind = arguments.kind.name();
                 complain(&format!(
-                    "reading a question from the terminal; `fixpoint decide {kind} --example` prints one"
+                    "reading the question from the terminal; `fixpoint decide {kind} --example` prints an example"
                 ));
             }
             bounded(stdin.lock()).map_err(Failure::NoInput)
@@ -60,7 +60,7 @@ fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
 
 /// Answers one question, or an array of them. An error is one line that names the field.
 pub(crate) fn answer(kind: Kind, input: &[u8], lang: Lang) -> Result<Value, String> {
-    // Some editors begin a file with a byte order mark, which is not part of it.
+    // Some editors write a byte order mark, which is not part of the JSON.
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input);
     let question: Node = serde_json::from_slice(input).map_err(|error| not_json(&error, input))?;
     let decider = kind.decider();
@@ -88,7 +88,7 @@ fn not_json(error: &serde_json::Error, input: &[u8]) -> String {
     if input.iter().all(u8::is_ascii_whitespace) {
         "no input: expected a question in JSON (`--example` prints one)".to_string()
     } else {
-        format!("not readable as JSON: {error}")
+        format!("invalid JSON: {error}")
     }
 }
 

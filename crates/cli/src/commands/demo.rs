@@ -1,10 +1,8 @@
-//! `fixpoint demo`: the whole process on a bundled sample, a loop, or single decisions, told so that a newcomer learns
-//! from them what the product does.
+//! `fixpoint demo`: a complete run on a bundled sample, two loops, or single decisions, explained for newcomers.
 //!
-//! Every scene about a decision asks the real one the question that `fixpoint decide KIND --example` prints, and shows
-//! the answer.
+//! A scene about a decision computes the real answer to the question that `fixpoint decide KIND --example` prints.
 
-mod looping;
+mod loop_demo;
 mod scenes;
 mod whole;
 
@@ -14,36 +12,31 @@ use serde_json::json;
 use self::scenes::{SCENES, Scene};
 use self::whole::Keeping;
 use super::decide;
+use crate::app_context::AppContext;
 use crate::arguments::DemoArguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::surroundings::Surroundings;
 
-/// The name of the demo of a whole run.
 const WHOLE: &str = "whole";
-/// The name of the demo that runs a loop.
 const LOOP: &str = "loop";
-/// The name of all scenes about decisions.
 const DECISIONS: &str = "decisions";
 
-pub(crate) fn run(
-    arguments: &DemoArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &DemoArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     if arguments.list {
         return list(output).map(|()| 0);
     }
     let name = arguments.scene.as_deref().unwrap_or(WHOLE);
     if name == WHOLE {
         let keeping = if arguments.keep { Keeping::Everything } else { Keeping::Nothing };
-        return whole::run(arguments.json.into(), keeping, surroundings, output);
+        return whole::run(arguments.json.into(), keeping, app, output);
     }
     if arguments.keep {
-        return Err(Failure::BadInput(format!("--keep is for the demo `{WHOLE}`; `{name}` keeps nothing")));
+        return Err(Failure::BadInput(format!(
+            "--keep works only with the demo `{WHOLE}`, not with `{name}`"
+        )));
     }
     if name == LOOP {
-        return looping::run(arguments.json.into(), surroundings, output).map(|()| 0);
+        return loop_demo::run(arguments.json.into(), app, output).map(|()| 0);
     }
     decisions(name, arguments, output).map(|()| 0)
 }
@@ -57,7 +50,7 @@ fn decisions(name: &str, arguments: &DemoArguments, output: &mut Output) -> Resu
         if arguments.json {
             output.json(&json!({ "scene": scene.name, "question": question, "answer": answer }))?;
         } else {
-            tell(scene, &(scene.show)(&question, &answer), output)?;
+            print(scene, &(scene.show)(&question, &answer), output)?;
         }
     }
     if !arguments.json && name == DECISIONS {
@@ -72,15 +65,12 @@ fn list(output: &mut Output) -> Result<(), Failure> {
         (
             WHOLE,
             Text::new(
-                "a whole run, from a vague goal to a branch, live; this is what `fixpoint demo` shows",
-                "曖昧な目標からブランチまでの実行全体、実演（`fixpoint demo` の既定）",
+                "a complete run, from an unclear goal to a branch (the default)",
+                "曖昧な目標からブランチまでの実行全体（既定）",
             ),
         ),
-        (
-            LOOP,
-            Text::new("two loops with scripted agents, live", "台本どおりのエージェントによるループ、実演"),
-        ),
-        (DECISIONS, Text::new("all decisions below, one after another", "以下の判定をすべて順に")),
+        (LOOP, Text::new("two loops with scripted agents", "台本どおりに動くエージェントの2つのループ")),
+        (DECISIONS, Text::new("all decisions below, one after the other", "以下の判定すべて")),
     ];
     for (name, what) in demos {
         output.line(&format!("{name:10}  {}", what.in_lang(lang)))?;
@@ -100,12 +90,12 @@ fn chosen(name: &str) -> Result<Vec<&'static Scene>, Failure> {
         None => {
             let own = [WHOLE, LOOP, DECISIONS].into_iter();
             let names: Vec<&str> = own.chain(SCENES.iter().map(|scene| scene.name)).collect();
-            Err(Failure::BadInput(format!("there is no demo `{name}`; there are: {}", names.join(", "))))
+            Err(Failure::BadInput(format!("unknown demo `{name}`; available: {}", names.join(", "))))
         }
     }
 }
 
-fn tell(scene: &Scene, shown: &[String], output: &mut Output) -> Result<(), Failure> {
+fn print(scene: &Scene, shown: &[String], output: &mut Output) -> Result<(), Failure> {
     let lang = output.lang();
     output.line(&format!("── {} ──", (scene.title)().in_lang(lang)))?;
     output.say(&(scene.story)())?;
@@ -122,8 +112,8 @@ fn tell(scene: &Scene, shown: &[String], output: &mut Output) -> Result<(), Fail
 
 fn epilogue(output: &mut Output) -> Result<(), Failure> {
     output.say(&Text::new(
-        "These were the product's own decisions, asked from outside; `fixpoint decide --help` has them all.",
-        "以上はすべて製品自身の判定です。一覧は `fixpoint decide --help` を参照してください。",
+        "These answers were computed by Fixpoint's own code. `fixpoint decide --help` lists all decisions.",
+        "以上の答えはすべて Fixpoint 自身のコードで計算したものです。判定の一覧は `fixpoint decide --help` にあります。",
     ))
 }
 

@@ -1,169 +1,205 @@
-//! `fixpoint doctor`: whether everything that is needed is here, and what to do about what is not.
+//! `fixpoint doctor`: checks the setup and says what to do about each problem.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_models::{Sight, Thoroughness, detect};
-use fixpoint_ports::{Cancel, ExitCause, Invocation, Limits, Processes, Program, Stdin, Workspaces};
+use fixpoint_config::Loaded;
+use fixpoint_models::{Availability, DetectMode, detect};
+use fixpoint_ports::{
+    Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
+};
 use fixpoint_processes::SupervisedProcesses;
-use fixpoint_project::agents;
+use fixpoint_project::installed_agents;
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
+use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::SUPERVISE;
-use crate::staff::{advisers, model_surroundings};
-use crate::surroundings::Surroundings;
 
-/// How something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    Good,
+enum Status {
+    #[serde(rename = "good")]
+    Ok,
+    #[serde(rename = "warning")]
     Warning,
-    Bad,
+    #[serde(rename = "bad")]
+    Error,
 }
 
-/// One thing that was looked at.
+/// The result of one check of the setup.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: &'static str,
-    state: State,
+    #[serde(rename = "state")]
+    status: Status,
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
 }
 
 impl Finding {
-    fn good(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, state: State::Good, found: found.into(), remedy: None }
+    fn ok(what: &'static str, found: impl Into<String>) -> Self {
+        Self { what, status: Status::Ok, found: found.into(), remedy: None }
     }
 
-    fn warning(what: &'static str, found: impl Into<String>, remedy: &str) -> Self {
-        Self { what, state: State::Warning, found: found.into(), remedy: Some(remedy.to_string()) }
+    fn warning(what: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what, status: Status::Warning, found: found.into(), remedy: Some(remedy.into()) }
     }
 
-    fn bad(what: &'static str, found: impl Into<String>, remedy: &str) -> Self {
-        Self { what, state: State::Bad, found: found.into(), remedy: Some(remedy.to_string()) }
+    fn error(what: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what, status: Status::Error, found: found.into(), remedy: Some(remedy.into()) }
+    }
+
+    /// One line for each line of text, below each other in columns.
+    fn lines(&self) -> Vec<String> {
+        let mark = match self.status {
+            Status::Ok => "ok",
+            Status::Warning => "warning",
+            Status::Error => "error",
+        };
+        let remedy = self.remedy.iter().map(|remedy| format!("→ {remedy}"));
+        let text = self.found.lines().map(ToString::to_string).chain(remedy);
+        let labels = std::iter::once((mark, self.what)).chain(std::iter::repeat(("", "")));
+        text.zip(labels).map(|(text, (mark, what))| format!("{mark:7} {what:14} {text}")).collect()
     }
 }
 
-pub(crate) fn run(
-    arguments: &DoctorArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let mut findings = vec![git(surroundings)];
-    let loaded = surroundings.configuration(&SetArguments { sets: Vec::new() });
-    findings.push(match &loaded {
-        Ok(loaded) => Finding::good("configuration", format!("{} checks", loaded.settings.checks.len())),
-        Err(error) => {
-            Finding::bad("configuration", error.to_string(), "correct it, then `fixpoint config validate`")
-        }
-    });
+pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let git = git(app);
+    let has_git = git.status == Status::Ok;
+    let loaded = app.configuration(&SetArguments { sets: Vec::new() });
+    let mut findings = vec![git, configuration(&loaded)];
     let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
-    findings.extend(repository(surroundings, &settings));
-    findings.push(supervisor(surroundings));
-    findings.push(agents_found(surroundings));
-    findings.push(models_found(surroundings, &settings));
+    if has_git {
+        findings.extend(repository(app, &settings));
+    }
+    findings.push(supervisor(app));
+    findings.push(agents_found(app));
+    findings.push(models_found(app, &settings));
     findings.push(sandbox(settings.sandbox));
-    let is_bad = findings.iter().any(|finding| finding.state == State::Bad);
+    let has_error = findings.iter().any(|finding| finding.status == Status::Error);
     match Form::from(arguments.json) {
-        Form::Json => output.json(&json!({ "ok": !is_bad, "findings": findings }))?,
+        Form::Json => output.json(&json!({ "ok": !has_error, "findings": findings }))?,
         Form::Text => {
-            for finding in &findings {
-                let mark = match finding.state {
-                    State::Good => "ok     ",
-                    State::Warning => "warning",
-                    State::Bad => "BAD    ",
-                };
-                output.line(&format!("{mark} {:14} {}", finding.what, finding.found))?;
-                if let Some(remedy) = &finding.remedy {
-                    output.line(&format!("        {:14} → {remedy}", ""))?;
-                }
-            }
+            let mut lines = findings.iter().flat_map(Finding::lines);
+            lines.try_for_each(|line| output.line(line.trim_end()))?;
         }
     }
-    Ok(if is_bad { 7 } else { 0 })
+    Ok(if has_error { 7 } else { 0 })
 }
 
-/// The models that were found, and which would be asked. Keys are named by their variable, never shown.
-fn models_found(surroundings: &Surroundings, settings: &Settings) -> Finding {
+fn git(app: &AppContext) -> Finding {
+    let path = app.program("git").map(|path| format!(" ({})", path.display())).unwrap_or_default();
+    match fixpoint_workspaces::git_version() {
+        Ok(version) => Finding::ok("git", format!("{version}{path}")),
+        Err(WorkspaceError::UnusableGit { problem, remedy }) => {
+            Finding::error("git", format!("{problem}{path}"), remedy)
+        }
+        Err(error) => Finding::error("git", error.to_string(), "reinstall git"),
+    }
+}
+
+fn configuration(loaded: &Result<Loaded, Failure>) -> Finding {
+    match loaded {
+        Ok(loaded) => Finding::ok(
+            "configuration",
+            match loaded.settings.checks.len() {
+                0 => "valid; no checks configured".to_string(),
+                1 => "valid; 1 check configured".to_string(),
+                number => format!("valid; {number} checks configured"),
+            },
+        ),
+        Err(error) => Finding::error(
+            "configuration",
+            error.to_string(),
+            "correct the file, then run `fixpoint config validate`",
+        ),
+    }
+}
+
+/// The models that were found, and which would be used. Keys are named by their variable, never shown.
+fn models_found(app: &AppContext, settings: &Settings) -> Finding {
     let processes = match SupervisedProcesses::by_this_program([SUPERVISE.into()]) {
         Ok(processes) => processes,
-        Err(error) => return Finding::bad("models", error.to_string(), "reinstall fixpoint"),
+        Err(error) => return Finding::error("models", error.to_string(), "reinstall fixpoint"),
     };
-    let around = model_surroundings(surroundings, &settings.models, Arc::new(processes), None);
-    let detected = detect(&settings.models, &around, Thoroughness::Everything);
-    let named = |finding: &fixpoint_models::Finding| match &finding.sight {
-        Sight::Found { model } => Some(format!("{model} ({})", finding.by)),
-        Sight::Unusable { why } => Some(format!("{} cannot be used: {why}", finding.what)),
-        Sight::Missing => None,
+    let around = model_environment(app, &settings.models, Arc::new(processes), None);
+    let detected = detect(&settings.models, &around, DetectMode::All);
+    let named = |candidate: &fixpoint_models::Candidate| match &candidate.availability {
+        Availability::Found { model } => Some(format!("{model} ({})", candidate.source)),
+        Availability::Unusable { reason } => Some(format!("{} cannot be used: {reason}", candidate.name)),
+        Availability::Missing => None,
     };
-    let found: Vec<String> = detected.findings.iter().filter_map(named).collect();
-    match advisers(&settings.models, &around) {
+    let found: Vec<String> = detected.candidates.iter().filter_map(named).collect();
+    match models_by_role(&settings.models, &around) {
         Ok((_, models)) => {
             let roles = format!("planner {}, judge {}", models.planner, models.judge);
             let found =
                 if found.is_empty() { String::new() } else { format!("; found {}", found.join(", ")) };
-            Finding::good("models", format!("{roles}{found}"))
+            Finding::ok("models", format!("{roles}{found}"))
         }
         Err(error) => {
-            let remedy = "`fixpoint loop` needs none; for `run` and `plan`: set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
-                          another key, start Ollama, llama.cpp or LM Studio, or install claude or codex";
-            Finding::warning("models", error.to_string().replace('\n', "; "), remedy)
+            let remedy = "only `fixpoint run` and `fixpoint plan` need a model";
+            Finding::warning("models", error.to_string(), remedy)
         }
     }
 }
 
-fn git(surroundings: &Surroundings) -> Finding {
-    match surroundings.program("git") {
-        Some(path) => Finding::good("git", path.display().to_string()),
-        None => Finding::bad("git", "not found on the PATH", "install git"),
-    }
-}
-
-fn repository(surroundings: &Surroundings, settings: &Settings) -> Vec<Finding> {
-    let repository = match Repository::open(surroundings, settings) {
+fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
+    let repository = match Repository::open(app, settings) {
         Ok(repository) => repository,
+        Err(Failure::Workspace(WorkspaceError::UnusableRepository { problem, remedy })) => {
+            return vec![Finding::error("repository", problem, remedy)];
+        }
         Err(error) => {
-            let remedy = "change to a git repository, or `git init`";
-            return vec![Finding::bad("repository", error.to_string(), remedy)];
+            let remedy = "run fixpoint in a git repository that you can read and write";
+            return vec![Finding::error("repository", error.to_string(), remedy)];
         }
     };
     let mut findings = vec![
-        Finding::good("repository", repository.root().display().to_string()),
-        Finding::good("workspaces", repository.workspaces.pool().display().to_string()),
+        Finding::ok("repository", repository.root().display().to_string()),
+        Finding::ok("workspaces", repository.workspaces.pool().display().to_string()),
     ];
-    findings.push(match std::fs::create_dir_all(repository.home.runs()) {
-        Ok(()) => Finding::good("runs", repository.home.runs().display().to_string()),
-        Err(error) => {
-            Finding::bad("runs", error.to_string(), "make the directory writable, or set XDG_STATE_HOME")
-        }
+    findings.push(match std::fs::create_dir_all(repository.state.runs()) {
+        Ok(()) => Finding::ok("runs", repository.state.runs().display().to_string()),
+        Err(error) => Finding::error(
+            "runs",
+            format!("{}: {error}", repository.state.runs().display()),
+            "make the directory writable, or set XDG_STATE_HOME",
+        ),
     });
-    match repository.workspaces.rescue() {
-        Ok(rescue) if rescue.lost.is_empty() => {}
-        Ok(rescue) => {
-            let places: Vec<String> =
-                rescue.lost.iter().map(|lost| lost.directory.display().to_string()).collect();
+    match repository.workspaces.recover() {
+        Ok(recovery) if recovery.unrecovered.is_empty() => {}
+        Ok(recovery) => {
+            let directories: Vec<String> =
+                recovery.unrecovered.iter().map(|lost| lost.directory.display().to_string()).collect();
             findings.push(Finding::warning(
                 "lost work",
-                format!("a workspace could not be read: {}", places.join(", ")),
-                "look through it; `fixpoint gc` removes it by age",
+                format!(
+                    "the work of an interrupted run could not be recovered from {}",
+                    directories.join(", ")
+                ),
+                "copy what you need out of it; `fixpoint gc` deletes it later",
             ));
         }
-        Err(error) => findings.push(Finding::warning("lost work", error.to_string(), "see the message")),
+        Err(error) => findings.push(Finding::warning(
+            "lost work",
+            format!("the work of an interrupted run could not be recovered: {error}"),
+            "run `fixpoint doctor` again once the cause is fixed",
+        )),
     }
     findings
 }
 
-/// Runs a program under supervision, which is what every agent and check needs.
-fn supervisor(surroundings: &Surroundings) -> Finding {
-    let remedy = "run fixpoint from a place where programs may be executed";
+/// Runs a program as every agent and check is run.
+fn supervisor(app: &AppContext) -> Finding {
+    let remedy = "install fixpoint on a file system without `noexec`";
     let tried = || -> Result<ExitCause, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let processes =
@@ -171,9 +207,9 @@ fn supervisor(surroundings: &Surroundings) -> Finding {
         let invocation = Invocation {
             program: Program::Shell("exit 0".into()),
             directory: directory.path().to_path_buf(),
-            environment: surroundings.environment().to_vec(),
+            environment: app.environment().to_vec(),
             stdin: Stdin::Closed,
-            limits: Limits {
+            limits: ProcessLimits {
                 wall: Duration::from_secs(30),
                 silence: None,
                 grace: Duration::from_secs(1),
@@ -185,33 +221,34 @@ fn supervisor(surroundings: &Surroundings) -> Finding {
         ended.map(|ended| ended.cause).map_err(|error| error.to_string())
     };
     match tried() {
-        Ok(ExitCause::Exited(0)) => Finding::good("supervision", "programs run and leave nothing behind"),
-        Ok(cause) => Finding::bad("supervision", format!("a program ended with {cause:?}"), remedy),
-        Err(error) => Finding::bad("supervision", error, remedy),
+        Ok(ExitCause::Exited(0)) => Finding::ok("supervision", "can run programs"),
+        Ok(cause) => Finding::error("supervision", format!("`sh -c 'exit 0'` failed: {cause:?}"), remedy),
+        Err(error) => Finding::error("supervision", error, remedy),
     }
 }
 
-fn agents_found(surroundings: &Surroundings) -> Finding {
-    let found = agents(&|name| surroundings.program(name));
+fn agents_found(app: &AppContext) -> Finding {
+    let found = installed_agents(&|name| app.program(name));
     if found.is_empty() {
-        let remedy = "install one, or name any command: fixpoint loop … -- COMMAND";
-        return Finding::warning("agents", "none that is known is on the PATH", remedy);
+        let remedy =
+            "install one, such as claude or codex, or give any command: `fixpoint loop … -- COMMAND`";
+        return Finding::warning("agents", "no supported agent found on PATH", remedy);
     }
     let names: Vec<&str> = found.iter().map(|agent| agent.title).collect();
-    Finding::good("agents", names.join(", "))
+    Finding::ok("agents", names.join(", "))
 }
 
 fn sandbox(mode: SandboxMode) -> Finding {
     match mode {
-        SandboxMode::Off => Finding::good("sandbox", "off, as configured"),
+        SandboxMode::Off => Finding::ok("sandbox", "off, as configured"),
         SandboxMode::Auto => Finding::warning(
             "sandbox",
-            "agents are not confined by the kernel; private workspaces and a short environment only",
-            "run fixpoint in a container if the agent is not trusted",
+            "agents are not sandboxed; they work on a copy of the repository, with few environment variables",
+            "run fixpoint in a container if you do not trust the agent",
         ),
-        SandboxMode::Required => Finding::bad(
+        SandboxMode::Required => Finding::error(
             "sandbox",
-            "required by the configuration, and this version cannot confine agents",
+            "`sandbox: required` is set, and this version cannot sandbox agents",
             "set `sandbox: auto`, and run fixpoint in a container",
         ),
     }

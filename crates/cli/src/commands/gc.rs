@@ -1,64 +1,71 @@
-//! `fixpoint gc`: old runs and workspaces removed, undelivered work only when told to.
+//! `fixpoint gc`: deletes old runs, workspaces and baselines; undelivered results only with `--force`.
 
 use std::time::Duration;
 
 use fixpoint_ports::Clock;
-use fixpoint_runs::{RunDirectory, Status, Story};
-use fixpoint_vocabulary::Cause;
+use fixpoint_runs::{RunDirectory, Status};
+use fixpoint_vocabulary::{Cause, Lang, counted};
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::GcArguments;
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::WallClock;
-use crate::surroundings::Surroundings;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// What work that was never delivered is worth.
+/// What becomes of results that were never delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
-    Precious,
-    Expendable,
+enum Undelivered {
+    Kept,
+    Deleted,
 }
 
-/// Why a run stays.
-enum Stays {
-    Young,
-    UnderWay,
+/// Why a run is not deleted.
+enum KeepReason {
+    Recent,
+    Running,
     Undelivered,
     Unreadable(String),
 }
 
-pub(crate) fn run(
-    arguments: &GcArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let repository = Repository::look(surroundings)?;
+pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let (repository, lang) = (Repository::look(app)?, app.lang);
     let age = DAY.saturating_mul(u32::try_from(arguments.days).unwrap_or(u32::MAX));
-    let work = if arguments.force { Work::Expendable } else { Work::Precious };
+    let undelivered = if arguments.force { Undelivered::Deleted } else { Undelivered::Kept };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
-    for run in repository.home.list()? {
-        match stays(&run, age, work) {
+    for run in repository.state.list()? {
+        match keep_reason(&run, age, undelivered) {
             None if arguments.dry_run => removed.push(run.id.0),
             None => match run.lock() {
-                // Somebody took it up since it was looked at.
-                Err(_) => kept.push((run.id.0, "is under way".to_string())),
+                // It was resumed in the meantime.
+                Err(_) => kept.push((run.id.0, say(lang, "running", "実行中"))),
                 Ok(_lock) => {
-                    forget(&repository, &run)?;
+                    delete(&repository, &run)?;
                     removed.push(run.id.0);
                 }
             },
-            Some(Stays::Young) => {}
-            Some(Stays::UnderWay) => kept.push((run.id.0, "is under way".to_string())),
-            Some(Stays::Undelivered) => {
-                kept.push((run.id.0, "holds work that was not delivered; --force removes it".to_string()));
-            }
-            Some(Stays::Unreadable(why)) => {
-                kept.push((run.id.0, format!("cannot be read: {why}; --force removes it")))
-            }
+            Some(KeepReason::Recent) => {}
+            Some(KeepReason::Running) => kept.push((run.id.0, say(lang, "running", "実行中"))),
+            Some(KeepReason::Undelivered) => kept.push((
+                run.id.0,
+                say(
+                    lang,
+                    "has results that were not delivered; --force deletes it",
+                    "納品されていない結果があります。削除するには --force",
+                ),
+            )),
+            Some(KeepReason::Unreadable(why)) => kept.push((
+                run.id.0,
+                say(
+                    lang,
+                    format!("cannot be read: {why}; --force deletes it"),
+                    format!("読み取れません: {why}。削除するには --force"),
+                ),
+            )),
         }
     }
     let slots = if arguments.dry_run { Vec::new() } else { repository.workspaces.prune_slots(age)? };
@@ -78,60 +85,95 @@ pub(crate) fn run(
             "kept": kept.iter().map(|(run, why)| json!({ "run": run, "why": why })).collect::<Vec<_>>(),
         })),
         Form::Text => {
-            let word = if arguments.dry_run { "would remove" } else { "removed" };
-            removed.iter().try_for_each(|run| output.line(&format!("{word} {run}")))?;
-            slots.iter().try_for_each(|slot| output.line(&format!("{word} workspace {slot}")))?;
-            kept.iter().try_for_each(|(run, why)| output.line(&format!("kept {run}: {why}")))?;
-            let workspaces = if arguments.dry_run {
-                "unused workspaces".to_string()
-            } else {
-                format!("{} workspaces", slots.len())
-            };
-            output.line(&format!(
-                "{word} {} runs, {workspaces}, {} baselines",
-                removed.len(),
-                baselines.len()
-            ))
+            let deleted = Deleted { runs: &removed, workspaces: &slots, baselines: baselines.len() };
+            let lines = if arguments.dry_run { deleted.dry_run(lang) } else { deleted.lines(lang) };
+            lines.iter().try_for_each(|line| output.line(line))?;
+            kept.iter().try_for_each(|(run, why)| {
+                output.line(&say(lang, format!("kept {run}: {why}"), format!("保持 {run}: {why}")))
+            })
         }
     }
 }
 
-fn stays(run: &RunDirectory, age: Duration, work: Work) -> Option<Stays> {
+/// What is deleted, or would be.
+struct Deleted<'a> {
+    runs: &'a [String],
+    workspaces: &'a [String],
+    baselines: usize,
+}
+
+impl Deleted<'_> {
+    fn lines(&self, lang: Lang) -> Vec<String> {
+        let runs = self.runs.iter().map(|run| say(lang, format!("deleted {run}"), format!("削除 {run}")));
+        let workspaces = self.workspaces.iter().map(|workspace| {
+            say(lang, format!("deleted workspace {workspace}"), format!("作業領域を削除 {workspace}"))
+        });
+        let (of_runs, of_workspaces, of_baselines) = (self.runs.len(), self.workspaces.len(), self.baselines);
+        let sum = say(
+            lang,
+            format!(
+                "deleted {}, {}, {}",
+                counted(of_runs, "run"),
+                counted(of_workspaces, "workspace"),
+                counted(of_baselines, "baseline")
+            ),
+            format!("実行{of_runs}件、作業領域{of_workspaces}件、ベースライン{of_baselines}件を削除しました"),
+        );
+        runs.chain(workspaces).chain([sum]).collect()
+    }
+
+    fn dry_run(&self, lang: Lang) -> Vec<String> {
+        let runs =
+            self.runs.iter().map(|run| say(lang, format!("would delete {run}"), format!("削除対象 {run}")));
+        let (of_runs, of_baselines) = (self.runs.len(), self.baselines);
+        let sum = say(
+            lang,
+            format!(
+                "would delete {}, unused workspaces, {}",
+                counted(of_runs, "run"),
+                counted(of_baselines, "baseline")
+            ),
+            format!("削除対象: 実行{of_runs}件、未使用の作業領域、ベースライン{of_baselines}件"),
+        );
+        runs.chain([sum]).collect()
+    }
+}
+
+fn keep_reason(run: &RunDirectory, age: Duration, undelivered: Undelivered) -> Option<KeepReason> {
     if run.holder().is_some() {
-        return Some(Stays::UnderWay);
+        return Some(KeepReason::Running);
     }
-    let recorded = match run.read() {
-        Ok(opened) => opened.recorded,
-        Err(_) if run.untouched_for() < age => return Some(Stays::Young),
-        Err(_) if work == Work::Expendable => return None,
-        Err(error) => return Some(Stays::Unreadable(error.to_string())),
+    let loaded = match run.load() {
+        Ok(loaded) => loaded,
+        Err(_) if run.untouched_for() < age => return Some(KeepReason::Recent),
+        Err(_) if undelivered == Undelivered::Deleted => return None,
+        Err(error) => return Some(KeepReason::Unreadable(error.to_string())),
     };
-    let story = Story::of(&recorded);
-    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(story.latest));
+    let view = loaded.view();
+    let since = Duration::from_millis(WallClock.now_ms().saturating_sub(view.history.latest));
     if since < age {
-        return Some(Stays::Young);
+        return Some(KeepReason::Recent);
     }
-    let is_delivered = match Status::of(story.run.standing(), None) {
-        // A process that died just then has made no branch; `fixpoint resume` does.
-        Status::Done => run.is_delivered() || story.cause() == Some(Cause::AlreadySatisfied),
+    let is_delivered = match Status::of(view.run.status(), None) {
+        Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            story.iterations().next().is_none() && story.cause() != Some(Cause::Stopped)
+            view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
         }
     };
-    (!is_delivered && work == Work::Precious).then_some(Stays::Undelivered)
+    (!is_delivered && undelivered == Undelivered::Kept).then_some(KeepReason::Undelivered)
 }
 
-/// Lets go of a run's commits, then of its directory: what has no directory any more is found by nobody.
-fn forget(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
+/// Deletes a run's commits, then its directory: without the directory nobody would find the commits again.
+fn delete(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
     let prefix = format!("{}/", run.id);
-    let kept = repository.workspaces.kept()?;
+    let kept = repository.workspaces.stored_refs()?;
     let of_run: Vec<_> = kept.into_iter().filter(|kept| kept.reference.starts_with(&prefix)).collect();
-    repository.workspaces.forget(&of_run)?;
+    repository.workspaces.delete_refs(&of_run)?;
     Ok(run.remove()?)
 }
 
 fn old_baselines(repository: &Repository, age: Duration) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(repository.home.baselines()).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(repository.state.baselines()).into_iter().flatten().flatten();
     let is_old = |entry: &std::fs::DirEntry| {
         let modified = entry.metadata().and_then(|metadata| metadata.modified());
         modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|since| since > age))

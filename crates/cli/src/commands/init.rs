@@ -1,33 +1,32 @@
-//! `fixpoint init`: what the project is made of, written down.
+//! `fixpoint init`: detects how the project is tested and writes `.fixpoint/config.yaml`.
 
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fixpoint_config::Shape;
-use fixpoint_project::{Directory, Found, agents, config_yaml, look};
+use fixpoint_config::Schema;
+use fixpoint_project::{
+    DetectedCheck, DetectedProject, Directory, InstalledAgent, config_yaml, detect, installed_agents,
+};
+use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::json;
 
+use crate::app_context::AppContext;
 use crate::arguments::InitArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
 const DIRECTORY: &str = ".fixpoint";
 const SCHEMA: &str = "config.schema.json";
 
-pub(crate) fn run(
-    arguments: &InitArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let repository = Repository::look(surroundings)?;
+pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let repository = Repository::look(app)?;
     let root = repository.root();
-    let found = look(&Directory::new(root), &|path| repository.workspaces.ignores(path));
-    let text = config_yaml(&found, SCHEMA, surroundings.lang);
+    let project = detect(&Directory::new(root), &|path| repository.workspaces.ignores(path));
+    let text = config_yaml(&project, SCHEMA, app.lang);
     let directory = root.join(DIRECTORY);
     let file = directory.join("config.yaml");
     if arguments.dry_run {
@@ -35,83 +34,104 @@ pub(crate) fn run(
     }
     if file.exists() && !arguments.force {
         return Err(Failure::BadInput(format!(
-            "{} is there already; --force overwrites it, --dry-run shows what would be written",
+            "{} already exists; --force overwrites it, --dry-run shows what would be written",
             file.display()
         )));
     }
-    // A link in a repository of somebody else's must not choose what is written to.
+    // The link may come from someone else's repository and lead anywhere.
     if directory.is_symlink() {
-        return Err(Failure::BadInput(format!("{} is a link; remove it first", directory.display())));
+        return Err(Failure::BadInput(format!(
+            "{} is a symbolic link; remove it first",
+            directory.display()
+        )));
     }
-    let schema = serde_json::to_string_pretty(Shape::of::<Settings>().published())?;
+    let schema = serde_json::to_string_pretty(Schema::of::<Settings>().as_json())?;
     write(&directory.join(SCHEMA), &format!("{schema}\n"))?;
     let ignored = directory.join(".gitignore");
     if !ignored.is_file() || ignored.is_symlink() {
         write(&ignored, "config.local.yaml\n")?;
     }
     write(&file, &text)?;
-    tell(arguments, surroundings, &found, &file, output)
+    let agents = installed_agents(&|name| app.program(name));
+    match Form::from(arguments.json) {
+        Form::Json => print_json(&project, &agents, &file, output),
+        Form::Text => print_text(&project, &agents, &file, output),
+    }
 }
 
+/// Replaces a file at once. A symbolic link is replaced, not followed.
 fn write(path: &Path, content: &str) -> Result<(), Failure> {
-    let refused = |source| Failure::Unwritable { path: path.to_path_buf(), source };
+    let unwritable = |source| Failure::Unwritable { path: path.to_path_buf(), source };
     let directory = path.parent().unwrap_or(path);
-    fs::create_dir_all(directory).map_err(refused)?;
-    // A new file takes the place of whatever is there; a link is replaced, not followed.
+    fs::create_dir_all(directory).map_err(unwritable)?;
     let mut file = tempfile::Builder::new()
         .permissions(fs::Permissions::from_mode(0o644))
         .tempfile_in(directory)
-        .map_err(refused)?;
-    file.write_all(content.as_bytes()).map_err(refused)?;
-    file.persist(path).map(drop).map_err(|error| refused(error.error))
+        .map_err(unwritable)?;
+    file.write_all(content.as_bytes()).map_err(unwritable)?;
+    file.persist(path).map(drop).map_err(|error| unwritable(error.error))
 }
 
-fn tell(
-    arguments: &InitArguments,
-    surroundings: &Surroundings,
-    found: &Found,
+fn print_json(
+    project: &DetectedProject,
+    agents: &[InstalledAgent],
     file: &Path,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let installed = agents(&|name| surroundings.program(name));
-    if Form::from(arguments.json) == Form::Json {
-        let checks: Vec<_> = found
-            .checks
-            .iter()
-            .map(|found| json!({ "name": found.check.name, "command": found.check.command, "because": found.because }))
-            .collect();
-        let agents: Vec<_> = installed
-            .iter()
-            .map(|agent| json!({ "name": agent.name, "command": agent.command_line() }))
-            .collect();
-        let notes: Vec<_> =
-            found.notes.iter().map(|note| note.in_lang(surroundings.lang).to_string()).collect();
-        return output.json(&json!({
-            "file": file.to_string_lossy(), "checks": checks, "setup": found.setup, "copy": found.copy,
-            "agents": agents, "notes": notes,
-        }));
+    let lang = output.lang();
+    let checks: Vec<_> = project
+        .checks
+        .iter()
+        .map(|detected| {
+            let check = &detected.check;
+            json!({ "name": check.name, "command": check.command, "because": detected.because })
+        })
+        .collect();
+    let agents: Vec<_> =
+        agents.iter().map(|agent| json!({ "name": agent.name, "command": agent.command_line() })).collect();
+    let notes: Vec<_> = project.notes.iter().map(|note| note.in_lang(lang).to_string()).collect();
+    output.json(&json!({
+        "file": file.to_string_lossy(), "checks": checks, "setup": project.setup, "copy": project.copy,
+        "agents": agents, "notes": notes,
+    }))
+}
+
+fn print_text(
+    project: &DetectedProject,
+    agents: &[InstalledAgent],
+    file: &Path,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let lang = output.lang();
+    let file = file.display();
+    output.say(&Text::new(format!("wrote {file}"), format!("{file} を作成しました")))?;
+    for DetectedCheck { check, because } in &project.checks {
+        let line = format!("{}  `{}`  ({because})", check.name, check.command);
+        output.say(&Text::new(format!("  check: {line}"), format!("  チェック: {line}")))?;
     }
-    output.line(&format!("wrote {}", file.display()))?;
-    for check in &found.checks {
-        output.line(&format!(
-            "  check  {}  `{}`  ({})",
-            check.check.name, check.check.command, check.because
+    for command in &project.setup {
+        let line = format!("`{command}`");
+        output.say(&Text::new(format!("  setup: {line}"), format!("  セットアップ: {line}")))?;
+    }
+    for path in &project.copy {
+        output.say(&Text::new(format!("  copy: {path}"), format!("  コピー: {path}")))?;
+    }
+    for agent in agents {
+        let line = format!("{}  `{}`", agent.title, agent.command_line());
+        output.say(&Text::new(format!("  agent: {line}"), format!("  エージェント: {line}")))?;
+    }
+    if agents.is_empty() {
+        output.say(&Text::new(
+            "  agent: no supported agent found on PATH; any command can be used: fixpoint loop … -- COMMAND",
+            "  エージェント: 対応するものが PATH にありません。任意のコマンドを使えます: fixpoint loop … -- コマンド",
         ))?;
     }
-    for command in &found.setup {
-        output.line(&format!("  set-up `{command}`"))?;
+    for note in &project.notes {
+        let note = note.in_lang(lang);
+        output.say(&Text::new(format!("  note: {note}"), format!("  注意: {note}")))?;
     }
-    for pattern in &found.copy {
-        output.line(&format!("  copied {pattern}"))?;
-    }
-    for agent in &installed {
-        output.line(&format!("  agent  {}: {}", agent.title, agent.command_line()))?;
-    }
-    for note in &found.notes {
-        output.line(&format!("  note   {}", note.in_lang(surroundings.lang)))?;
-    }
-    if installed.is_empty() {
-        output.line("  no agent that is known was found on the PATH; any command can be one: fixpoint loop … -- COMMAND")?;
-    }
-    output.line("next: fixpoint check, then fixpoint loop --until 'COMMAND THAT FAILS NOW' -- AGENT")
+    output.say(&Text::new(
+        "next: `fixpoint check`, then `fixpoint loop --until 'FAILING TEST COMMAND' -- AGENT`",
+        "次: `fixpoint check`、続いて `fixpoint loop --until '失敗するテストのコマンド' -- エージェント`",
+    ))
 }

@@ -1,52 +1,64 @@
-//! A plan, as people are shown it.
+//! A plan as text, for `fixpoint plan`.
 
-use fixpoint_decide::run::{Revision, Run};
+use fixpoint_decide::run::{ReviewedPlan, Run};
 use fixpoint_vocabulary::documents::Subtask;
+use fixpoint_vocabulary::{Lang, TaskId, counted};
 
 use crate::display::score_words;
+use crate::language::say;
 
-/// The plan of a run that went no further, in lines.
-pub(crate) fn lines(run: &Run) -> Vec<String> {
+/// The plan of a run, in lines.
+pub(crate) fn lines(run: &Run, lang: Lang) -> Vec<String> {
     let Some(plan) = run.review().plan() else { return Vec::new() };
+    let listed = |en: &str, ja: &str, items: &[String]| -> Vec<String> {
+        let name = say(lang, en, ja);
+        items.iter().map(|item| format!("  {name}: {item}")).collect()
+    };
     let mut lines = Vec::new();
     if let Some(understanding) = &run.planning().understanding {
-        lines.push(format!("Goal: {}", understanding.main_objective));
-        lines.extend(listed("done when", &understanding.success_criteria));
-        lines.extend(listed("but", &understanding.constraints));
-        lines.extend(listed("assumed", &understanding.assumptions));
+        lines.push(format!("{}: {}", say(lang, "Goal", "目標"), understanding.main_objective));
+        lines.extend(listed("done when", "完了条件", &understanding.success_criteria));
+        lines.extend(listed("constraint", "制約", &understanding.constraints));
+        lines.extend(listed("assumption", "仮定", &understanding.assumptions));
     }
     if let Some(partial) = &run.planning().partial {
-        lines.extend(listed("not possible", &partial.infeasible));
-        lines.extend(listed("instead", &partial.alternatives));
+        lines.extend(listed("not possible", "実行不可", &partial.infeasible));
+        lines.extend(listed("alternative", "代替案", &partial.alternatives));
     }
-    lines.push(head(plan, run));
-    lines.extend(plan.tasks.iter().flat_map(task_lines));
+    lines.push(head(plan, run, lang));
+    lines.extend(plan.tasks.iter().flat_map(|task| task_lines(task, lang)));
     lines
 }
 
-fn head(plan: &Revision, run: &Run) -> String {
-    let score = if plan.samples.is_empty() { String::new() } else { format!(", {}", score_words(plan, run)) };
-    format!("Plan: {} tasks{}", plan.tasks.len(), score.trim_end_matches(','))
-}
-
-fn listed(name: &str, items: &[String]) -> Vec<String> {
-    items.iter().map(|item| format!("  {name}: {item}")).collect()
-}
-
-fn task_lines(task: &Subtask) -> Vec<String> {
-    let names = |ids: &[fixpoint_vocabulary::TaskId]| {
-        ids.iter().map(fixpoint_vocabulary::TaskId::as_str).collect::<Vec<_>>().join(", ")
+fn head(plan: &ReviewedPlan, run: &Run, lang: Lang) -> String {
+    let (score, ja_score) = match score_words(plan, run) {
+        Some(score) => (format!(", score {score}"), format!("、採点 {score}")),
+        None => (String::new(), String::new()),
     };
+    let number = plan.tasks.len();
+    say(
+        lang,
+        format!("Plan: {}{score}", counted(number, "task")),
+        format!("計画: タスク{number}件{ja_score}"),
+    )
+}
+
+fn task_lines(task: &Subtask, lang: Lang) -> Vec<String> {
     let after = match task.dependencies.as_slice() {
         [] => String::new(),
-        some => format!(" (after {})", names(some)),
+        some => {
+            let names = some.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
+            say(lang, format!(" (after {names})"), format!("（{names} の後）"))
+        }
     };
     let mut lines = vec![format!("  {}{after}: {}", task.id, task.description)];
     let numbered = (1u32..).zip(&task.acceptance).map(|(n, item)| format!("      A{n}: {item}"));
     lines.extend(numbered);
-    lines.extend(task.goals.iter().map(|goal| format!("      must pass: {goal}")));
+    let must_pass = say(lang, "must pass", "成功すべきコマンド");
+    lines.extend(task.goals.iter().map(|goal| format!("      {must_pass}: {goal}")));
     if !task.scope_paths.is_empty() {
-        lines.push(format!("      may change: {}", task.scope_paths.join(", ")));
+        let may_change = say(lang, "may change", "変更可能なパス");
+        lines.push(format!("      {may_change}: {}", task.scope_paths.join(", ")));
     }
     lines
 }

@@ -1,46 +1,35 @@
-//! `fixpoint replay`: a recorded run decided again.
+//! `fixpoint replay`: recomputes the decisions of a recorded run.
 
 use fixpoint_decide::run::{RunOrder, TaskSource};
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::replay;
-use fixpoint_runs::Story;
+use fixpoint_engine::{Difference, replay};
 use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
 
-use super::outcome::decision_words;
+use super::history::decision_words;
 use crate::allowance;
+use crate::app_context::AppContext;
 use crate::arguments::ReplayArguments;
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
 
-/// The exit code where something would have been decided otherwise without other settings: a defect, or another
-/// version.
+/// The exit code if a decision differs although no setting was changed: a defect, or another version.
 const NOT_IDENTICAL: u8 = 1;
 
-pub(crate) fn run(
-    arguments: &ReplayArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<u8, Failure> {
-    let run = Repository::look(surroundings)?.find(&arguments.run)?;
-    let recorded = run.read()?.recorded;
-    let (order, brief) = (recorded.opening.order.clone(), recorded.opening.brief.clone());
+pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let run = Repository::look(app)?.find(&arguments.run)?;
+    let recorded = run.read()?;
+    let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
     let is_changed = !arguments.set.sets.is_empty();
-    let (order, brief) =
-        if is_changed { changed(&order, brief, arguments, surroundings)? } else { (order, brief) };
+    let (order, brief) = if is_changed { changed(&order, brief, arguments, app)? } else { (order, brief) };
     let replayed = replay(&recorded, order, brief);
-    let story = Story::of(&recorded);
     let difference = replayed.difference.as_ref().map(|difference| {
-        // What was judged before this record was judged the same; what came after it would not have happened so.
-        let before = recorded
-            .records
-            .iter()
-            .take(usize::try_from(difference.number).unwrap_or(usize::MAX).saturating_sub(1));
-        let judged = before.flat_map(|record| record.decision.of_tasks());
-        let kept = judged.filter(|(_, decision)| decision.judged.is_some()).count();
-        (difference, story.iterations().count().saturating_sub(kept + 1))
+        let after = usize::try_from(difference.number).unwrap_or(usize::MAX);
+        let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
+        (difference, judged.filter(|(_, decision)| decision.judged.is_some()).count())
     });
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({
@@ -55,45 +44,68 @@ pub(crate) fn run(
             })),
         }))?,
         Form::Text => match &difference {
-            None => output.line(&format!("{}: {} decisions, all the same", run.id, replayed.decisions))?,
-            Some((difference, after)) => {
-                output.line(&format!("{}: the same up to record {}", run.id, difference.number))?;
-                output
-                    .line(&format!("  then: {}", decision_words(&difference.recorded, surroundings.lang)))?;
-                let now = difference.now.as_ref();
-                let now = now.map_or_else(
-                    || "the event would have no place".to_string(),
-                    |now| decision_words(now, surroundings.lang),
-                );
-                output.line(&format!("  now:  {now}"))?;
-                output.line(&format!(
-                    "  {after} attempts came after that and would not have been made, or not so"
+            None => {
+                let (id, number) = (&run.id, replayed.decisions);
+                output.line(&say(
+                    app.lang,
+                    format!("{id}: {}, all identical", counted(number, "decision")),
+                    format!("{id}: {number}件の判定はすべて同一です"),
                 ))?;
+            }
+            Some((difference, after)) => {
+                difference_lines(&run.id.0, difference, *after, app.lang)
+                    .iter()
+                    .try_for_each(|line| output.line(line))?;
             }
         },
     }
     Ok(if difference.is_some() && !is_changed { NOT_IDENTICAL } else { 0 })
 }
 
-/// The order with other settings: those the run had, with what was typed on top.
+fn difference_lines(run: &str, difference: &Difference, after: usize, lang: Lang) -> Vec<String> {
+    let number = difference.number;
+    let recorded = decision_words(&difference.recorded, lang);
+    let now = match &difference.now {
+        Some(now) => decision_words(now, lang),
+        None => say(lang, "this event could not happen", "このイベントは起こり得ない"),
+    };
+    vec![
+        say(
+            lang,
+            format!("{run}: first difference at record {number}"),
+            format!("{run}: レコード{number}で最初の相違"),
+        ),
+        say(lang, format!("  recorded: {recorded}"), format!("  記録: {recorded}")),
+        say(lang, format!("  now:      {now}"), format!("  今回: {now}")),
+        say(
+            lang,
+            format!("  after that, {} would have been different or not made", counted(after, "attempt")),
+            format!("  それ以降の{after}回の試行は、異なるか行われません"),
+        ),
+    ]
+}
+
+/// The order with the run's own settings and `--set` on top.
 fn changed(
     order: &RunOrder,
     brief: Option<Brief>,
     arguments: &ReplayArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
 ) -> Result<(RunOrder, Option<Brief>), Failure> {
     let Some(brief) = brief else {
-        return Err(Failure::BadInput("this run does not say which settings it had".into()));
+        return Err(Failure::BadInput("this run has no recorded settings".into()));
     };
-    let settings = surroundings.changed(&brief.settings, &arguments.set)?;
+    let settings = app.changed(&brief.settings, &arguments.set)?;
     let order = match &order.tasks {
         TaskSource::Given(task) => {
             let under =
                 TaskOrder::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
             let task = TaskOrder { implied_goals: task.implied_goals, test_edits: task.test_edits, ..under };
-            RunOrder { budget: allowance::of(&settings.budget), ..RunOrder::given(task) }
+            RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(task) }
         }
-        TaskSource::Planned(_) => RunOrder { budget: allowance::of(&settings.budget), ..order.clone() },
+        TaskSource::Planned(_) => {
+            RunOrder { budget: allowance::from_settings(&settings.budget), ..order.clone() }
+        }
     };
     Ok((order, Some(Brief { settings, ..brief })))
 }

@@ -4,45 +4,57 @@ use std::path::PathBuf;
 
 use fixpoint_execute::{agent_log, check_log, path_text};
 use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
-use fixpoint_runs::{CheckMade, Iteration, RunDirectory, Story};
-use fixpoint_vocabulary::Cause;
-use fixpoint_workspaces::Applied;
+use fixpoint_runs::{FinishedChecks, Iteration, LoadedRun};
+use fixpoint_vocabulary::work::CheckReport;
+use fixpoint_vocabulary::{Cause, Lang, counted};
+use fixpoint_workspaces::ApplyOutcome;
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::app_context::AppContext;
 use crate::arguments::{ApplyArguments, DiffArguments, LogsArguments};
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::surroundings::Surroundings;
+
+/// The exit code where files in the working tree are in the way.
+const CONFLICT: u8 = 5;
+
+/// The words for what `apply` did, as in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ApplyWord {
+    Written,
+    Conflict,
+}
 
 /// A run with its repository.
-struct Opened {
+struct FoundRun {
     repository: Repository,
-    run: RunDirectory,
-    story: Story,
+    run: LoadedRun,
 }
 
-fn open(name: &str, surroundings: &Surroundings) -> Result<Opened, Failure> {
-    let repository = Repository::look(surroundings)?;
-    let run = repository.find(name)?;
-    let story = Story::of(&run.read()?.recorded);
-    Ok(Opened { repository, run, story })
+fn find(name: &str, app: &AppContext) -> Result<FoundRun, Failure> {
+    let repository = Repository::look(app)?;
+    let run = repository.find(name)?.load()?;
+    Ok(FoundRun { repository, run })
 }
 
-impl Opened {
-    /// Whether it has a result that was handed over: of all that was asked for, or of a part of it.
-    fn is_delivered(&self) -> bool {
-        matches!(self.story.cause(), Some(Cause::Done | Cause::Partial))
+impl FoundRun {
+    /// Whether all of it or a part of it is done, so that there is a result.
+    fn has_result(&self) -> bool {
+        matches!(self.run.view().cause(), Some(Cause::Done | Cause::Partial))
     }
 
-    /// The base, and the commit of an attempt or the result.
-    fn ends(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
-        let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.id));
-        let base = self.story.base().ok_or_else(|| nothing("base"))?;
+    /// The base, and the commit of the result or of an attempt.
+    fn commits(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
+        let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.directory.id));
+        let base = self.run.view().base().ok_or_else(|| nothing("base"))?;
         let result = match attempt {
-            None => self.story.result().ok_or_else(|| nothing("result"))?,
+            None => self.run.view().result().ok_or_else(|| nothing("result"))?,
             Some(number) => {
-                let mut iterations = self.story.iterations().map(|(_, iteration)| iteration);
+                let mut iterations = self.run.view().iterations().map(|(_, iteration)| iteration);
                 let found = iterations.find(|iteration| iteration.number == number);
                 found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit.clone()
             }
@@ -51,14 +63,10 @@ impl Opened {
     }
 }
 
-pub(crate) fn diff(
-    arguments: &DiffArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let opened = open(&arguments.run, surroundings)?;
-    let (base, result) = opened.ends(arguments.attempt)?;
-    let workspaces = &opened.repository.workspaces;
+pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let found = find(&arguments.run, app)?;
+    let (base, result) = found.commits(arguments.attempt)?;
+    let workspaces = &found.repository.workspaces;
     match Form::from(arguments.json) {
         Form::Json => {
             let changed = workspaces.changes(&base, &result)?;
@@ -74,17 +82,21 @@ pub(crate) fn diff(
                 .collect();
             let patch = workspaces.diff(&base, &result, DiffStyle::Patch)?;
             output.json(&json!({
-                "run": opened.run.id.0,
+                "run": found.run.directory.id.0,
                 "base": base,
                 "result": result,
-                "done": opened.story.cause() == Some(Cause::Done),
+                "done": found.run.view().cause() == Some(Cause::Done),
                 "files": files,
                 "patch": String::from_utf8_lossy(&patch),
             }))
         }
         Form::Text => {
-            if !opened.is_delivered() && arguments.attempt.is_none() {
-                surroundings.notices.say("this run is not done; what follows is its best attempt");
+            if !found.has_result() && arguments.attempt.is_none() {
+                app.notices.say(&say(
+                    app.lang,
+                    "this run is not done; this is its best attempt",
+                    "この実行は完了していません。以下は最良の試行です",
+                ));
             }
             let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
             output.bytes(&workspaces.diff(&base, &result, style)?)
@@ -94,86 +106,124 @@ pub(crate) fn diff(
 
 pub(crate) fn apply(
     arguments: &ApplyArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let opened = open(&arguments.run, surroundings)?;
-    let (base, result) = opened.ends(arguments.attempt)?;
-    if !opened.is_delivered() && arguments.attempt.is_none() {
-        let iterations: Vec<&Iteration> = opened.story.iterations().map(|(_, iteration)| iteration).collect();
+    let found = find(&arguments.run, app)?;
+    let (base, result) = found.commits(arguments.attempt)?;
+    if !found.has_result() && arguments.attempt.is_none() {
+        let iterations: Vec<&Iteration> =
+            found.run.view().iterations().map(|(_, iteration)| iteration).collect();
         let best = iterations.iter().rev().find(|iteration| iteration.judged.commit == result);
         let number = best.map_or(1, |iteration| iteration.number);
         return Err(Failure::BadInput(format!(
-            "{} is not done; to take its best attempt all the same: fixpoint apply {} --attempt {number}",
-            opened.run.id, opened.run.id
+            "{} is not done; to apply its best attempt anyway: fixpoint apply {} --attempt {number}",
+            found.run.directory.id, found.run.directory.id
         )));
     }
-    let (word, paths, code) = match opened.repository.workspaces.apply(&base, &result)? {
-        Applied::Written(paths) => ("written", paths, 0),
-        Applied::Conflict(paths) => ("conflict", paths, 5),
+    let (word, paths, code) = match found.repository.workspaces.apply(&base, &result)? {
+        ApplyOutcome::Written(paths) => (ApplyWord::Written, paths, 0),
+        ApplyOutcome::Conflict(paths) => (ApplyWord::Conflict, paths, CONFLICT),
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
     match Form::from(arguments.json) {
-        Form::Json => output.json(&json!({ "run": opened.run.id.0, "applied": word, "paths": paths }))?,
-        Form::Text if code == 0 => {
-            output.line(&match paths.len() {
-                0 => "the working tree has it all already".to_string(),
-                1 => "1 file written into the working tree; the index is as it was".to_string(),
-                many => format!("{many} files written into the working tree; the index is as it was"),
-            })?;
-            paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
+        Form::Json => {
+            output.json(&json!({ "run": found.run.directory.id.0, "applied": word, "paths": paths }))?
         }
         Form::Text => {
-            output.line("nothing was changed: these files were changed here too, or are in the way")?;
-            paths.iter().try_for_each(|path| output.line(&format!("  {path}")))?;
-            output.line(&format!(
-                "→ commit your work, then merge the branch: git merge fixpoint/{}",
-                opened.run.id
-            ))?;
+            let run = &found.run.directory.id.0;
+            apply_lines(run, &paths, word, app.lang).iter().try_for_each(|line| output.line(line))?;
         }
     }
     Ok(code)
 }
 
-/// A file with output, and what it is of.
+fn apply_lines(run: &str, paths: &[String], applied: ApplyWord, lang: Lang) -> Vec<String> {
+    let number = paths.len();
+    let (head, next) = match applied {
+        ApplyWord::Written if paths.is_empty() => (
+            say(lang, "nothing to apply: the working tree has all changes", "適用済みです。変更はありません"),
+            None,
+        ),
+        ApplyWord::Written => (
+            say(
+                lang,
+                format!("{} written to the working tree; the index is unchanged", counted(number, "file")),
+                format!("作業ツリーに{number}ファイルを書き込みました（インデックスは変更していません）"),
+            ),
+            None,
+        ),
+        ApplyWord::Conflict => (
+            say(
+                lang,
+                "nothing was written: these files were also changed in the working tree",
+                "何も書き込んでいません。次のファイルは作業ツリーでも変更されています",
+            ),
+            Some(say(
+                lang,
+                format!("→ commit your work, then: git merge fixpoint/{run}"),
+                format!("→ 作業をコミットしてから: git merge fixpoint/{run}"),
+            )),
+        ),
+    };
+    std::iter::once(head).chain(paths.iter().map(|path| format!("  {path}"))).chain(next).collect()
+}
+
+/// Who printed what is in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Printer {
+    Agent,
+    Check(String),
+}
+
+impl Printer {
+    fn name(&self) -> &str {
+        match self {
+            Self::Agent => "agent",
+            Self::Check(name) => name,
+        }
+    }
+}
+
+/// A file with output.
 struct Log {
+    /// 0 for the checks at the base.
     attempt: u32,
-    of: String,
+    of: Printer,
     path: PathBuf,
 }
 
-pub(crate) fn logs(
-    arguments: &LogsArguments,
-    surroundings: &Surroundings,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let opened = open(&arguments.run, surroundings)?;
-    let recorded = opened.run.read()?.recorded;
-    let names: Vec<String> = recorded
-        .opening
-        .brief
-        .map(|brief| brief.checks.into_iter().map(|placed| placed.check.name).collect())
-        .unwrap_or_default();
+pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let found = find(&arguments.run, app)?;
     let is_wanted = |log: &&Log| {
         let of_kind = match (arguments.agent, arguments.checks) {
-            (true, _) => log.of == "agent",
-            (false, true) => log.of != "agent",
+            (true, _) => log.of == Printer::Agent,
+            (false, true) => log.of != Printer::Agent,
             (false, false) => true,
         };
         of_kind && arguments.attempt.is_none_or(|attempt| attempt == log.attempt)
     };
-    let all = all_logs(&opened, &names);
+    let all = all_logs(&found.run);
     let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
     if wanted.is_empty() {
-        surroundings.notices.say("nothing was printed, or its files are gone");
+        app.notices.say(&say(
+            app.lang,
+            "no output: nothing was printed, or the files were deleted",
+            "出力はありません（何も出力されていないか、ファイルが削除されています）",
+        ));
     }
     for log in wanted {
         match Form::from(arguments.json) {
             Form::Json => output.json(&json!({
-                "attempt": log.attempt, "of": log.of, "path": log.path.to_string_lossy()
+                "attempt": log.attempt, "of": log.of.name(), "path": log.path.to_string_lossy()
             }))?,
             Form::Text => {
-                output.line(&format!("== attempt {}: {}", log.attempt, log.of))?;
+                let (attempt, name) = (log.attempt, log.of.name());
+                output.line(&say(
+                    app.lang,
+                    format!("== attempt {attempt}: {name}"),
+                    format!("== 試行{attempt}: {name}"),
+                ))?;
                 let content = std::fs::read(&log.path)
                     .map_err(|source| Failure::Unreadable { path: log.path.clone(), source })?;
                 output.bytes(&content)?;
@@ -186,29 +236,34 @@ pub(crate) fn logs(
     Ok(())
 }
 
-/// Every log that exists, in the order of the run. The checks at the base belong to attempt 0.
-fn all_logs(opened: &Opened, names: &[String]) -> Vec<Log> {
-    let outputs = opened.run.outputs();
-    let of_checks = |attempt: u32, made: &CheckMade| -> Vec<Log> {
-        let numbered = made.reports.iter().enumerate();
-        let log = |(call, report): (usize, &fixpoint_vocabulary::work::CheckReport)| Log {
+/// Every log that exists, in the order of the run.
+fn all_logs(loaded: &LoadedRun) -> Vec<Log> {
+    let outputs = loaded.directory.outputs();
+    let view = loaded.view();
+    let check_name = |number: u32| {
+        let placed = view.run.checks().get(number as usize);
+        placed.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
+    };
+    let of_checks = |attempt: u32, checks: &FinishedChecks| -> Vec<Log> {
+        let numbered = checks.reports.iter().enumerate();
+        let log = |(call, report): (usize, &CheckReport)| Log {
             attempt,
-            of: names.get(report.check as usize).cloned().unwrap_or_else(|| report.check.to_string()),
-            path: check_log(&outputs, made.command, call),
+            of: Printer::Check(check_name(report.check)),
+            path: check_log(&outputs, checks.command, call),
         };
         numbered.map(log).collect()
     };
     let agent =
-        |attempt: u32, command| Log { attempt, of: "agent".into(), path: agent_log(&outputs, command) };
+        |attempt: u32, command| Log { attempt, of: Printer::Agent, path: agent_log(&outputs, command) };
     let mut logs: Vec<Log> = Vec::new();
-    for task in &opened.story.tasks {
-        logs.extend(task.baseline.iter().flat_map(|made| of_checks(0, made)));
+    for task in &view.history.tasks {
+        logs.extend(task.baseline.iter().flat_map(|checks| of_checks(0, checks)));
         for iteration in &task.iterations {
-            logs.extend(iteration.attempt.as_ref().map(|made| agent(iteration.number, made.command)));
-            logs.extend(iteration.checks.iter().flat_map(|made| of_checks(iteration.number, made)));
+            logs.extend(iteration.attempt.as_ref().map(|attempt| agent(iteration.number, attempt.command)));
+            logs.extend(iteration.checks.iter().flat_map(|checks| of_checks(iteration.number, checks)));
         }
         let next = u32::try_from(task.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
-        logs.extend(task.open_attempt().map(|made| agent(next, made.command)));
+        logs.extend(task.open_attempt().map(|attempt| agent(next, attempt.command)));
     }
     logs.retain(|log| log.path.is_file());
     logs

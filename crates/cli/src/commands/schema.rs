@@ -1,10 +1,10 @@
-//! `fixpoint schema NAME`: the JSON Schemas that inputs are checked by and outputs follow.
+//! `fixpoint schema NAME`: prints the JSON Schema of an input or output.
 
 use std::sync::LazyLock;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use fixpoint_config::Shape;
+use fixpoint_config::Schema;
 use fixpoint_runs::{
     BaselineFailures, CompletionReasons, CurrentFailures, Diagnosis, FingerprintHistory, Summary,
 };
@@ -19,18 +19,16 @@ use super::decide::kinds::Kind;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// What has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaName {
     /// The configuration files.
     Config,
-    /// A decision's question and answer.
+    /// The question and the answer of a decision.
     Decision(Kind),
-    /// What is written or printed about a run.
     Document(Document),
 }
 
-/// What is written or printed about a run.
+/// A JSON document that a run writes, prints or asks a model for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Document {
     /// The result of `loop --json` and `show --json`.
@@ -45,19 +43,15 @@ pub(crate) enum Document {
     CompletionReasons,
     /// `diagnosis.json`.
     Diagnosis,
-    /// The planning document.
     Planning,
-    /// The execution document.
     Execution,
-    /// The reflection document.
     Reflection,
-    /// The completion document.
     Completion,
-    /// What the judge says of a plan.
+    /// The judge's answer about a plan.
     PlanJudgement,
-    /// What the judge says of a task.
+    /// The judge's answer about a task.
     JudgeAnswer,
-    /// What the judge says of the whole.
+    /// The judge's answer about the whole result.
     WholeJudgement,
 }
 
@@ -130,9 +124,10 @@ impl ValueEnum for SchemaName {
         match self {
             Self::Config => Some(PossibleValue::new("config").help("The configuration files")),
             Self::Decision(kind) => kind.to_possible_value(),
-            Self::Document(document) => {
-                Some(PossibleValue::new(document.name()).help("Written, printed or asked for in a run"))
-            }
+            Self::Document(document) => Some(
+                PossibleValue::new(document.name())
+                    .help("A JSON document that a run writes, prints or asks a model for"),
+            ),
         }
     }
 }
@@ -143,7 +138,7 @@ pub(crate) fn run(name: SchemaName, output: &mut Output) -> Result<(), Failure> 
 
 fn schema(name: SchemaName) -> Value {
     match name {
-        SchemaName::Config => Shape::of::<Settings>().published().clone(),
+        SchemaName::Config => Schema::of::<Settings>().as_json().clone(),
         SchemaName::Decision(kind) => {
             let decider = kind.decider();
             json!({ "question": decider.question_schema, "answer": decider.answer_schema })

@@ -1,6 +1,6 @@
-//! `fixpoint simulate`: tables of what a configuration would do, and crashes to be repeated.
+//! `fixpoint simulate`: tables of what a configuration would do, and simulated crashes.
 //!
-//! Owns the arguments and which simulation they ask for. Refuses arguments that would have no effect.
+//! Rejects arguments that would have no effect.
 
 mod crash;
 mod judging;
@@ -9,10 +9,10 @@ mod tasks;
 
 use clap::{Args, Subcommand};
 
+use crate::app_context::AppContext;
 use crate::arguments::SetArguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::surroundings::Surroundings;
 
 use self::crash::CrashArguments;
 use self::judging::JudgingArguments;
@@ -20,56 +20,54 @@ use self::runs::RunsArguments;
 use self::tasks::TasksArguments;
 
 const HELP: &str = "\
-Without a command: many tasks with agents of known character, under this configuration and under
-two loops in use today. Nothing is run, nothing is touched, and the same seed gives the same table.
+Without a command: simulates many tasks with made-up agents, and compares this
+configuration with two simpler loops that are in common use. Nothing is executed
+and no file is changed. The same seed gives the same table.
 
-Try:
+Examples:
   fixpoint simulate
   fixpoint simulate --by-agent --set convergence.stall_threshold=4
   fixpoint simulate judging
   fixpoint simulate runs";
 
-/// `fixpoint simulate`.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct SimulateArguments {
-    /// Settings for this call
     #[command(flatten)]
     set: SetArguments,
-    /// How the tasks are simulated
     #[command(flatten)]
     tasks: TasksArguments,
-    /// What else is simulated
     #[command(subcommand)]
     command: Option<SimulateCommand>,
 }
 
-/// The commands of `fixpoint simulate`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SimulateCommand {
-    /// How often plans are judged wrongly: a fixed threshold beside calibrated judging
+    /// How often plans are compared wrongly: fixed threshold versus calibrated judge
     Judging(JudgingArguments),
-    /// Whole made-up goals: planned, judged, carried out and brought together; ours beside plainer ways
+    /// Complete runs with made-up goals, compared with simpler policies
     Runs(RunsArguments),
-    /// One loss of power in the middle of a task, and whether it then ends as if nothing had been
+    /// One power loss in the middle of a task: does the task still end the same way?
     Crash(CrashArguments),
 }
 
 pub(crate) fn run(
     arguments: &SimulateArguments,
-    surroundings: &Surroundings,
+    app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let settings = || surroundings.configuration(&arguments.set).map(|loaded| loaded.settings);
+    let settings = || app.configuration(&arguments.set).map(|loaded| loaded.settings);
     if let (Some(typed), Some(_)) = (arguments.tasks.typed(), &arguments.command) {
-        return Err(Failure::BadInput(format!("`{typed}` has no effect before a command: put it behind")));
+        return Err(Failure::BadInput(format!(
+            "`{typed}` has no effect before a subcommand; put it after the subcommand"
+        )));
     }
     match &arguments.command {
         None => tasks::run(&arguments.tasks, &settings()?, output),
         Some(SimulateCommand::Judging(judging)) => judging::run(judging, &settings()?, output),
         Some(SimulateCommand::Runs(runs)) => runs::run(runs, &settings()?, output),
         Some(SimulateCommand::Crash(_)) if !arguments.set.sets.is_empty() => Err(Failure::BadInput(
-            "a crash is always simulated with the default settings, so that it can be repeated: leave `--set` out"
+            "`simulate crash` always uses the default settings, so that a crash can be reproduced; omit `--set`"
                 .to_string(),
         )),
         Some(SimulateCommand::Crash(crash)) => crash::run(crash, output),

@@ -1,31 +1,29 @@
-//! Where a whole run stands, in a few rows at the bottom of a terminal: its phase, what it spent of what it may, the
-//! plan's score, and every task with its attempt, its stage and where its failures are going.
+//! The state of a run with several tasks, in a few rows at the bottom of a terminal: its phase, the plan's score, the
+//! budget, and every task with its attempt, its stage and the number of failures after each attempt.
 
 use std::time::Duration;
 
-use fixpoint_decide::run::{Node, NodeKind, Owner, Run};
-use fixpoint_runs::{Story, cause_name, counted, state_name};
+use fixpoint_decide::run::{Owner, Run, TaskKind, TaskNode};
+use fixpoint_runs::{RunHistory, RunView};
 use fixpoint_vocabulary::work::Command;
-use fixpoint_vocabulary::{Lang, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
-use super::drawing::clock;
 use super::run_lines::score_words;
+use super::words::{Used, Words, clock};
 use crate::output::harmless;
 
-/// Tasks that are drawn at once.
+/// Tasks that are drawn at the same time.
 const MOST_DRAWN: usize = 12;
-/// Past attempts whose failures are shown.
+/// Attempts whose failures are shown.
 const TRAIL: usize = 5;
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) text: String,
-    /// The task that is worked on, if this row is about one: what is done for it is drawn below.
+    /// The running task of this row: what is done for it is drawn below.
     pub(super) task: Option<TaskId>,
 }
 
-/// Where everything stands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Board {
     head: String,
@@ -33,20 +31,18 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// Where a run stands that is told so far.
-    pub(super) fn of(title: &str, story: &Story, lang: Lang) -> Self {
-        let run = &story.run;
+    pub(super) fn of(title: &str, view: RunView<'_>, words: Words) -> Self {
+        let run = view.run;
         let in_vain = run.waiting_in_vain();
         let drawn = drawn_of(run);
-        let mut rows = vec![Row { text: format!("   {}", spending(run)), task: None }];
-        rows.extend(drawn.iter().map(|node| row(node, story, in_vain.contains(node.id()))));
+        let mut rows = vec![Row { text: format!("   {}", spending(run, words)), task: None }];
+        rows.extend(drawn.iter().map(|node| row(node, view, in_vain.contains(node.id()), words)));
         if let Some(more) = run.tasks().count().checked_sub(drawn.len()).filter(|more| *more > 0) {
-            rows.push(Row { text: format!("   and {} more", counted(more, "task")), task: None });
+            rows.push(Row { text: format!("   {}", words.more_tasks(more)), task: None });
         }
-        Self { head: head(title, run, lang), rows }
+        Self { head: head(title, run, words), rows }
     }
 
-    /// The first line, at a time.
     pub(super) fn head_at(&self, elapsed: Duration) -> String {
         format!("{} · {}", self.head, clock(elapsed))
     }
@@ -56,9 +52,9 @@ impl Board {
     }
 }
 
-/// The tasks that there is room for: what is worked on before what waits, and what is over last.
-fn drawn_of(run: &Run) -> Vec<&Node> {
-    let mut nodes: Vec<(usize, &Node)> = run.tasks().enumerate().collect();
+/// The tasks that there is room for: running ones first, then waiting ones, then those that have ended.
+fn drawn_of(run: &Run) -> Vec<&TaskNode> {
+    let mut nodes: Vec<(usize, &TaskNode)> = run.tasks().enumerate().collect();
     nodes.sort_by_key(|(place, node)| {
         let rank = match node.state {
             TaskState::Running => 0,
@@ -73,40 +69,34 @@ fn drawn_of(run: &Run) -> Vec<&Node> {
     nodes.into_iter().map(|(_, node)| node).collect()
 }
 
-/// Short enough for a narrow terminal: what was spent has a line of its own.
-fn head(title: &str, run: &Run, lang: Lang) -> String {
-    let mut parts = vec![format!("── {title}"), run.phase().title().in_lang(lang).to_string()];
-    if let Some(plan) = run.review().plan().filter(|plan| !plan.samples.is_empty()) {
-        parts.push(format!("plan {}", score_words(plan, run).trim_end_matches(',')));
-    }
+/// Short enough for a narrow terminal: the budget has a line of its own.
+fn head(title: &str, run: &Run, words: Words) -> String {
+    let mut parts = vec![format!("── {title}"), run.phase().title().in_lang(words.0).to_string()];
+    let score = run.review().plan().and_then(|plan| score_words(plan, run));
+    parts.extend(score.map(|score| words.plan_score(&score)));
     parts.join(" · ")
 }
 
-fn spending(run: &Run) -> String {
+fn spending(run: &Run, words: Words) -> String {
     let ledger = run.ledger();
     let (spent, allowed) = (ledger.spent(), ledger.allowed());
     let used = ledger.models + ledger.agents;
     let mut parts = vec![
-        against(spent.model_calls, allowed.model_calls, "calls"),
-        against(spent.attempts, allowed.attempts, "attempts"),
-        against(used.tokens(), allowed.tokens, "tokens"),
+        words.used(spent.model_calls, allowed.model_calls, Used::Calls),
+        words.used(spent.attempts, allowed.attempts, Used::Attempts),
+        words.used(used.tokens(), allowed.tokens, Used::Tokens),
     ];
     let money = used.cost.map(|cost| cost.usd());
     match (money, allowed.money) {
-        (_, Some(limit)) => parts.push(format!("${:.2} of ${:.2}", money.unwrap_or(0.0), limit.usd())),
-        // Nothing is not worth a place, and looks like a price where somebody tells none.
+        (_, Some(limit)) => parts.push(words.money_of(money.unwrap_or(0.0), limit.usd())),
+        // $0.00 would look like a price although nobody reported one.
         (Some(money), None) if money > 0.0 => parts.push(format!("${money:.2}")),
         (Some(_) | None, None) => {}
     }
     parts.join(" · ")
 }
 
-/// What was spent, beside what may be.
-fn against(spent: u64, allowed: Option<u64>, what: &str) -> String {
-    allowed.map_or_else(|| format!("{spent} {what}"), |allowed| format!("{spent} of {allowed} {what}"))
-}
-
-fn row(node: &Node, story: &Story, is_in_vain: bool) -> Row {
+fn row(node: &TaskNode, view: RunView<'_>, is_in_vain: bool, words: Words) -> Row {
     let mark = match (node.state, is_in_vain) {
         (_, true) | (TaskState::Blocked | TaskState::Cancelled, false) => "✗",
         (TaskState::Done, false) => "✓",
@@ -114,61 +104,69 @@ fn row(node: &Node, story: &Story, is_in_vain: bool) -> Row {
         (TaskState::ReplacedByReplan, false) => "↳",
         (TaskState::Ready | TaskState::NeedsContinuation, false) => "·",
     };
-    let state = match (node.cause, is_in_vain) {
-        (_, true) => "blocked (dependency)".to_string(),
-        (Some(cause), false) => format!("{} ({})", state_name(node.state), cause_name(cause)),
-        (None, false) => state_name(node.state).to_string(),
+    let state = if is_in_vain {
+        words.state(TaskState::Blocked, Some(Cause::Dependency))
+    } else {
+        words.state(node.state, node.cause)
     };
     let kind = match node.kind {
-        NodeKind::Merge { .. } => " (merge)",
-        NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => "",
+        TaskKind::Merge { .. } => " (merge)",
+        TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => "",
     };
     let mut parts = vec![format!(" {mark} {}{kind}", harmless(node.id().as_str())), state];
-    parts.extend(attempt_words(node, &story.run));
-    parts.extend(trail_words(node.id(), story));
+    parts.extend(attempt_words(node, view.run, words));
+    parts.extend(trail_words(node.id(), view.history, words));
     let task = (node.state == TaskState::Running).then(|| node.id().clone());
     Row { text: parts.join(" · "), task }
 }
 
 /// The attempt that is under way, or how many there were.
-fn attempt_words(node: &Node, run: &Run) -> Option<String> {
-    let under_way = run.under_way().find_map(|(_, owner, command)| match (owner, command) {
+fn attempt_words(node: &TaskNode, run: &Run, words: Words) -> Option<String> {
+    let under_way = run.in_flight().find_map(|(_, owner, command)| match (owner, command) {
         (Owner::Task(task), Command::RunAttempt(order)) if task == node.id() => {
-            Some(format!("attempt {}, stage {}", order.number, order.stage))
+            Some(words.attempt_at_stage(order.number, None, order.stage))
         }
         (_, _) => None,
     });
     let made = node.run.as_ref().map_or(0, |run| run.attempts());
-    under_way.or_else(|| (made > 0).then(|| counted(made as usize, "attempt")))
+    under_way.or_else(|| (made > 0).then(|| words.attempts(made)))
 }
 
-/// How many failures each attempt left, so that one sees where they are going.
-fn trail_words(task: &TaskId, story: &Story) -> Option<String> {
-    let told = story.tasks.iter().find(|told| told.id == *task)?;
-    let left: Vec<usize> = told.iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
-    (!left.is_empty()).then(|| trail(&left))
+fn trail_words(task: &TaskId, history: &RunHistory, words: Words) -> Option<String> {
+    let iterations = &history.task(task)?.iterations;
+    let left: Vec<usize> = iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
+    (!left.is_empty()).then(|| words.failure_trail(&trail(&left)))
 }
 
 fn trail(failures: &[usize]) -> String {
     let shown = failures.get(failures.len().saturating_sub(TRAIL)..).unwrap_or_default();
     let numbers: Vec<String> = shown.iter().map(ToString::to_string).collect();
-    format!("failing {}", numbers.join(" → "))
+    numbers.join(" → ")
 }
 
 #[cfg(test)]
 mod tests {
+    use fixpoint_vocabulary::Lang;
+
     use super::*;
 
     #[test]
-    fn what_is_spent_stands_beside_what_may_be() {
-        assert_eq!(against(3, Some(20), "calls"), "3 of 20 calls");
-        assert_eq!(against(3, None, "calls"), "3 calls");
+    fn what_is_used_stands_beside_the_limit() {
+        let table = [
+            ("with a limit", Lang::En, 3, Some(20), "3 of 20 attempts"),
+            ("without a limit", Lang::En, 3, None, "3 attempts"),
+            ("one", Lang::En, 1, None, "1 attempt"),
+            ("in Japanese", Lang::Ja, 3, Some(20), "試行 3/20"),
+        ];
+        for (name, lang, used, allowed, expected) in table {
+            assert_eq!(Words(lang).used(used, allowed, Used::Attempts), expected, "{name}");
+        }
     }
 
     /// Catches a trail that shows the oldest attempts instead of the last.
     #[test]
-    fn the_last_attempts_show_where_failures_are_going() {
-        assert_eq!(trail(&[9, 8, 7, 5, 3, 2]), "failing 8 → 7 → 5 → 3 → 2");
-        assert_eq!(trail(&[1]), "failing 1");
+    fn only_the_last_attempts_are_shown() {
+        assert_eq!(trail(&[9, 8, 7, 5, 3, 2]), "8 → 7 → 5 → 3 → 2");
+        assert_eq!(trail(&[1]), "1");
     }
 }

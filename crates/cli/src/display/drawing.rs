@@ -2,28 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::task_run::Seen;
+use fixpoint_decide::task_run::BaselineComparison;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
 
-use super::Telling;
+use super::Verbosity;
 use super::board::Board;
-use crate::output::letter_width;
-use crate::surroundings::{Paint, Screen};
+use super::words::{Words, clock};
+use crate::app_context::{Paint, Screen};
+use crate::text_layout::fit;
 
-/// How many past attempts the trail of failures shows.
+/// Attempts whose failures are shown.
 const TRAIL: usize = 12;
-/// Where a terminal does not say how wide it is.
-const USUAL_WIDTH: usize = 80;
+/// If the terminal does not say how large it is.
+const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// What is drawn.
 #[derive(Debug)]
 pub(super) struct Drawing {
     screen: Screen,
-    telling: Telling,
+    words: Words,
+    verbosity: Verbosity,
     title: String,
     max_iterations: u32,
     began: Instant,
@@ -32,19 +33,19 @@ pub(super) struct Drawing {
     doing: String,
     doing_since: Instant,
     trail: Vec<usize>,
-    seen: Seen,
+    comparison: BaselineComparison,
     progress: Option<ProgressKind>,
     last_line: String,
-    /// Where everything stands, where there are several tasks.
+    /// Empty in a run of one task.
     board: Board,
-    /// What is done for each task that is worked on.
+    /// What is being done for each running task.
     tasks: BTreeMap<TaskId, Doing>,
     used: Usage,
-    /// Lines on the screen that will be drawn over.
-    drawn: usize,
+    /// Lines on the screen that the next drawing replaces.
+    drawn: Vec<String>,
 }
 
-/// What is done for a task at the moment.
+/// What is being done for a task.
 #[derive(Debug)]
 struct Doing {
     what: String,
@@ -59,33 +60,40 @@ impl Doing {
         Self { what, since: Instant::now(), last_line, used: Usage::default() }
     }
 
-    fn line(&self) -> String {
+    fn line(&self, words: Words) -> String {
         let said = if self.last_line.is_empty() { String::new() } else { format!(" > {}", self.last_line) };
-        format!("     {} · {}{}{said}", self.what, clock(self.since.elapsed()), spent(self.used))
+        format!("     {} · {}{}{said}", self.what, clock(self.since.elapsed()), spent(self.used, words))
     }
 }
 
 impl Drawing {
-    pub(super) fn new(screen: Screen, telling: Telling, title: &str, max_iterations: u32) -> Self {
+    pub(super) fn new(
+        screen: Screen,
+        words: Words,
+        verbosity: Verbosity,
+        title: &str,
+        max_iterations: u32,
+    ) -> Self {
         let now = Instant::now();
         Self {
             screen,
-            telling,
+            words,
+            verbosity,
             title: title.to_string(),
             max_iterations,
             began: now,
             attempt: 0,
             stage: 1,
-            doing: "beginning".to_string(),
+            doing: words.starting(),
             doing_since: now,
             trail: Vec::new(),
-            seen: Seen::default(),
+            comparison: BaselineComparison::default(),
             progress: None,
             last_line: String::new(),
             board: Board::default(),
             tasks: BTreeMap::new(),
             used: Usage::default(),
-            drawn: 0,
+            drawn: Vec::new(),
         }
     }
 
@@ -96,28 +104,28 @@ impl Drawing {
         }
     }
 
-    /// A line that stays.
+    /// A line that stays on the screen.
     pub(super) fn line(&mut self, line: &str) {
-        if self.telling == Telling::Everything {
+        if self.verbosity == Verbosity::Everything {
             self.notice(line);
         }
     }
 
-    /// A line that stays in any case.
+    /// A line that stays on the screen, whatever the verbosity.
     pub(super) fn notice(&mut self, line: &str) {
         match self.screen {
             Screen::Silent => {}
             Screen::Lines(_) => write(&format!("{line}\n")),
             Screen::Live(_) => {
                 let erased = self.erased();
-                self.drawn = 0;
+                self.drawn.clear();
                 write(&format!("{erased}{line}\n"));
                 self.draw();
             }
         }
     }
 
-    /// A line that stays, where nothing is drawn that says it already.
+    /// A line that says what the live view shows anyway.
     pub(super) fn plain_line(&mut self, line: &str) {
         match self.screen {
             Screen::Lines(_) => self.line(line),
@@ -133,7 +141,7 @@ impl Drawing {
         self.draw();
     }
 
-    /// Nothing is done but for tasks, which say so themselves.
+    /// Only tasks are at work, and they have rows of their own.
     pub(super) fn rest(&mut self) {
         self.doing.clear();
         self.last_line.clear();
@@ -143,26 +151,31 @@ impl Drawing {
         (self.attempt, self.stage) = (number, stage);
         self.last_line.clear();
         self.used = Usage::default();
-        self.doing("preparing a workspace");
+        self.doing(&self.words.preparing_workspace());
     }
 
-    pub(super) fn judged(&mut self, progress: ProgressKind, failures: usize, seen: &Seen) {
+    pub(super) fn judged(
+        &mut self,
+        progress: ProgressKind,
+        failures: usize,
+        comparison: &BaselineComparison,
+    ) {
         self.progress = Some(progress);
         self.trail.push(failures);
-        self.seen = seen.clone();
+        self.comparison = comparison.clone();
     }
 
     pub(super) fn last_line(&mut self, line: &str) {
-        // Drawn with the next tick: a program may print faster than anybody reads.
+        // Drawn with the next tick: a program may print faster than anybody can read.
         self.last_line = printable(line);
     }
 
-    /// All the agent used in this attempt.
+    /// In this attempt so far.
     pub(super) fn used(&mut self, usage: Usage) {
         self.used = usage;
     }
 
-    /// What is done for a task of several, or for the only one.
+    /// `None` in a run of one task.
     pub(super) fn doing_for(&mut self, task: Option<&TaskId>, what: &str) {
         match task {
             Some(task) if self.tasks.get(task).is_none_or(|doing| doing.what != what) => {
@@ -188,36 +201,34 @@ impl Drawing {
         }
     }
 
-    /// Draws the lines at the bottom.
     pub(super) fn draw(&mut self) {
         if !matches!(self.screen, Screen::Live(_)) {
             return;
         }
-        let width = terminal_size::terminal_size_of(io::stderr())
-            .map_or(USUAL_WIDTH, |(terminal_size::Width(width), _)| usize::from(width));
-        let lines = self.lines();
-        let mut text = self.erased();
-        for line in &lines {
-            text.push_str(&fitted(line, width.saturating_sub(1)));
-            text.push('\n');
+        let (width, height) = terminal_size::terminal_size_of(io::stderr())
+            .map_or(USUAL_SIZE, |(width, height)| (usize::from(width.0), usize::from(height.0)));
+        // What has scrolled out at the top cannot be drawn over.
+        let rows = self.lines().into_iter().take(height.saturating_sub(1));
+        let lines: Vec<String> = rows.map(|line| fit(&line, width.saturating_sub(1)).to_string()).collect();
+        if lines != self.drawn {
+            write(&format!("{}{}\n", self.erased(), lines.join("\n")));
+            self.drawn = lines;
         }
-        self.drawn = lines.len();
-        write(&text);
     }
 
-    /// Takes the lines at the bottom away.
+    /// Removes the lines at the bottom.
     pub(super) fn clear(&mut self) {
         if matches!(self.screen, Screen::Live(_)) {
             write(&self.erased());
-            self.drawn = 0;
+            self.drawn.clear();
         }
     }
 
     fn erased(&self) -> String {
-        if self.drawn == 0 { String::new() } else { format!("\u{1b}[{}A\u{1b}[J", self.drawn) }
+        // To the first column first: a terminal echoes ^C there.
+        if self.drawn.is_empty() { String::new() } else { format!("\r\u{1b}[{}A\u{1b}[J", self.drawn.len()) }
     }
 
-    /// Draws where everything stands, from now on.
     pub(super) fn set_board(&mut self, board: Board) {
         self.tasks.retain(|task, _| board.rows.iter().any(|row| row.task.as_ref() == Some(task)));
         self.board = board;
@@ -232,27 +243,32 @@ impl Drawing {
             let mut lines = vec![self.board.head_at(self.began.elapsed())];
             for row in &self.board.rows {
                 let done_for = row.task.as_ref().and_then(|task| self.tasks.get(task));
-                lines.extend([row.text.clone()].into_iter().chain(done_for.map(Doing::line)));
+                lines.extend(
+                    [row.text.clone()].into_iter().chain(done_for.map(|doing| doing.line(self.words))),
+                );
             }
             return lines.into_iter().chain(doing).chain(last).collect();
         }
         let attempt = match self.attempt {
             0 => String::new(),
-            number => format!(" · attempt {number} of {} · stage {}", self.max_iterations, self.stage),
+            number => {
+                format!(" · {}", self.words.attempt_at_stage(number, Some(self.max_iterations), self.stage))
+            }
         };
         let mut lines = vec![format!("── {}{attempt} · {}", self.title, clock(self.began.elapsed()))];
         if !self.trail.is_empty() {
             let skipped = self.trail.len().saturating_sub(TRAIL);
             let trail: Vec<String> = self.trail.iter().skip(skipped).map(ToString::to_string).collect();
-            let last = self.progress.map(ProgressKind::name).unwrap_or_default();
+            let last = self.progress.map(|progress| self.words.progress(progress)).unwrap_or_default();
             lines.push(format!(
-                "   failures {} ({last}) · {} known · {} flaky",
-                trail.join(" → "),
-                self.seen.known.len(),
-                self.seen.flaky.len() + self.seen.newly_flaky.len()
+                "   {} ({last}) · {} · {}",
+                self.words.failure_trail(&trail.join(" → ")),
+                self.words.known(self.comparison.known.len()),
+                self.words.flaky(self.comparison.flaky.len() + self.comparison.newly_flaky.len())
             ));
         }
-        lines.push(format!("   {} · {}{}", self.doing, clock(self.doing_since.elapsed()), spent(self.used)));
+        let used = spent(self.used, self.words);
+        lines.push(format!("   {} · {}{used}", self.doing, clock(self.doing_since.elapsed())));
         if !self.last_line.is_empty() {
             lines.push(format!("   > {}", self.last_line));
         }
@@ -260,31 +276,24 @@ impl Drawing {
     }
 }
 
-/// A time as minutes and seconds, or with hours before them.
-pub(crate) fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
-}
-
-/// What an agent used, behind what it does.
-fn spent(used: Usage) -> String {
+/// What an agent used, as the end of a line.
+fn spent(used: Usage, words: Words) -> String {
     let tokens = match used.tokens() {
         0 => String::new(),
-        few @ 1..=9999 => format!(" · {few} tokens"),
-        many => format!(" · {}k tokens", many / 1000),
+        few @ 1..=9999 => format!(" · {}", words.tokens(few)),
+        many => format!(" · {}", words.tokens(format!("{}k", many / 1000))),
     };
     let cost = used.cost.map(|cost| format!(" · ${:.2}", cost.usd())).unwrap_or_default();
     tokens + &cost
 }
 
-/// What others print must not move the cursor.
+/// Without escape sequences: what programs print must not move the cursor.
 fn printable(line: &str) -> String {
     let mut text = String::new();
     let mut letters = line.chars();
     while let Some(letter) = letters.next() {
         if letter == '\u{1b}' {
-            // A colour or a movement ends with a letter.
+            // An escape sequence ends with a letter.
             letters.by_ref().find(char::is_ascii_alphabetic);
         } else if !letter.is_control() {
             text.push(letter);
@@ -293,17 +302,7 @@ fn printable(line: &str) -> String {
     text
 }
 
-/// As much of a line as fits.
-fn fitted(line: &str, width: usize) -> String {
-    let mut used = 0;
-    let fits = |letter: &char| {
-        used += letter_width(*letter);
-        used <= width
-    };
-    line.chars().take_while(fits).collect()
-}
-
-/// If standard error is gone, nobody watches.
+/// Errors are ignored: if standard error is closed, nobody is watching.
 fn write(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
@@ -311,19 +310,22 @@ fn write(text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use fixpoint_vocabulary::Lang;
     use fixpoint_vocabulary::usage::MicroUsd;
 
     use super::*;
 
     #[test]
     fn times_and_lines_fit() {
+        let words = Words(Lang::En);
         assert_eq!(clock(Duration::from_secs(59)), "0:59");
         assert_eq!(clock(Duration::from_secs(3661)), "1:01:01");
-        assert_eq!(spent(Usage::default()), "");
+        assert_eq!(spent(Usage::default(), words), "");
+        assert_eq!(spent(Usage { input_tokens: 1, ..Usage::default() }, words), " · 1 token");
         let used = Usage { input_tokens: 90_000, output_tokens: 1999, ..Usage::default() };
-        assert_eq!(spent(Usage { cost: Some(MicroUsd(125_000)), ..used }), " · 91k tokens · $0.12");
-        assert_eq!(fitted("日本語", 4), "日本");
-        assert_eq!(fitted("abc → d", 5), "abc →");
+        assert_eq!(spent(Usage { cost: Some(MicroUsd(125_000)), ..used }, words), " · 91k tokens · $0.12");
         assert_eq!(printable("\u{1b}[31mred\u{1b}[0m\u{7}\u{8}!"), "red!");
     }
 }

@@ -1,194 +1,176 @@
-//! A whole run in lines: what each step of it means to whoever watches.
+//! A run of several tasks in lines: what each change of it means to a person who watches.
 
 use fixpoint_decide::noise;
-use fixpoint_decide::run::{Mended, Move, Owner, Revision, Run};
-use fixpoint_runs::{Story, cause_name, counted, state_name};
-use fixpoint_vocabulary::ask::{About, Role};
+use fixpoint_decide::refinement::Decision;
+use fixpoint_decide::run::{
+    Change, FinalReviewChange, MergeChange, Owner, PlanRepair, PlanReviewChange, PlanningChange,
+    ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
+};
+use fixpoint_runs::{RunHistory, RunView};
+use fixpoint_vocabulary::TaskState;
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
-use fixpoint_vocabulary::{Lang, TaskState};
 
+use super::words::{PlanVerdict, Words};
 use crate::output::harmless;
 
-/// Letters of a foreign sentence.
+/// Letters of a foreign sentence that are shown.
 const LONGEST: usize = 160;
 
-/// The lines that stay when a step was taken. `story` includes it.
-pub(super) fn lines_of(step: &Move, story: &Story, lang: Lang) -> Vec<String> {
-    let mut lines = plan_lines(step, story, lang).or_else(|| task_lines(step)).unwrap_or_default();
-    lines.extend(not_replanned_line(step, story));
-    lines
-}
-
-/// Why no smaller tasks take the place of one that is blocked.
-fn not_replanned_line(step: &Move, story: &Story) -> Option<String> {
-    let Move::TaskMoved { task, state: TaskState::Blocked, .. } = step else { return None };
-    let told = story.tasks.iter().find(|told| told.id == *task)?;
-    told.not_replanned.as_ref().map(|said| format!("  the planner: {}", short(said)))
-}
-
-fn plan_lines(step: &Move, story: &Story, lang: Lang) -> Option<Vec<String>> {
-    let run = &story.run;
-    if let Move::Understood { understanding } = step {
-        let mut lines = vec![format!("goal: {}", short(&understanding.main_objective))];
-        lines.extend(understanding.assumptions.iter().map(|text| format!("  assumed: {}", short(text))));
-        return Some(lines);
-    }
-    if let Move::Planned { tasks, mended, .. } = step {
-        let number = run.review().revisions.len();
-        let mended = match mended {
-            Mended::No => "",
-            Mended::Merged => ", broken and mended task by task with the plan before",
-            Mended::Previous => ", broken: the plan before is used",
-        };
-        let head = format!("plan {number}: {}{mended}", counted(tasks.len(), "task"));
-        return Some(std::iter::once(head).chain(tasks.iter().map(subtask_line)).collect());
-    }
-    if let Move::PlanScored { revision, judgement } = step {
-        let plan = run.review().revisions.get(*revision as usize)?;
-        let verdict = if judgement.is_acceptable { "acceptable" } else { "not acceptable" };
-        let mut lines = vec![format!("plan {}: {} {verdict}", revision + 1, score_words(plan, run))];
-        lines.extend(judgement.issues.iter().map(|issue| format!("  issue: {}", short(issue))));
-        return Some(lines);
-    }
-    if let Move::PlanDecided { answer } = step {
-        let word = match answer.decision {
-            fixpoint_decide::refinement::Decision::Accept => "accepted",
-            fixpoint_decide::refinement::Decision::Replan => "planned again",
-            fixpoint_decide::refinement::Decision::Reject => "rejected",
-        };
-        return Some(vec![format!("plan {word}: {}", answer.reason.text.in_lang(lang))]);
-    }
-    if let Move::PlanSuspect { findings } = step {
-        return Some(findings.iter().map(|finding| format!("plan: {}", short(finding))).collect());
-    }
-    if let Move::Recalled { draft: Some(_) } = step {
-        return Some(vec!["a plan kept from earlier was found".to_string()]);
-    }
-    if let Move::Unusable { owner, trouble } = step {
-        let whose = owner_words(owner);
-        return Some(vec![format!(
-            "{whose}: an answer that cannot be used: {}",
-            short(trouble.problem.as_str())
-        )]);
-    }
-    None
-}
-
-fn task_lines(step: &Move) -> Option<Vec<String>> {
-    if let Move::TaskStarted { order } = step {
-        return Some(vec![format!("[{}] begins", order.task)]);
-    }
-    if let Move::TaskMoved { task, state, cause } = step {
-        let why = cause.map(|cause| format!(" ({})", cause_name(cause))).unwrap_or_default();
-        return match state {
-            TaskState::Running => None,
-            TaskState::Ready
-            | TaskState::NeedsContinuation
-            | TaskState::Done
-            | TaskState::Blocked
-            | TaskState::Cancelled
-            | TaskState::ReplacedByReplan => Some(vec![format!("[{task}] {}{why}", state_name(*state))]),
-        };
-    }
-    if let Move::TaskReplaced { task, children, reason } = step {
-        let names: Vec<&str> = children.iter().map(|child| child.task.id.as_str()).collect();
-        let mut lines = vec![format!("[{task}] cannot work as it is; in its place: {}", names.join(", "))];
-        if !reason.as_str().trim().is_empty() {
-            lines.push(format!("  because: {}", short(reason.as_str())));
+/// The lines to print when a change was made. `view` is the run after it.
+pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<String> {
+    match change {
+        Change::Run(change) => run_lines(change, words),
+        Change::Planning(change) => planning_lines(change, words),
+        Change::PlanReview(change) => plan_review_lines(change, view.run, words),
+        Change::Task(change) => task_lines(change, view.history, words),
+        Change::Merge(MergeChange::Merged { task, merged }) => vec![match merged.conflicts.len() {
+            0 => words.merged(task.as_str()),
+            number => words.merge_conflicts(task.as_str(), number, &short(&merged.conflicts.join(", "))),
+        }],
+        Change::Merge(MergeChange::LeftOut { task }) => vec![words.left_out(task.as_str())],
+        Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
+            let head = if *is_complete { words.goal_reached() } else { words.goal_not_reached() };
+            let missing = missing.iter().map(|missing| words.missing(&short(missing)));
+            std::iter::once(head).chain(missing).collect()
         }
-        lines.extend(children.iter().map(|child| subtask_line(&child.task)));
-        return Some(lines);
+        Change::Reflection(ReflectionChange::Revised { error, .. }) => {
+            vec![words.plan_revised(&short(error))]
+        }
+        Change::Reflection(
+            ReflectionChange::Reflected { .. } | ReflectionChange::RevisionProposed { .. },
+        )
+        | Change::Delivery(_) => Vec::new(),
     }
-    if let Move::SidesMerged { task, merged } = step {
-        let words = match merged.conflicts.len() {
-            0 => "brought together".to_string(),
-            n => format!("in conflict in {n} files: {}", short(&merged.conflicts.join(", "))),
-        };
-        return Some(vec![format!("[{task}] {words}")]);
-    }
-    if let Move::LeftOut { task } = step {
-        return Some(vec![format!(
-            "[{task}] its result is left out: it could not be brought together with the others"
-        )]);
-    }
-    if let Move::WholeJudged { is_complete, missing } = step {
-        let word = if *is_complete { "the goal is reached" } else { "the goal is not reached" };
-        let mut lines = vec![format!("the whole: {word}")];
-        lines.extend(missing.iter().map(|missing| format!("  missing: {}", short(missing))));
-        return Some(lines);
-    }
-    if let Move::Revised { error, .. } = step {
-        return Some(vec![format!("the steps that are not done were revised: {}", short(error))]);
-    }
-    if let Move::Hold { owner, cause, .. } = step {
-        return Some(vec![format!("{}: held back ({})", owner_words(owner), cause_name(*cause))]);
-    }
-    None
 }
 
-fn subtask_line(task: &Subtask) -> String {
-    let after = if task.dependencies.is_empty() {
-        String::new()
-    } else {
-        let names: Vec<&str> = task.dependencies.iter().map(|id| id.as_str()).collect();
-        format!(" (after {})", names.join(", "))
-    };
-    format!("  {}{after}: {}", task.id, short(&task.description))
+fn run_lines(change: &RunChange, words: Words) -> Vec<String> {
+    match change {
+        RunChange::Defer { owner, cause, .. } => vec![words.deferred(owner, *cause)],
+        RunChange::RejectAnswer { owner, answer } => {
+            vec![words.unusable_answer(owner, &short(answer.problem.as_str()))]
+        }
+        RunChange::Begin { .. }
+        | RunChange::ReleaseDeferred
+        | RunChange::Pause { .. }
+        | RunChange::End { .. } => Vec::new(),
+    }
 }
 
-/// A score with its uncertainty: `78 ± 3 (n=4)`.
-pub(crate) fn score_words(plan: &Revision, run: &Run) -> String {
+fn planning_lines(change: &PlanningChange, words: Words) -> Vec<String> {
+    match change {
+        PlanningChange::Understood { understanding } => {
+            let head = words.goal(&short(&understanding.main_objective));
+            let assumptions = understanding.assumptions.iter().map(|text| words.assumption(&short(text)));
+            std::iter::once(head).chain(assumptions).collect()
+        }
+        PlanningChange::CacheLookedUp { draft: Some(_) } => vec![words.cached_plan()],
+        PlanningChange::CacheLookedUp { draft: None }
+        | PlanningChange::BaseTaken { .. }
+        | PlanningChange::Clarified { .. }
+        | PlanningChange::NobodyThere
+        | PlanningChange::Remarked { .. }
+        | PlanningChange::Decomposed { .. }
+        | PlanningChange::Coarser { .. }
+        | PlanningChange::PartialOffered(_) => Vec::new(),
+    }
+}
+
+fn plan_review_lines(change: &PlanReviewChange, run: &Run, words: Words) -> Vec<String> {
+    match change {
+        PlanReviewChange::Planned { tasks, repair, .. } => {
+            let repaired = match repair {
+                PlanRepair::None => String::new(),
+                PlanRepair::Merged => words.repaired_plan(),
+                PlanRepair::Previous => words.previous_plan(),
+            };
+            let head = format!("{}{repaired}", words.plan(run.review().revisions.len(), tasks.len()));
+            std::iter::once(head).chain(tasks.iter().map(|task| subtask_line(task, words))).collect()
+        }
+        PlanReviewChange::Scored { revision, judgement } => {
+            let plan = run.review().revisions.get(*revision as usize);
+            let score = plan.and_then(|plan| score_words(plan, run));
+            let verdict =
+                if judgement.is_acceptable { PlanVerdict::Acceptable } else { PlanVerdict::NotAcceptable };
+            let head = words.plan_reviewed(revision + 1, score.as_deref(), verdict);
+            let issues = judgement.issues.iter().map(|issue| words.issue(&short(issue)));
+            std::iter::once(head).chain(issues).collect()
+        }
+        PlanReviewChange::Decided { answer } => {
+            let why = answer.reason.text.in_lang(words.0);
+            vec![match answer.decision {
+                Decision::Accept => words.plan_accepted(why),
+                Decision::Replan => words.plan_sent_back(why),
+                Decision::Reject => words.plan_rejected(why),
+            }]
+        }
+        PlanReviewChange::Flagged { findings } => {
+            findings.iter().map(|finding| words.plan_finding(&short(finding))).collect()
+        }
+        PlanReviewChange::Accepted { .. } => Vec::new(),
+    }
+}
+
+fn task_lines(change: &TaskChange, history: &RunHistory, words: Words) -> Vec<String> {
+    match change {
+        TaskChange::Started { order } => vec![words.task_started(order.task.as_str())],
+        TaskChange::StateChanged { state: TaskState::Running, .. } => Vec::new(),
+        TaskChange::StateChanged { task, state, cause } => {
+            let mut lines = vec![format!("[{task}] {}", words.state(*state, *cause))];
+            // Why a blocked task is not replaced by smaller ones.
+            let refusal = history.task(task).and_then(|task| task.replan_refusal.as_ref());
+            let refusal = refusal.filter(|_| *state == TaskState::Blocked);
+            lines.extend(refusal.map(|said| words.planner_said(&short(said))));
+            lines
+        }
+        TaskChange::Replaced { task, children, reason } => {
+            let names: Vec<&str> = children.iter().map(|child| child.task.id.as_str()).collect();
+            let mut lines = vec![words.task_split(task.as_str(), &names.join(", "))];
+            if !reason.as_str().trim().is_empty() {
+                lines.push(words.reason(&short(reason.as_str())));
+            }
+            lines.extend(children.iter().map(|child| subtask_line(&child.task, words)));
+            lines
+        }
+        TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => Vec::new(),
+    }
+}
+
+fn subtask_line(task: &Subtask, words: Words) -> String {
+    let after: Vec<&str> = task.dependencies.iter().map(|id| id.as_str()).collect();
+    words.subtask(task.id.as_str(), &after, &short(&task.description))
+}
+
+/// A score with its uncertainty and the number of times the plan was scored: `78 ± 3 (n=4)`.
+pub(crate) fn score_words(plan: &ReviewedPlan, run: &Run) -> Option<String> {
     let scores = plan.scores();
-    let Some(score) = plan.score() else { return "no score,".to_string() };
+    let score = plan.score()?;
     let sigma = match &run.order().tasks {
-        fixpoint_decide::run::TaskSource::Planned(order) => noise::reckoned(order.sigma),
-        fixpoint_decide::run::TaskSource::Given(_) => noise::PRIOR_SIGMA,
+        TaskSource::Planned(order) => noise::reckoned(order.sigma),
+        TaskSource::Given(_) => noise::PRIOR_SIGMA,
     };
     #[expect(clippy::cast_precision_loss, reason = "a handful of scores")]
     let error = sigma / (scores.len().max(1) as f64).sqrt();
-    format!("{:.0} ± {:.0} (n={}),", score.get(), error, scores.len())
+    Some(format!("{:.0} ± {:.0} (n={})", score.get(), error, scores.len()))
 }
 
-/// What is being done, for the line that is drawn anew.
-pub(super) fn doing(owner: &Owner, command: &Command) -> Option<String> {
+/// What is being done, for the line that is redrawn.
+pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<String> {
     let what = match command {
-        Command::TakeBase => "taking the base".to_string(),
-        Command::Merge(_) => "bringing results together".to_string(),
-        Command::Ask(ask) => format!("asking the {}", ask.about.role().name()),
-        Command::AskPerson(_) => "waiting for you".to_string(),
-        Command::RecallPlan => "looking for a kept plan".to_string(),
+        Command::TakeBase => words.taking_snapshot(),
+        Command::Merge(_) => words.merging(),
+        Command::Ask(ask) => words.asking(ask.about.role()),
+        Command::AskPerson(_) => words.waiting_for_person(),
+        Command::RecallPlan => words.looking_for_plan(),
+        Command::Deliver(_) => words.delivering(),
         Command::KeepPlan | Command::RunChecks(_) | Command::RunAttempt(_) | Command::Graft(_) => {
             return None;
         }
     };
-    let whose = owner_words(owner);
-    Some(format!("{whose}: {what}"))
+    Some(format!("{}: {what}", words.owner(owner)))
 }
 
-fn owner_words(owner: &Owner) -> String {
-    match owner {
-        Owner::Task(task) => format!("[{task}]"),
-        Owner::Planning => "planning".to_string(),
-        Owner::Review => "plan judgement".to_string(),
-        Owner::Replan(task) => format!("[{task}] replan"),
-        Owner::Merge(task) => format!("[{task}]"),
-        Owner::Whole => "the whole".to_string(),
-        Owner::Reflection(task) => format!("[{task}] looking back"),
-    }
-}
-
-/// What is asked, in a few words.
-pub(super) fn asked(about: &About, model: &str, tokens: u64) -> String {
-    let who = match about.role() {
-        Role::Planner => "planner",
-        Role::Judge => "judge",
-        Role::Worker => "worker",
-        Role::Reflector => "reflector",
-    };
-    format!("asking the {who} ({model}): {}, about {tokens} tokens", about.name().replace('_', " "))
-}
-
+/// The beginning of what somebody wrote, on one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(LONGEST).collect();

@@ -73,3 +73,20 @@ fn wrong_arguments_say_what_to_do() {
     assert_refused(&run_anywhere(&["demo", "nothing"], b""), &["nothing", "loop"]);
     assert_eq!(run_anywhere(&[], b"").code, 2);
 }
+
+/// Catches a global option that stands between those of a command.
+#[test]
+fn the_options_of_a_command_come_before_the_global_ones() {
+    let global = ["--lang", "--quiet", "--color", "--non-interactive"];
+    let commands: [&[&str]; 7] =
+        [&["run"], &["loop"], &["check"], &["list"], &["config", "show"], &["simulate", "runs"], &["demo"]];
+    for command in commands {
+        let help = run_anywhere(&[command, &["--help"]].concat(), b"").stdout;
+        let (own, others) = help.split_once("\nGlobal options:\n").expect("a heading");
+        assert!(own.contains("  -h, --help") && own.contains("--json"), "{command:?}: {own}");
+        for option in global {
+            assert!(!own.contains(option) && others.contains(option), "{command:?}, {option}: {help}");
+        }
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{command:?}: {help}");
+    }
+}

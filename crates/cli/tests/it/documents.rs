@@ -31,24 +31,6 @@ fn both_readmes_begin_with_the_two_commands_that_ci_runs() {
     assert!(document(".ci/run").lines().any(|line| line == commands[0]));
 }
 
-/// The pictures are of this demo: they say what it says, and nothing in them is fetched from elsewhere.
-#[test]
-fn both_readmes_show_a_picture_of_the_demo() {
-    let pictures = [
-        ("README.md", "docs/pictures/demo.svg", "caught at stage 2"),
-        ("README.ja.md", "docs/pictures/demo.ja.svg", "ループをステージ"),
-    ];
-    for (readme, picture, words) in pictures {
-        assert!(document(readme).contains(picture), "{readme}");
-        let drawn = document(picture);
-        assert!(
-            drawn.contains(words) && drawn.contains("fixpoint run"),
-            "{picture}: run docs/pictures/demo.py"
-        );
-        assert!(!drawn.contains("href") && !drawn.contains("url("), "{picture}");
-    }
-}
-
 #[test]
 fn the_configuration_reference_is_the_generated_one() {
     let generated = run_anywhere(&["config", "reference"], b"").stdout;

@@ -1,82 +1,68 @@
-//! Why there is no configuration.
-//!
-//! Owns the errors of loading, told apart by what one does about them. Refuses to stop at the first: whoever
-//! repairs a configuration wants to see everything at once.
+//! Why the settings could not be loaded. All errors are collected: someone who corrects a configuration wants to see
+//! everything at once.
 //!
 //! Invariant: an error names the file, variable or flag it is about, and shows no credential.
 
 use core::fmt;
-use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use thiserror::Error;
 
 use super::origin::Origin;
-use crate::shape::Problem;
-use crate::text::TextError;
+use crate::parse::ParseError;
+use crate::schema::Problem;
 
-/// One reason why there is no configuration.
-#[derive(Debug, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// A file that is there cannot be read: change its permissions, or what it is.
-    #[error("{}: cannot be read: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// One layer has two files: remove one.
-    #[error("{} and {} both exist; keep one of them", first.display(), second.display())]
-    TwoFiles {
-        /// One file.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-    },
-    /// A text is not the language it should be: correct it there.
-    #[error("{}: {}", origin.place(error.mark), error.kind)]
-    Text {
-        /// The file, variable or flag.
-        origin: Origin,
-        /// What is wrong, and where.
-        error: TextError,
-    },
-    /// A value is not acceptable: correct it there.
-    #[error("{}: {problem}", origin.place(problem.mark))]
-    Value {
-        /// The file, variable or flag.
-        origin: Origin,
-        /// What is wrong, and where.
-        problem: Box<Problem>,
-    },
-    /// A variable that looks like a setting is none: rename or unset it.
-    #[error("${variable}: no such setting{}", suggestion(nearest.as_deref()))]
+    /// Something must be corrected at this place: a file (with line and column), a variable or a flag.
+    #[error("{place}: {message}")]
+    Invalid { place: String, message: String },
+    /// A variable looks like a setting and is none. Not an error if a setting names it as the holder of a key.
+    #[error("${variable}: unknown setting{}", suggestion(nearest.as_deref()))]
     UnknownVariable {
-        /// The variable.
         variable: String,
         /// The variable that was probably meant.
         nearest: Option<String>,
     },
-    /// A flag that is not of the form `KEY=VALUE`: type it again.
-    #[error("--set {text}: expected KEY=VALUE, such as `--set planning.reflection.trigger_interval=5`")]
-    SetForm {
-        /// What was typed, cut and in quotes.
-        text: String,
-    },
-    /// The layers are acceptable one by one and not together.
-    #[error("the settings do not fit together: {message}")]
-    Together {
-        /// Why not.
-        message: String,
-    },
+}
+
+impl ConfigError {
+    pub(super) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { place: place.into(), message: message.into() }
+    }
+
+    pub(super) fn in_file(path: &Path, message: impl Into<String>) -> Self {
+        Self::new(path.display().to_string(), message)
+    }
+
+    pub(super) fn parsing(origin: &Origin, error: ParseError) -> Self {
+        Self::new(origin.place(error.position), error.message)
+    }
+
+    /// A flag names its key already, so the message does not repeat it.
+    pub(super) fn invalid_value(origin: &Origin, problem: &Problem) -> Self {
+        let place = origin.place(problem.position);
+        match origin {
+            Origin::CommandLine { key } if *key == problem.path => Self::new(place, problem.kind.to_string()),
+            Origin::CommandLine { .. }
+            | Origin::Default
+            | Origin::UserFile { .. }
+            | Origin::ProjectFile { .. }
+            | Origin::LocalFile { .. }
+            | Origin::Environment { .. }
+            | Origin::UserConfigApi => Self::new(place, problem.to_string()),
+        }
+    }
 }
 
 fn suggestion(nearest: Option<&str>) -> String {
-    nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+    match nearest {
+        Some(nearest) => format!("; did you mean `{nearest}`?"),
+        None => "; unset it, or rename it if it is not meant for Fixpoint".to_owned(),
+    }
 }
 
-/// Everything that is wrong; at least one error.
+/// All errors; at least one.
 #[derive(Debug)]
 pub struct ConfigErrors {
     first: Box<ConfigError>,
@@ -84,21 +70,15 @@ pub struct ConfigErrors {
 }
 
 impl ConfigErrors {
-    /// The errors, unless there are none.
+    /// Nothing if there are no errors.
     pub(super) fn from_all(errors: Vec<ConfigError>) -> Option<Self> {
         let mut errors = errors.into_iter();
         let first = Box::new(errors.next()?);
         Some(Self { first, rest: errors.collect() })
     }
 
-    /// The first of them.
-    pub fn first(&self) -> &ConfigError {
-        &self.first
-    }
-
-    /// All of them, weakest layer first.
     pub fn iter(&self) -> impl Iterator<Item = &ConfigError> {
-        core::iter::once(self.first()).chain(&self.rest)
+        core::iter::once(&*self.first).chain(&self.rest)
     }
 }
 
@@ -109,7 +89,7 @@ impl From<ConfigError> for ConfigErrors {
 }
 
 impl fmt::Display for ConfigErrors {
-    /// One line for each.
+    /// One line for each error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.first)?;
         self.rest.iter().try_for_each(|error| write!(f, "\n{error}"))

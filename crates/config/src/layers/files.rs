@@ -1,9 +1,6 @@
-//! The configuration files: where they are and what is in them.
+//! Finds and reads the configuration files: the only effect of this crate. Reads nothing that they mention.
 //!
-//! Owns the only effect of this crate: reading those files. Refuses to write, or to read anything they
-//! mention.
-//!
-//! Invariant: a file that is absent is no error, and any other reason not to read one is.
+//! Invariant: a file that does not exist is not an error; any other reason not to read one is.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,18 +9,15 @@ use std::path::{Path, PathBuf};
 
 use super::error::ConfigError;
 use super::origin::Origin;
-use crate::text::{Format, MAX_TEXT_BYTES, read_text};
+use crate::parse::{Format, MAX_TEXT_BYTES, parse};
 use crate::tree::{Content, Node};
 
-/// The directory of a project that holds its configuration.
 const PROJECT_DIRECTORY: &str = ".fixpoint";
 
-/// The endings a configuration file may have.
 const ENDINGS: [(&str, Format); 3] = [("yaml", Format::Yaml), ("yml", Format::Yaml), ("json", Format::Json)];
 
-/// The directory of the user's own file, from `XDG_CONFIG_HOME` or `HOME` of the environment given.
-///
-/// A relative path counts as absent: it would mean another directory in every place one works from.
+/// The directory of the user's file, from `XDG_CONFIG_HOME` or `HOME`. A relative path in these variables is ignored: it
+/// would mean another directory for every working directory.
 pub fn user_directory(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let (_, value) = environment.iter().rev().find(|(variable, _)| variable == name)?;
@@ -33,9 +27,7 @@ pub fn user_directory(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     base.map(|base| base.join("fixpoint"))
 }
 
-/// The nearest directory, from `working_dir` upwards, that holds `.fixpoint` or `.git`.
-///
-/// There is none for a relative path, which could only be completed by asking the process where it is.
+/// The nearest directory, from `working_dir` upwards, that contains `.fixpoint` or `.git`. Nothing for a relative path.
 pub fn project_root(working_dir: &Path) -> Option<PathBuf> {
     if !working_dir.is_absolute() {
         return None;
@@ -46,54 +38,59 @@ pub fn project_root(working_dir: &Path) -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
-/// A file that was found: its path as an origin and its values.
-pub(super) type Found = (Origin, Node);
+/// The path of a file, as an origin, and its values.
+pub(super) type FileLayer = (Origin, Node);
 
-/// The user's file.
-pub(super) fn user(directory: &Path) -> Result<Option<Found>, ConfigError> {
+pub(super) fn user(directory: &Path) -> Result<Option<FileLayer>, ConfigError> {
     read(directory, "config", |path| Origin::UserFile { path, line: None })
 }
 
-/// The project's committed file.
-pub(super) fn project(root: &Path) -> Result<Option<Found>, ConfigError> {
+pub(super) fn project(root: &Path) -> Result<Option<FileLayer>, ConfigError> {
     read(&root.join(PROJECT_DIRECTORY), "config", |path| Origin::ProjectFile { path, line: None })
 }
 
-/// The project's file that is not committed.
-pub(super) fn local(root: &Path) -> Result<Option<Found>, ConfigError> {
+pub(super) fn local(root: &Path) -> Result<Option<FileLayer>, ConfigError> {
     read(&root.join(PROJECT_DIRECTORY), "config.local", |path| Origin::LocalFile { path, line: None })
 }
 
-fn read(directory: &Path, stem: &str, origin: fn(PathBuf) -> Origin) -> Result<Option<Found>, ConfigError> {
+fn read(
+    directory: &Path,
+    stem: &str,
+    origin: fn(PathBuf) -> Origin,
+) -> Result<Option<FileLayer>, ConfigError> {
     let mut found: Option<(PathBuf, File, Format)> = None;
     for (ending, format) in ENDINGS {
         let path = directory.join(format!("{stem}.{ending}"));
         let file = match open(&path) {
             Ok(Some(file)) => file,
             Ok(None) => continue,
-            Err(source) => return Err(ConfigError::Unreadable { path, source }),
+            Err(error) => return Err(unreadable(&path, &error)),
         };
         if let Some((first, ..)) = found {
-            return Err(ConfigError::TwoFiles { first, second: path });
+            let message = format!("{} exists too; keep one of them", path.display());
+            return Err(ConfigError::in_file(&first, message));
         }
         found = Some((path, file, format));
     }
     let Some((path, file, format)) = found else { return Ok(None) };
     let mut bytes = Vec::new();
-    // One byte more than is accepted, so that a file that is too large is seen to be.
-    let bound = u64::try_from(MAX_TEXT_BYTES).unwrap_or(u64::MAX).saturating_add(1);
-    if let Err(source) = file.take(bound).read_to_end(&mut bytes) {
-        return Err(ConfigError::Unreadable { path, source });
+    // One byte more than is accepted shows that a file is too large.
+    let limit = u64::try_from(MAX_TEXT_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    if let Err(error) = file.take(limit).read_to_end(&mut bytes) {
+        return Err(unreadable(&path, &error));
     }
     let origin = origin(path);
-    match read_text(&bytes, format) {
+    match parse(&bytes, format) {
         Ok(node) => Ok(Some((origin, without_schema(node)))),
-        Err(error) => Err(ConfigError::Text { origin, error }),
+        Err(error) => Err(ConfigError::parsing(&origin, error)),
     }
 }
 
-/// A file to read, or `None` where there is nothing of that name. A link that leads nowhere is something, and so is
-/// a pipe, which would be waited for in vain.
+fn unreadable(path: &Path, error: &std::io::Error) -> ConfigError {
+    ConfigError::in_file(path, format!("cannot be read: {error}"))
+}
+
+/// Nothing if the file does not exist. A broken link is an error, and so is a pipe, which might never end.
 fn open(path: &Path) -> std::io::Result<Option<File>> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -101,12 +98,12 @@ fn open(path: &Path) -> std::io::Result<Option<File>> {
         Ok(_) => {}
     }
     if !fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::new(ErrorKind::InvalidInput, "not a file"));
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
     }
     File::open(path).map(Some)
 }
 
-/// Drops the key by which editors find the schema of a JSON file: it is about the file, and no setting.
+/// Drops `$schema`, by which editors find the schema of a JSON file. It is not a setting.
 fn without_schema(mut node: Node) -> Node {
     if let Content::Map(entries) = &mut node.content {
         entries.retain(|entry| entry.key != "$schema");
@@ -133,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_directory_with_a_project_in_it() {
+    fn the_nearest_project_directory() {
         let base = tempfile::tempdir().unwrap();
         let deep = base.path().join("a/b/c");
         std::fs::create_dir_all(&deep).unwrap();

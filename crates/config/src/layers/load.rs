@@ -1,38 +1,34 @@
-//! All layers to one configuration.
+//! Loads all layers into one configuration: collect the layers, extract old names, check each layer, merge them, check what
+//! only the whole can show.
 //!
-//! Owns the order of the steps: gather, take old names apart, check each layer, lay them over each other,
-//! make the typed settings. Refuses to stop early: every layer is checked even if another is wrong.
-//!
-//! Invariant: what is loaded was accepted layer by layer, and every effective value has an origin.
+//! Every layer is checked even if another is invalid, so that all errors are reported at once.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use fixpoint_vocabulary::secret;
 use fixpoint_vocabulary::settings::Settings;
 
 use super::error::{ConfigError, ConfigErrors};
-use super::legacy::OldNames;
 use super::merge::{Merged, Setting};
+use super::old_names::OldNames;
 use super::origin::{Layer, Origin};
-use super::warning::{self, Warning};
-use super::{assign, files, variables};
-use crate::shape::path::Path;
-use crate::shape::{Completeness, Problem, ProblemKind, Reading, Shape};
+use super::{consistency, files, set_argument, variables, warnings};
+use crate::schema::path::Path;
+use crate::schema::{Completeness, Problem, ProblemKind, Schema, Typing};
 use crate::tree::{Content, Node};
-use fixpoint_vocabulary::secret;
 
-/// Everything a configuration is made of, beside what is built in.
+/// Everything that settings are loaded from, besides the defaults.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// The directory of the user's file; see [`user_directory`](super::user_directory).
     pub user_dir: Option<PathBuf>,
-    /// The directory to look for the project from, absolute.
+    /// The directory from which the project is searched upwards; an absolute path.
     pub working_dir: PathBuf,
-    /// The environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// One person's settings, as a service answered.
-    pub remote: Option<Node>,
+    /// The answer of the user config service.
+    pub user_config_api: Option<Node>,
     /// `KEY=VALUE` from the command line, in order; later ones win.
     pub sets: Vec<String>,
 }
@@ -40,18 +36,17 @@ pub struct Sources {
 /// The effective configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The settings.
     pub settings: Settings,
     /// Every effective value by its path, with its origin.
     pub origins: BTreeMap<String, Setting>,
-    /// What is allowed and probably not meant.
-    pub warnings: Vec<Warning>,
-    /// The directory whose project files were looked for.
+    /// Sentences about settings that are allowed and probably a mistake.
+    pub warnings: Vec<String>,
+    /// The directory whose project files were read, if there are any.
     pub project_root: Option<PathBuf>,
 }
 
 impl Loaded {
-    /// Whether any layer said something about a key, or about any key of a section.
+    /// Whether any layer sets this key, or any key of this section.
     pub fn is_explicit(&self, path: &str) -> bool {
         let below = format!("{path}.");
         self.origins
@@ -62,143 +57,140 @@ impl Loaded {
 }
 
 /// One layer before it is checked.
-struct Offered {
+struct RawLayer {
     origin: Origin,
     node: Node,
-    reading: Reading,
+    typing: Typing,
 }
 
-/// Loads the configuration, or tells everything that is wrong with it.
+/// Loads the configuration, or gives everything that is wrong with it.
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
-    let shape = Shape::of::<Settings>();
-    let old = OldNames::of(shape.rule());
+    let schema = Schema::of::<Settings>();
+    let old = OldNames::of(schema.rule());
     let project_root = files::project_root(&sources.working_dir);
     let mut errors = Vec::new();
-    let mut layers = gather(sources, project_root.as_deref(), &shape, &old, &mut errors);
-    let mut merged = Merged::new(&built_in()?, &Origin::Default);
-    for layer in apart(&mut layers, &old).iter().chain(&layers) {
-        let accepted = check(layer, &shape, &mut errors);
-        merged.lay(&accepted, &layer.origin);
+    let mut layers = collect(sources, project_root.as_deref(), &schema, &old, &mut errors);
+    let mut merged = Merged::new(&as_node(&Settings::default())?, &Origin::Default);
+    for layer in extract_old_names(&mut layers, &old).iter().chain(&layers) {
+        let valid = check(layer, &schema, &mut errors);
+        merged.merge(&valid, &layer.origin);
     }
     let settings: Result<Settings, _> = serde_json::from_value(merged.value());
+    let origins = merged.settings();
     if let Ok(settings) = &settings {
-        errors.retain(|error| !is_about_a_variable_in_use(error, settings));
+        errors.retain(|error| !is_about_a_named_variable(error, settings));
+        errors.extend(consistency::errors(settings, &origins));
     }
-    // What was refused is missing from the whole, so only a whole without errors says anything by not fitting
-    // together.
     if let Some(errors) = ConfigErrors::from_all(errors) {
         return Err(errors);
     }
-    let settings = settings.map_err(together)?;
-    let warnings = warning::all(&settings);
-    Ok(Loaded { settings, origins: merged.settings(), warnings, project_root })
+    let settings = settings.map_err(unfit)?;
+    let warnings = warnings::warnings(&settings);
+    Ok(Loaded { settings, origins, warnings, project_root })
 }
 
-/// Settings of an earlier time with others on top, each `KEY=VALUE`; no other layer counts.
+/// Recorded settings with `KEY=VALUE` flags on top. No other layer is read.
 pub fn with_sets(settings: &Settings, sets: &[String]) -> Result<Settings, ConfigErrors> {
-    let shape = Shape::of::<Settings>();
-    let old = OldNames::of(shape.rule());
+    let schema = Schema::of::<Settings>();
+    let old = OldNames::of(schema.rule());
     let mut errors = Vec::new();
-    let mut merged = Merged::new(&node_of(settings)?, &Origin::Default);
+    let mut merged = Merged::new(&as_node(settings)?, &Origin::Default);
     for text in sets {
-        match assign::set(text, shape.rule(), &old) {
+        match set_argument::parse_set(text, schema.rule(), &old) {
             Ok((origin, node)) => {
-                let layer = Offered { origin, node: map_of(node), reading: Reading::Loose };
-                let accepted = check(&layer, &shape, &mut errors);
-                merged.lay(&accepted, &layer.origin);
+                let layer = RawLayer { origin, node: null_as_map(node), typing: Typing::Lenient };
+                let valid = check(&layer, &schema, &mut errors);
+                merged.merge(&valid, &layer.origin);
             }
             Err(error) => errors.push(error),
         }
     }
     match ConfigErrors::from_all(errors) {
         Some(errors) => Err(errors),
-        None => serde_json::from_value(merged.value()).map_err(together),
+        None => serde_json::from_value(merged.value()).map_err(unfit),
     }
 }
 
-fn built_in() -> Result<Node, ConfigErrors> {
-    node_of(&Settings::default())
+fn as_node(settings: &Settings) -> Result<Node, ConfigErrors> {
+    Ok(Node::from(serde_json::to_value(settings).map_err(unfit)?))
 }
 
-fn node_of(settings: &Settings) -> Result<Node, ConfigErrors> {
-    Ok(Node::from(serde_json::to_value(settings).map_err(together)?))
+/// Cannot happen as long as the schema is as strict as the types.
+fn unfit(error: serde_json::Error) -> ConfigErrors {
+    ConfigError::new("settings", error.to_string()).into()
 }
 
-fn together(error: serde_json::Error) -> ConfigErrors {
-    ConfigError::Together { message: error.to_string() }.into()
-}
-
-/// Every layer that is there, weakest first.
-fn gather(
+/// Every layer that exists, weakest first.
+fn collect(
     sources: &Sources,
     project_root: Option<&std::path::Path>,
-    shape: &Shape,
+    schema: &Schema,
     old: &OldNames,
     errors: &mut Vec<ConfigError>,
-) -> Vec<Offered> {
+) -> Vec<RawLayer> {
     let mut layers = Vec::new();
-    let mut offer = |reading: Reading, offered: Result<(Origin, Node), ConfigError>| match offered {
-        Ok((origin, node)) => layers.push(Offered { origin, node: map_of(node), reading }),
+    let mut add = |typing: Typing, layer: Result<(Origin, Node), ConfigError>| match layer {
+        Ok((origin, node)) => layers.push(RawLayer { origin, node: null_as_map(node), typing }),
         Err(error) => errors.push(error),
     };
     let user = sources.user_dir.as_deref().map(files::user);
     let project = project_root.map(files::project);
     let local = project_root.map(files::local);
     for file in [user, project, local].into_iter().flatten().filter_map(Result::transpose) {
-        offer(Reading::Exact, file);
+        add(Typing::Strict, file);
     }
-    for variable in variables::all(&sources.environment, shape.rule(), old) {
-        offer(Reading::Loose, variable);
+    for variable in variables::all(&sources.environment, schema.rule(), old) {
+        add(Typing::Lenient, variable);
     }
-    if let Some(node) = &sources.remote {
-        offer(Reading::Exact, Ok((Origin::Remote, node.clone())));
+    if let Some(node) = &sources.user_config_api {
+        add(Typing::Strict, Ok((Origin::UserConfigApi, node.clone())));
     }
     for text in &sources.sets {
-        offer(Reading::Loose, assign::set(text, shape.rule(), old));
+        add(Typing::Lenient, set_argument::parse_set(text, schema.rule(), old));
     }
     layers
 }
 
-/// An empty file says nothing, which is a map without keys.
-fn map_of(node: Node) -> Node {
+/// An empty file sets nothing: it is a map without keys.
+fn null_as_map(node: Node) -> Node {
     match node.content {
         Content::Null => Node { content: Content::Map(Vec::new()), ..node },
         Content::Bool(_) | Content::Number(_) | Content::Text(_) | Content::List(_) | Content::Map(_) => node,
     }
 }
 
-/// Takes what stands under old names out of the layers. It is laid below all of them, so that a new name wins
-/// wherever it stands.
-fn apart(layers: &mut [Offered], old: &OldNames) -> Vec<Offered> {
-    let mut taken = Vec::new();
+/// Takes old names out of the layers, as layers of their own that are weaker than all others: a new name wins in any
+/// layer.
+fn extract_old_names(layers: &mut [RawLayer], old: &OldNames) -> Vec<RawLayer> {
+    let mut extracted = Vec::new();
     for layer in layers {
-        let (origin, reading) = (layer.origin.clone(), layer.reading);
-        let nodes = old.take(&mut layer.node);
-        taken.extend(nodes.into_iter().map(|node| Offered { origin: origin.clone(), node, reading }));
+        let (origin, typing) = (layer.origin.clone(), layer.typing);
+        let nodes = old.extract(&mut layer.node);
+        extracted.extend(nodes.into_iter().map(|node| RawLayer { origin: origin.clone(), node, typing }));
     }
-    taken
+    extracted
 }
 
-/// What is right of a layer. What is wrong goes to the errors, each at its place.
-fn check(layer: &Offered, shape: &Shape, errors: &mut Vec<ConfigError>) -> Node {
-    let (accepted, mut problems) = shape.examine(&layer.node, Completeness::Partial, layer.reading);
+/// The valid part of a layer. Its problems are added to the errors.
+fn check(layer: &RawLayer, schema: &Schema, errors: &mut Vec<ConfigError>) -> Node {
+    let (valid, mut problems) = schema.check(&layer.node, Completeness::Partial, layer.typing);
     find_credentials(&layer.node, &Path::Root, &mut problems);
-    let at_layer = |problem| ConfigError::Value { origin: layer.origin.clone(), problem: Box::new(problem) };
-    errors.extend(problems.into_iter().map(at_layer));
-    map_of(accepted)
+    errors.extend(problems.iter().map(|problem| ConfigError::invalid_value(&layer.origin, problem)));
+    null_as_map(valid)
 }
 
-/// Files are committed and settings are shown, so a credential must not even be accepted.
+/// Files are committed and settings are printed, so a credential in them is an error.
 fn find_credentials(node: &Node, at: &Path<'_>, problems: &mut Vec<Problem>) {
     match &node.content {
         Content::Null | Content::Bool(_) | Content::Number(_) => {}
         Content::Text(text) if secret::is_in(text) => {
-            problems.push(Problem { path: at.to_string(), mark: node.mark, kind: ProblemKind::Credential });
+            let path = at.to_string();
+            problems.push(Problem { path, position: node.position, kind: ProblemKind::Credential });
         }
         Content::Text(_) => {}
         Content::List(items) => {
-            let each = items.iter().enumerate();
-            each.for_each(|(index, item)| find_credentials(item, &at.index(index), problems));
+            let items = items.iter().enumerate();
+            items.for_each(|(index, item)| find_credentials(item, &at.index(index), problems));
         }
         Content::Map(entries) => {
             entries.iter().for_each(|entry| find_credentials(&entry.node, &at.key(&entry.key), problems));
@@ -206,10 +198,14 @@ fn find_credentials(node: &Node, at: &Path<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Whether an error is only that a variable is no setting, and the settings name it as one that holds a
-/// credential.
-fn is_about_a_variable_in_use(error: &ConfigError, settings: &Settings) -> bool {
+/// Whether an unknown variable is one that the settings name: as the holder of an API key, or for agents and checks.
+fn is_about_a_named_variable(error: &ConfigError, settings: &Settings) -> bool {
     let ConfigError::UnknownVariable { variable, .. } = error else { return false };
-    let servers = settings.mcp_servers.values().flat_map(|server| server.env.values());
-    servers.chain(&settings.user_config_api.api_key_env).any(|named| named == variable)
+    let endpoints = settings.models.endpoints.values().filter_map(|endpoint| endpoint.api_key_env.as_ref());
+    let mut keys = endpoints.chain(&settings.user_config_api.api_key_env);
+    let is_shared = |name: &String| match name.strip_suffix('*') {
+        Some(beginning) => variable.starts_with(beginning),
+        None => name == variable,
+    };
+    keys.any(|name| name == variable) || settings.workspace.env.iter().any(is_shared)
 }

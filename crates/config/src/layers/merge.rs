@@ -1,69 +1,63 @@
-//! Layers laid over each other, every value remembering where it came from.
+//! Merges layers: maps by key, everything else is replaced. Every value remembers its origin. Checks nothing.
 //!
-//! Owns the merge: maps by key, everything else replaced. Refuses to check anything.
-//!
-//! Invariant: the order in which layers are laid is the only thing that decides between them.
+//! Invariant: the order in which layers are merged is the only thing that decides between them.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::origin::Origin;
-use crate::shape::path::Path;
+use crate::schema::path::Path;
 use crate::tree::{Content, Entry, Node};
 
-/// An effective value and where it came from.
+/// An effective value and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// The value.
     pub value: Value,
-    /// Where it came from.
     pub origin: Origin,
 }
 
-/// The layers so far.
+/// The layers merged so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Merged {
-    /// A map, with the origin of whoever first said it is there.
+    /// A map, with the origin of the layer that first has it.
     Section(BTreeMap<String, Merged>, Origin),
-    /// Anything else.
     Leaf(Setting),
 }
 
 impl Merged {
-    /// One layer.
     pub(super) fn new(node: &Node, origin: &Origin) -> Self {
         match &node.content {
             Content::Map(entries) => {
-                let mut section = Self::Section(BTreeMap::new(), origin.at(node.mark));
-                section.lay_entries(entries, origin);
+                let mut section = Self::Section(BTreeMap::new(), origin.at(node.position));
+                section.merge_entries(entries, origin);
                 section
             }
             Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) | Content::List(_) => {
-                Self::Leaf(Setting { value: Value::from(node), origin: origin.at(node.mark) })
+                Self::Leaf(Setting { value: Value::from(node), origin: origin.at(node.position) })
             }
         }
     }
 
-    /// Lays a stronger layer over this.
-    pub(super) fn lay(&mut self, node: &Node, origin: &Origin) {
+    /// Merges a stronger layer into this.
+    pub(super) fn merge(&mut self, node: &Node, origin: &Origin) {
         match (&mut *self, &node.content) {
-            (Self::Section(..), Content::Map(entries)) => self.lay_entries(entries, origin),
+            (Self::Section(..), Content::Map(entries)) => self.merge_entries(entries, origin),
             (Self::Section(..) | Self::Leaf(_), _) => *self = Self::new(node, origin),
         }
     }
 
-    fn lay_entries(&mut self, entries: &[Entry], origin: &Origin) {
+    fn merge_entries(&mut self, entries: &[Entry], origin: &Origin) {
         let Self::Section(children, _) = self else { return };
         for entry in entries {
             match children.get_mut(&entry.key) {
-                Some(child) => child.lay(&entry.node, origin),
+                Some(child) => child.merge(&entry.node, origin),
                 None => drop(children.insert(entry.key.clone(), Self::new(&entry.node, origin))),
             }
         }
     }
 
-    /// The values alone.
+    /// The values without their origins.
     pub(super) fn value(&self) -> Value {
         match self {
             Self::Section(children, _) => {
@@ -73,7 +67,7 @@ impl Merged {
         }
     }
 
-    /// Every value by its path. A map without keys is a value too: there is nothing else to show for it.
+    /// Every value by its path. An empty map counts as a value.
     pub(super) fn settings(&self) -> BTreeMap<String, Setting> {
         let mut settings = BTreeMap::new();
         self.collect(&Path::Root, &mut settings);
@@ -100,10 +94,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn laid(layers: &[Value]) -> Merged {
+    fn merged(layers: &[Value]) -> Merged {
         let mut merged = Merged::new(&Node::from(json!({})), &Origin::Default);
         for layer in layers {
-            merged.lay(&Node::from(layer.clone()), &Origin::Remote);
+            merged.merge(&Node::from(layer.clone()), &Origin::UserConfigApi);
         }
         merged
     }
@@ -118,23 +112,23 @@ mod tests {
             (vec![json!({"a": {"b": 1}}), json!({"a": {}})], json!({"a": {"b": 1}})),
             (vec![json!({"a": null}), json!({"a": {"b": 1}})], json!({"a": {"b": 1}})),
         ] {
-            assert_eq!(laid(&layers).value(), expected, "{layers:?}");
+            assert_eq!(merged(&layers).value(), expected, "{layers:?}");
         }
     }
 
     #[test]
     fn every_value_is_listed_by_its_path() {
-        let mut merged = laid(&[json!({"a": {"b": [1], "c": 2}, "d": {}})]);
-        merged.lay(&Node::from(json!({"a": {"c": 3}})), &Origin::Environment { variable: "V".into() });
+        let mut merged = merged(&[json!({"a": {"b": [1], "c": 2}, "d": {}})]);
+        merged.merge(&Node::from(json!({"a": {"c": 3}})), &Origin::Environment { variable: "V".into() });
         let listed: Vec<_> =
             merged.settings().into_iter().map(|(path, s)| (path, s.value, s.origin)).collect();
         let variable = Origin::Environment { variable: "V".into() };
         assert_eq!(
             listed,
             [
-                ("a.b".to_owned(), json!([1]), Origin::Remote),
+                ("a.b".to_owned(), json!([1]), Origin::UserConfigApi),
                 ("a.c".to_owned(), json!(3), variable),
-                ("d".to_owned(), json!({}), Origin::Remote),
+                ("d".to_owned(), json!({}), Origin::UserConfigApi),
             ]
         );
     }
@@ -152,7 +146,7 @@ mod tests {
         /// Catches: merging lists, or letting the weaker layer win anywhere.
         #[test]
         fn the_strongest_layer_is_always_found_in_the_result(layers in prop::collection::vec(layer(), 1..4)) {
-            let merged = laid(&layers).value();
+            let merged = merged(&layers).value();
             for (key, strongest) in layers.last().unwrap().as_object().unwrap() {
                 let Value::Object(inner) = strongest else {
                     prop_assert_eq!(&merged[key], strongest);

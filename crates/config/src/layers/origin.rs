@@ -1,75 +1,50 @@
-//! The layer a value came from, and where in it.
-//!
-//! Owns the order of layers and how places are written. Refuses values: an origin can be shown to anyone.
-//!
-//! Invariant: layers compare by strength.
+//! The layer a value comes from, and where in it. An origin holds no value, so it can be shown to anyone.
 
 use core::fmt;
 use std::path::PathBuf;
 
-use crate::tree::Mark;
+use crate::tree::Position;
 
 /// The layers, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// Built in.
     Default,
-    /// The user's file.
     UserFile,
-    /// The project's file.
     ProjectFile,
     /// The project's file that is not committed.
     LocalFile,
-    /// The environment.
     Environment,
-    /// One person's settings from a service.
-    Remote,
-    /// The command line.
+    UserConfigApi,
     CommandLine,
 }
 
-/// Where a value came from.
+/// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Built in.
     Default,
-    /// The user's file.
     UserFile {
-        /// The file.
         path: PathBuf,
-        /// The line in it.
         line: Option<usize>,
     },
-    /// The project's file.
     ProjectFile {
-        /// The file.
         path: PathBuf,
-        /// The line in it.
         line: Option<usize>,
     },
-    /// The project's file that is not committed.
     LocalFile {
-        /// The file.
         path: PathBuf,
-        /// The line in it.
         line: Option<usize>,
     },
-    /// The environment.
     Environment {
-        /// The variable.
         variable: String,
     },
-    /// One person's settings from a service.
-    Remote,
-    /// The command line.
+    UserConfigApi,
+    /// Holds the key as typed, and not the value: no message can repeat a credential.
     CommandLine {
-        /// The key as typed. The value stays out, so that no message can repeat a credential.
         key: String,
     },
 }
 
 impl Origin {
-    /// The layer.
     pub fn layer(&self) -> Layer {
         match self {
             Self::Default => Layer::Default,
@@ -77,30 +52,33 @@ impl Origin {
             Self::ProjectFile { .. } => Layer::ProjectFile,
             Self::LocalFile { .. } => Layer::LocalFile,
             Self::Environment { .. } => Layer::Environment,
-            Self::Remote => Layer::Remote,
+            Self::UserConfigApi => Layer::UserConfigApi,
             Self::CommandLine { .. } => Layer::CommandLine,
         }
     }
 
-    /// The same, at a place in it. Only files have places.
-    pub(super) fn at(&self, mark: Option<Mark>) -> Self {
-        let mut here = self.clone();
-        match &mut here {
+    /// The same origin with a line, if it is a file.
+    pub(super) fn at(&self, position: Option<Position>) -> Self {
+        let mut origin = self.clone();
+        match &mut origin {
             Self::UserFile { line, .. } | Self::ProjectFile { line, .. } | Self::LocalFile { line, .. } => {
-                *line = mark.map(|mark| mark.line);
+                *line = position.map(|position| position.line);
             }
-            Self::Default | Self::Environment { .. } | Self::Remote | Self::CommandLine { .. } => {}
+            Self::Default | Self::Environment { .. } | Self::UserConfigApi | Self::CommandLine { .. } => {}
         }
-        here
+        origin
     }
 
-    /// The place as errors begin with it: `file:line:column`, which terminals and editors make a link of.
-    pub(super) fn place(&self, mark: Option<Mark>) -> String {
+    /// How errors begin: `file:line:column`, which terminals and editors turn into a link.
+    pub(super) fn place(&self, position: Option<Position>) -> String {
         match self {
             Self::UserFile { path, .. } | Self::ProjectFile { path, .. } | Self::LocalFile { path, .. } => {
-                mark.map_or_else(|| path.display().to_string(), |mark| format!("{}:{mark}", path.display()))
+                position.map_or_else(
+                    || path.display().to_string(),
+                    |position| format!("{}:{position}", path.display()),
+                )
             }
-            Self::Default | Self::Environment { .. } | Self::Remote | Self::CommandLine { .. } => {
+            Self::Default | Self::Environment { .. } | Self::UserConfigApi | Self::CommandLine { .. } => {
                 self.to_string()
             }
         }
@@ -118,7 +96,7 @@ impl fmt::Display for Origin {
                 line.map_or(Ok(()), |line| write!(f, ":{line}"))
             }
             Self::Environment { variable } => write!(f, "${variable}"),
-            Self::Remote => f.write_str("user config API"),
+            Self::UserConfigApi => f.write_str("user config API"),
             Self::CommandLine { key } => write!(f, "--set {key}"),
         }
     }
@@ -131,18 +109,18 @@ mod tests {
     #[test]
     fn places_are_written_as_terminals_link_them() {
         let file = Origin::LocalFile { path: "a/config.yaml".into(), line: None };
-        let mark = Some(Mark { line: 3, column: 5 });
-        assert_eq!(file.place(mark), "a/config.yaml:3:5");
+        let position = Some(Position { line: 3, column: 5 });
+        assert_eq!(file.place(position), "a/config.yaml:3:5");
         assert_eq!(file.place(None), "a/config.yaml");
-        assert_eq!(file.at(mark).to_string(), "a/config.yaml:3");
-        assert_eq!(file.at(mark).layer(), Layer::LocalFile);
+        assert_eq!(file.at(position).to_string(), "a/config.yaml:3");
+        assert_eq!(file.at(position).layer(), Layer::LocalFile);
         for (origin, written, layer) in [
             (Origin::Default, "default", Layer::Default),
             (Origin::Environment { variable: "X".into() }, "$X", Layer::Environment),
-            (Origin::Remote, "user config API", Layer::Remote),
+            (Origin::UserConfigApi, "user config API", Layer::UserConfigApi),
             (Origin::CommandLine { key: "a.b".into() }, "--set a.b", Layer::CommandLine),
         ] {
-            assert_eq!((origin.at(mark).place(mark), origin.layer()), (written.to_owned(), layer));
+            assert_eq!((origin.at(position).place(position), origin.layer()), (written.to_owned(), layer));
         }
     }
 }

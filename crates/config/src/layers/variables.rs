@@ -1,38 +1,35 @@
-//! Settings out of environment variables.
+//! Settings from environment variables: six short names, and `FIXPOINT_` with the path of any key, `__` between levels.
 //!
-//! Owns their names: six short ones, and `FIXPOINT_` with the path of any key, `__` between its levels.
-//! Refuses to read the environment itself.
-//!
-//! Invariant: a `FIXPOINT_` variable is a setting, reserved, or an error; a misspelt one is never ignored.
+//! Invariant: a variable that begins with `FIXPOINT_` is a setting, reserved, or an error; a misspelt one is never ignored.
 
 use std::ffi::{OsStr, OsString};
 
-use super::assign::descend;
 use super::error::ConfigError;
-use super::legacy::OldNames;
+use super::old_names::OldNames;
 use super::origin::Origin;
-use crate::shape::names::nearest;
-use crate::shape::rule::{Kind, Rule};
-use crate::text::{TextError, TextErrorKind};
+use super::set_argument::resolve;
+use crate::schema::ProblemKind;
+use crate::schema::names::nearest;
+use crate::schema::rule::{Rule, ValueType};
 use crate::tree::Node;
 
 const PREFIX: &str = "FIXPOINT_";
 const BETWEEN_LEVELS: &str = "__";
 
-/// Variables that begin like settings and are none.
-pub const RESERVED_VARIABLES: [&str; 8] = [
+/// Variables that begin like settings and are not: `FIXPOINT_LANG` chooses the language, and Fixpoint sets the others for
+/// agents and checks.
+pub const RESERVED_VARIABLES: [&str; 7] = [
     "FIXPOINT_ATTEMPT",
     "FIXPOINT_CHECK_ID",
     "FIXPOINT_DECISION_FILE",
     "FIXPOINT_LANG",
-    "FIXPOINT_LOG",
     "FIXPOINT_PROMPT_FILE",
     "FIXPOINT_RUN",
     "FIXPOINT_STAGE",
 ];
 
-/// Short names, with the keys they stand for.
-const SHORT: [(&str, &[&str]); 6] = [
+/// Short names and their keys.
+const SHORT_NAMES: [(&str, &[&str]); 6] = [
     ("PLANNING_ENABLED", &["planning", "enabled"]),
     ("PLANNING_STRATEGY", &["planning", "strategy"]),
     ("PLANNING_MAX_SUBTASKS", &["planning", "max_subtasks"]),
@@ -41,7 +38,7 @@ const SHORT: [(&str, &[&str]); 6] = [
     ("MAX_PLAN_REVISIONS", &["planning", "revision", "max_revisions"]),
 ];
 
-/// A variable that is set to something.
+/// A variable that is set and not empty.
 struct Variable<'env> {
     name: &'env str,
     value: &'env OsStr,
@@ -49,49 +46,54 @@ struct Variable<'env> {
     keys: Vec<String>,
 }
 
-/// Weakest first. A deeper key says more than a whole section in one variable.
+/// Weakest first. A variable for one key is stronger than one for its section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Short,
     Full { depth: usize },
 }
 
-/// The trees of all variables that are settings, weakest first, or for each why it is none.
+/// The tree of every variable that is a setting, weakest first; an error for every other one.
 pub(super) fn all(
     environment: &[(OsString, OsString)],
     root: &Rule,
     old: &OldNames,
 ) -> Vec<Result<(Origin, Node), ConfigError>> {
-    // A name that is no text is none of ours.
+    // A name that is not UTF-8 is not one of ours.
     let mut variables: Vec<Variable<'_>> =
         environment.iter().filter_map(|(name, value)| variable(name.to_str()?, value)).collect();
-    // The environment has no order of its own, so names decide between what is otherwise equal.
+    // The environment has no order, so equal ranks are sorted by name.
     variables.sort_by(|left, right| (left.rank, left.name).cmp(&(right.rank, right.name)));
     variables
         .into_iter()
         .map(|variable| {
             let name = variable.name.to_owned();
             let keys = old.redirect(variable.keys);
-            let Ok(target) = descend(root, &keys) else {
-                let nearest = nearest_variable(&name, root);
-                return Err(ConfigError::UnknownVariable { variable: name, nearest });
+            let origin = Origin::Environment { variable: name.clone() };
+            let resolved = resolve(root, &keys).map_err(|problem| {
+                if let ProblemKind::UnavailableKey { .. } = problem.kind {
+                    ConfigError::invalid_value(&origin, &problem)
+                } else {
+                    ConfigError::UnknownVariable { nearest: nearest_variable(&name, root), variable: name }
+                }
+            })?;
+            let Some(value) = variable.value.to_str() else {
+                return Err(ConfigError::new(origin.place(None), "not valid UTF-8"));
             };
-            let origin = Origin::Environment { variable: name };
-            let not_text = TextError { mark: None, kind: TextErrorKind::NotUtf8 };
-            match variable.value.to_str().ok_or(not_text).and_then(|value| target.tree(value)) {
+            match resolved.tree(value) {
                 Ok(node) => Ok((origin, node)),
-                Err(error) => Err(ConfigError::Text { origin, error }),
+                Err(error) => Err(ConfigError::parsing(&origin, error)),
             }
         })
         .collect()
 }
 
-/// A variable as far as its name is concerned; nothing if it is not about settings, reserved or empty.
+/// Nothing if the variable is not a setting by its name, is reserved, or is empty.
 fn variable<'env>(name: &'env str, value: &'env OsStr) -> Option<Variable<'env>> {
     if value.to_str().is_some_and(|value| value.trim().is_empty()) {
         return None;
     }
-    if let Some((_, keys)) = SHORT.iter().find(|(short, _)| *short == name) {
+    if let Some((_, keys)) = SHORT_NAMES.iter().find(|(short, _)| *short == name) {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
         return Some(Variable { name, value, rank: Rank::Short, keys });
     }
@@ -104,15 +106,22 @@ fn variable<'env>(name: &'env str, value: &'env OsStr) -> Option<Variable<'env>>
     Some(Variable { name, value, rank: Rank::Full { depth: keys.len() }, keys })
 }
 
+/// A variable of a similar name, or the one of the only key that has this name in some section.
 fn nearest_variable(name: &str, root: &Rule) -> Option<String> {
     let mut known = Vec::new();
     collect(root, PREFIX, &mut known);
-    nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
+    let similar = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+    let key = name.get(PREFIX.len()..).unwrap_or_default();
+    let in_a_section = || match root.paths_of(key).as_slice() {
+        [path] => Some(format!("{PREFIX}{}", path.to_ascii_uppercase().replace('.', BETWEEN_LEVELS))),
+        _ => None,
+    };
+    similar.or_else(in_a_section)
 }
 
 /// The names of all variables below a rule.
 fn collect(rule: &Rule, prefix: &str, known: &mut Vec<String>) {
-    let Kind::Record(record) = &rule.kind else { return };
+    let ValueType::Record(record) = &rule.kind else { return };
     for (name, field) in &record.fields {
         let variable = format!("{prefix}{}", name.to_ascii_uppercase());
         collect(&field.rule, &format!("{variable}{BETWEEN_LEVELS}"), known);

@@ -4,12 +4,23 @@ use alloc::string::ToString;
 
 use proptest::prelude::*;
 
-use super::tests::{failing, history, verdicts};
+use super::tests::{failing, fingerprint, history, verdicts};
 use super::*;
 
 /// The controller written as plainly as possible: every rule looks at the whole history again, nothing is kept.
 struct Reference<'a> {
     question: &'a Question,
+}
+
+/// What fails after an attempt.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Failing {
+    Check(Fingerprint),
+    Scope(String),
+}
+
+fn names_of(fingerprints: &BTreeSet<Fingerprint>) -> impl Iterator<Item = Failing> {
+    fingerprints.iter().cloned().map(Failing::Check)
 }
 
 /// What the reference says of one attempt: kind, stalls, stage, action, cause.
@@ -21,33 +32,36 @@ impl Reference<'_> {
     }
 
     /// The set of attempt `n` as it is seen at attempt `at`, or of the base for `None`.
-    fn set(&self, n: Option<usize>, at: usize) -> Option<(BTreeSet<String>, bool)> {
+    fn set(&self, n: Option<usize>, at: usize) -> Option<(BTreeSet<Failing>, bool)> {
         let (names, masked) = match n {
-            None => (self.question.goal_failures_before.clone()?, self.question.masked_before),
+            None => (
+                names_of(self.question.goal_failures_before.as_ref()?).collect(),
+                self.question.masked_before,
+            ),
             Some(n) => {
                 let attempt = &self.question.iterations[n];
-                let outside = attempt.scope_violations.iter().map(|path| alloc::format!("scope:{path}"));
+                let outside = attempt.scope_violations.iter().cloned().map(Failing::Scope);
                 match attempt.outcome {
-                    Outcome::Infra | Outcome::Waiting => return None,
-                    Outcome::Complete if attempt.scope_violations.is_empty() => return None,
-                    Outcome::Complete | Outcome::Incomplete => {}
+                    AttemptOutcome::Infra | AttemptOutcome::Waiting => return None,
+                    AttemptOutcome::Complete if attempt.scope_violations.is_empty() => return None,
+                    AttemptOutcome::Complete | AttemptOutcome::Incomplete => {}
                 }
-                let names = attempt.fingerprints.iter().flatten().cloned();
-                (names.chain(outside).collect(), attempt.masked)
+                let names = attempt.fingerprints.iter().flat_map(names_of);
+                (names.chain(outside).collect::<BTreeSet<Failing>>(), attempt.masked)
             }
         };
-        let flaky: BTreeSet<&String> =
-            self.question.iterations[..=at].iter().flat_map(|a| &a.flaky).collect();
-        Some((names.into_iter().filter(|name| !flaky.contains(name)).collect(), masked))
+        let flaky = self.question.iterations[..=at].iter().flat_map(|attempt| names_of(&attempt.flaky));
+        let flaky: BTreeSet<Failing> = flaky.collect();
+        Some((names.difference(&flaky).cloned().collect(), masked))
     }
 
     fn kind(&self, n: usize) -> ProgressKind {
         let attempt = &self.question.iterations[n];
         let Some(current) = self.set(Some(n), n) else {
             return match attempt.outcome {
-                Outcome::Infra => ProgressKind::Infra,
-                Outcome::Waiting => ProgressKind::Waiting,
-                Outcome::Complete | Outcome::Incomplete => ProgressKind::Complete,
+                AttemptOutcome::Infra => ProgressKind::Infra,
+                AttemptOutcome::Waiting => ProgressKind::Waiting,
+                AttemptOutcome::Complete | AttemptOutcome::Incomplete => ProgressKind::Complete,
             };
         };
         let earlier: Vec<_> =
@@ -150,7 +164,7 @@ impl Reference<'_> {
 
 fn attempt() -> impl Strategy<Value = Attempt> {
     let outcome = prop_oneof![
-        1 => Just(Outcome::Infra), 1 => Just(Outcome::Complete), 12 => Just(Outcome::Incomplete),
+        1 => Just(AttemptOutcome::Infra), 1 => Just(AttemptOutcome::Complete), 12 => Just(AttemptOutcome::Incomplete),
     ];
     let flaky = prop_oneof![3 => Just(String::new()), 1 => "[a-c]"];
     (
@@ -163,7 +177,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
         .prop_map(|(outcome, names, flaky, tree, outside)| Attempt {
             outcome,
             tree,
-            flaky: flaky.chars().map(|name| name.to_string()).collect(),
+            flaky: flaky.chars().map(fingerprint).collect(),
             scope_violations: outside.chars().map(|name| name.to_string()).collect(),
             ..failing(&names)
         })
@@ -243,13 +257,13 @@ proptest! {
     ) {
         let plain = attempts.iter().map(|(attempt, _)| attempt.clone());
         let plain = plain.map(|attempt| Attempt {
-            flaky: attempt.flaky.into_iter().chain(["f".to_string()]).collect(), ..attempt
+            flaky: attempt.flaky.into_iter().chain([fingerprint('f')]).collect(), ..attempt
         });
         let plain: Vec<Attempt> = plain.collect();
         let flickering = plain.iter().zip(&attempts).map(|(attempt, (_, flickers))| {
             let mut attempt = attempt.clone();
             if *flickers {
-                attempt.fingerprints.get_or_insert_default().insert("f".to_string());
+                attempt.fingerprints.get_or_insert_default().insert(fingerprint('f'));
             }
             attempt
         });

@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use fixpoint_vocabulary::Reason;
+use fixpoint_vocabulary::{Reason, counted};
 
 use super::{Code, Counts, Limits};
 use crate::progress::ProgressKind;
@@ -20,7 +20,7 @@ impl Limits {
             }
             Code::ChecksUnavailable => Reason::new(
                 code,
-                format!("the checks could not run {} times in a row", counts.infra),
+                format!("the checks could not run {} in a row", counted(counts.infra, "time")),
                 format!("チェックを {} 回連続で実行できなかった", counts.infra),
             ),
             Code::FirstAttempt => Reason::new(code, "first attempt", "初回の試行"),
@@ -56,7 +56,7 @@ impl Limits {
             ),
             Code::IterationsUsedUp => Reason::new(
                 code,
-                format!("{} attempts have run", counts.iterations),
+                format!("all {} used", counted(counts.iterations, "attempt")),
                 format!("最大試行回数 {} に到達", counts.iterations),
             ),
         }

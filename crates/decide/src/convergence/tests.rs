@@ -5,12 +5,16 @@ use alloc::{format, vec};
 
 use super::*;
 
+pub(super) fn fingerprint(name: char) -> Fingerprint {
+    Fingerprint(name.to_string())
+}
+
 /// An incomplete attempt whose failures are the letters of `names`, with a tree of its own.
 pub(super) fn failing(names: &str) -> Attempt {
     let masked = names.starts_with('!');
-    let fingerprints = names.trim_start_matches('!').chars().map(|name| name.to_string()).collect();
+    let fingerprints = names.trim_start_matches('!').chars().map(fingerprint).collect();
     Attempt {
-        outcome: Outcome::Incomplete,
+        outcome: AttemptOutcome::Incomplete,
         fingerprints: Some(fingerprints),
         masked,
         flaky: BTreeSet::new(),
@@ -20,12 +24,12 @@ pub(super) fn failing(names: &str) -> Attempt {
     }
 }
 
-fn with_outcome(outcome: Outcome) -> Attempt {
+fn with_outcome(outcome: AttemptOutcome) -> Attempt {
     Attempt { outcome, fingerprints: None, ..failing("") }
 }
 
 pub(super) fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Question {
-    let goal_failures_before = before.map(|names| names.chars().map(|name| name.to_string()).collect());
+    let goal_failures_before = before.map(|names| names.chars().map(fingerprint).collect());
     Question {
         config: Limits::default(),
         goal_failures_before,
@@ -73,10 +77,8 @@ fn exactly_the_configured_number_of_stalls_stops_a_task() {
         let mut question = history(Some("a"), vec![failing("a"); 10]);
         let convergence = &mut question.config.convergence;
         (convergence.stall_threshold, convergence.max_stage) = (stall_threshold, max_stage);
-        assert_eq!(
-            (question.config.convergence.stalls_to_stop(), stops_after(&question)),
-            (stalls, stalls as usize)
-        );
+        let found = (question.config.convergence.stalls_to_stop(), stops_after(&question));
+        assert_eq!(found, (stalls, stalls as usize), "{stall_threshold} stalls, {max_stage} stages");
     }
 }
 
@@ -104,7 +106,7 @@ fn an_attempt_that_changes_nothing_is_a_stall() {
 fn the_tree_is_compared_with_the_one_the_attempt_began_with() {
     let left = |tree: &str| Attempt { tree: Some(tree.to_string()), ..failing("a") };
     let progress = |question: &Question| verdicts(question).last().unwrap().progress;
-    let infra = Attempt { tree: Some("2".to_string()), ..with_outcome(Outcome::Infra) };
+    let infra = Attempt { tree: Some("2".to_string()), ..with_outcome(AttemptOutcome::Infra) };
     let through_infra = |tree| history(Some("a"), vec![left("1"), infra.clone(), left(tree)]);
     assert_eq!(
         progress(&through_infra("2")),
@@ -133,14 +135,14 @@ fn the_tree_is_compared_with_the_one_the_attempt_began_with() {
 fn repeated_scope_violations_are_stalls_and_never_complete() {
     let wandering = Attempt {
         scope_violations: BTreeSet::from(["ci.yml".to_string()]),
-        ..with_outcome(Outcome::Complete)
+        ..with_outcome(AttemptOutcome::Complete)
     };
     assert_eq!(stops_after(&history(None, vec![wandering; 9])), 5);
 }
 
 #[test]
 fn infrastructure_and_waiting_are_never_stalls() {
-    let infra = || with_outcome(Outcome::Infra);
+    let infra = || with_outcome(AttemptOutcome::Infra);
     let question = history(Some("a"), vec![infra(), failing("a"), infra(), failing("a"), infra(), infra()]);
     let verdicts = verdicts(&question);
     let counts: Vec<_> = verdicts.iter().map(|v| (v.progress, v.stall_count, v.stage)).collect();
@@ -150,7 +152,7 @@ fn infrastructure_and_waiting_are_never_stalls() {
         [(Infra, 0, 1), (Repeated, 1, 1), (Infra, 1, 1), (Repeated, 0, 2), (Infra, 0, 2), (Infra, 0, 2)]
     );
     assert_eq!(verdicts.last().unwrap().cause, Some(Cause::Infrastructure));
-    let waiting = history(Some("a"), vec![with_outcome(Outcome::Waiting), failing("a")]);
+    let waiting = history(Some("a"), vec![with_outcome(AttemptOutcome::Waiting), failing("a")]);
     assert_eq!(end(&waiting), (1, Action::Pause, Some(Cause::Waiting)));
 }
 
@@ -196,7 +198,7 @@ fn every_third_change_in_a_row_is_a_stall() {
 fn a_row_of_changes_outlasts_checks_that_could_not_run_and_nothing_else() {
     let stalls = |attempts: &[&str]| -> Vec<_> {
         let attempt = |names: &&str| match *names {
-            "infra" => with_outcome(Outcome::Infra),
+            "infra" => with_outcome(AttemptOutcome::Infra),
             names => failing(names),
         };
         let question = history(Some("z"), attempts.iter().map(attempt).collect());
@@ -226,28 +228,34 @@ fn a_stall_says_what_kind_it_is_and_how_far_it_has_come() {
         (format!("{en} (stall 1 of 2 at stage 1)"), format!("{ja}（ステージ 1 の停滞 1/2）"))
     };
     let repeated = ("the same failures again", "同じ失敗の反復");
-    let table = [
-        (stalls("a", &["a"]), at_stage_1(repeated.0, repeated.1)),
-        (stalls("a", &["b", "a"]), at_stage_1("back to failures seen before", "以前と同じ失敗に逆戻り")),
-        (stalls("a", &["ab"]), at_stage_1("more failures than before", "失敗が増加")),
+    for (row, found, expected) in [
+        ("repeated", stalls("a", &["a"]), at_stage_1(repeated.0, repeated.1)),
         (
+            "oscillating",
+            stalls("a", &["b", "a"]),
+            at_stage_1("back to failures seen before", "以前と同じ失敗に逆戻り"),
+        ),
+        ("regressed", stalls("a", &["ab"]), at_stage_1("more failures than before", "失敗が増加")),
+        (
+            "changed",
             stalls("z", &["a", "b", "c"]),
             at_stage_1("other failures each time, never fewer", "失敗が入れ替わるだけで減らない"),
         ),
         (
+            "next stage",
             stalls("a", &["a", "a"]),
             (format!("{}; on to stage 2", repeated.0), format!("{}。ステージ 2 へ", repeated.1)),
         ),
         (
+            "last stage",
             stalls("a", &["a"; 4]),
             (
                 format!("{}; the last stage, 3, is reached: not converging", repeated.0),
                 format!("{}。最終ステージ 3 に到達、収束しない", repeated.1),
             ),
         ),
-    ];
-    for (found, expected) in table {
-        assert_eq!(found, expected);
+    ] {
+        assert_eq!(found, expected, "{row}");
     }
     let mut unchanged = history(Some("a"), vec![Attempt { tree: Some("t".to_string()), ..failing("a") }]);
     unchanged.tree_before = Some("t".to_string());
@@ -265,12 +273,12 @@ fn caps_and_switches() {
     let mut going_on = history(Some("a"), vec![failing("a"); 20]);
     going_on.config.convergence.fail_on_max_stage = false;
     assert_eq!(end(&going_on), (10, Action::Stop, Some(Cause::MaxIterations)));
-    let done = history(Some("a"), vec![failing("a"), with_outcome(Outcome::Complete), failing("a")]);
+    let done = history(Some("a"), vec![failing("a"), with_outcome(AttemptOutcome::Complete), failing("a")]);
     assert_eq!(end(&done), (2, Action::Complete, None));
 }
 
 #[test]
 fn an_incomplete_attempt_must_say_what_fails() {
-    let silent = history(None, vec![failing("a"), with_outcome(Outcome::Incomplete)]);
-    assert_eq!(decide(&silent), Err(NothingSaid(1)));
+    let silent = history(None, vec![failing("a"), with_outcome(AttemptOutcome::Incomplete)]);
+    assert_eq!(decide(&silent), Err(MissingFingerprints(1)));
 }

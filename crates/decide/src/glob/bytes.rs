@@ -10,9 +10,7 @@ pub(super) struct ByteSet {
 }
 
 impl ByteSet {
-    /// No byte at all.
     pub(super) const NONE: Self = Self { low: 0, high: 0 };
-    /// Every byte.
     pub(super) const ALL: Self = Self::NONE.complement();
     /// Every byte that can be part of a file name.
     pub(super) const NOT_SLASH: Self = Self::of(b'/').complement();

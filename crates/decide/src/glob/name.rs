@@ -25,7 +25,6 @@ pub struct NameGlob {
 }
 
 impl NameGlob {
-    /// Compiles a glob.
     pub fn new(glob: &str) -> Result<Self, NameGlobError> {
         let glob = glob.trim_ascii();
         if glob.is_empty() {

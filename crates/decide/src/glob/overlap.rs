@@ -24,7 +24,6 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// What a list covers.
     pub fn of(list: &PatternSet) -> Self {
         Self { programs: list.covers_below() }
     }

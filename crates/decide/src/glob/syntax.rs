@@ -16,7 +16,6 @@ pub(super) enum Line {
     Nothing,
     /// A bracket is not closed, a class has no such name, or an escape escapes nothing: it matches nothing.
     Malformed,
-    /// A pattern.
     Pattern(Pattern),
 }
 
@@ -40,7 +39,6 @@ pub(super) enum Effect {
 /// What a pattern can match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Files and directories.
     Anything,
     /// Written with a `/` at its end: directories only.
     Directories,

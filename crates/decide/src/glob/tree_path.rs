@@ -13,18 +13,14 @@ pub fn is_tree_path(path: &[u8]) -> bool {
 /// How much of the present name has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Segment {
-    /// Nothing.
     Empty,
-    /// A single dot.
     Dot,
-    /// Two dots.
     DotDot,
     /// Something that can be a name.
     Name,
 }
 
 impl Segment {
-    /// Before the first byte.
     pub(super) const START: Self = Self::Empty;
 
     /// Whether a path may end here.

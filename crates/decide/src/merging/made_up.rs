@@ -74,14 +74,11 @@ pub(super) enum Edit {
     Replace(String),
     /// Another word in the place of one.
     Word(usize, String),
-    /// A word behind one.
     Insert(usize, String),
-    /// A word less.
     Drop(usize),
     Indent,
 }
 
-/// What a side did.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Work {
     pub(super) edits: Vec<Edit>,

@@ -99,7 +99,6 @@ impl<'a> Versions<'a> {
         text == BETWEEN || MARKS.iter().any(follows)
     }
 
-    /// The line for people.
     pub(super) fn shown(&self, line: u32) -> String {
         let text = String::from_utf8_lossy(self.text(line).trim_ascii());
         let mut shown: String = text.chars().take(SHOWN).collect();

@@ -1,4 +1,4 @@
-//! The task graph under way: what starts now and on which ground, and what a task that ended leads to.
+//! The task graph at work: what starts now and from which commit, and what follows from a task that ended.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -8,9 +8,11 @@ use fixpoint_vocabulary::settings::{OnStop, Settings};
 use fixpoint_vocabulary::work::{Command, MergeOrder};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
-use super::{Deciding, Judging, Move, Node, NodeKind, On, OutOfPlace, Owner, Run};
+use super::{
+    Judging, MergeChange, Owner, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent,
+};
 use crate::replanning::GraphTask;
-use crate::task_run::{Decision, JudgeOrder, Start, Step, TaskOrder};
+use crate::task_run::{Decision, JudgeOrder, TaskOrder, TaskStart, TaskStatus};
 
 /// A task without any check is done when the judge says so twice.
 const YESES_WITHOUT_CHECKS: u32 = 2;
@@ -18,7 +20,7 @@ const YESES_WITHOUT_CHECKS: u32 = 2;
 impl Run {
     /// The graph in the order in which tasks are to be started: as the plan orders them, then as they came.
     pub(super) fn outline(&self) -> Vec<GraphTask> {
-        self.nodes.in_order().into_iter().map(Node::outline).collect()
+        self.graph.in_order().into_iter().map(TaskNode::outline).collect()
     }
 
     /// The tasks whose results another one rests on: its dependencies, those that were replaced by their replacements.
@@ -59,7 +61,7 @@ impl Run {
     }
 
     /// Everything that is fixed about a task that begins now.
-    pub(super) fn order_of(&self, node: &Node, start: Start, settings: &Settings) -> TaskOrder {
+    pub(super) fn order_of(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOrder {
         let (asked, guards, judging, test_edits) = match self.plan_order() {
             Some(order) => (order.goals.clone(), order.guards.clone(), order.judging, order.test_edits),
             None => {
@@ -87,45 +89,45 @@ impl Run {
     }
 
     /// Whether anything could show that a task is done: a check, or somebody who judges it.
-    fn can_prove(&self, node: &Node) -> bool {
+    fn can_prove(&self, node: &TaskNode) -> bool {
         let has_guards = self.plan_order().is_some_and(|order| !order.guards.is_empty());
         let is_judged = self.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
         has_guards || is_judged || !node.goals.is_empty()
     }
 
     /// What a task begins with, once everything it rests on is one commit.
-    fn start_of(&self, node: &Node, below: &[TaskId]) -> Option<Start> {
+    fn start_of(&self, node: &TaskNode, below: &[TaskId]) -> Option<TaskStart> {
         // Work that is there already rests on the same results: it goes on there, not on the results alone.
-        let first = below.first().filter(|id| node.ground.is_none() || !self.is_below_replaced(node, id));
+        let first = below.first().filter(|id| node.baseline.is_none() || !self.is_below_replaced(node, id));
         let done = first.and_then(|id| self.task(id)).and_then(|node| node.run.as_ref());
-        match (done, &node.ground, &self.planning.base) {
-            (Some(done), ..) => Some(Start::On(done.ground_after())),
-            (None, Some(ground), _) => Some(Start::On(ground.clone())),
-            (None, None, Some(base)) => Some(Start::At(base.clone())),
+        match (done, &node.baseline, &self.planning.base) {
+            (Some(done), ..) => Some(TaskStart::FromBaseline(done.baseline_after())),
+            (None, Some(baseline), _) => Some(TaskStart::FromBaseline(baseline.clone())),
+            (None, None, Some(base)) => Some(TaskStart::FromCommit(base.clone())),
             (None, None, None) => None,
         }
     }
 
     /// Whether a result lies below the task that another took the place of.
-    fn is_below_replaced(&self, node: &Node, id: &TaskId) -> bool {
+    fn is_below_replaced(&self, node: &TaskNode, id: &TaskId) -> bool {
         let mut replaced = self.tasks().filter(|old| old.replaced_by.contains(node.id()));
         replaced.any(|old| self.rests_on(&old.task.dependencies).contains(id))
     }
 
     /// The task that brings two results together, where there is one.
     fn merge_of(&self, one: &TaskId, other: &TaskId) -> Option<&TaskId> {
-        let is_it = |node: &&Node| match &node.kind {
-            NodeKind::Merge { ours, theirs } => ours == one && theirs == other,
-            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => false,
+        let is_it = |node: &&TaskNode| match &node.kind {
+            TaskKind::Merge { ours, theirs } => ours == one && theirs == other,
+            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => false,
         };
-        self.tasks().find(is_it).map(Node::id)
+        self.tasks().find(is_it).map(TaskNode::id)
     }
 
     /// A task's decision as far as the run allows it.
     pub(super) fn within_limits(&self, task: &TaskId, decision: Decision) -> Decision {
         let is_first = matches!(&decision.command, Some(Command::RunAttempt(_)))
             && self.task(task).is_some_and(|node| node.last_attempt.is_none());
-        let is_repair = self.task(task).is_some_and(Node::is_merge);
+        let is_repair = self.task(task).is_some_and(TaskNode::is_merge);
         let most = self.settings().map_or(0, |settings| settings.integration.max_fix_iterations);
         if is_first && is_repair && self.repairs() >= most as usize {
             return Decision { judged: decision.judged, ..Decision::end(Cause::Conflict) };
@@ -139,11 +141,11 @@ impl Run {
     }
 }
 
-impl Deciding<'_> {
+impl Transition<'_> {
     /// What the task graph needs next.
-    pub(super) fn next_of_tasks(&mut self) -> Result<(), OutOfPlace> {
-        let ended = self.run.nodes.active().find_map(|node| match (node.state, node.step) {
-            (TaskState::Running, Step::Ended { cause })
+    pub(super) fn next_of_tasks(&mut self) -> Result<(), UnexpectedEvent> {
+        let ended = self.run.graph.active().find_map(|node| match (node.state, node.status()) {
+            (TaskState::Running, TaskStatus::Ended { cause })
                 if !self.run.is_busy(&Owner::Replan(node.id().clone())) =>
             {
                 Some((node.id().clone(), cause))
@@ -157,25 +159,25 @@ impl Deciding<'_> {
         if self.is_reflecting() {
             return Ok(());
         }
-        if self.run.nodes.has_twins() {
+        if self.run.graph.has_duplicates() {
             self.end(Cause::PlanRejected);
             return Ok(());
         }
         let max_workers = self.run.settings().map_or(1, |settings| settings.max_workers);
-        if let Some(task) = self.run.nodes.next_to_start(max_workers as usize).map(|node| node.id().clone()) {
+        if let Some(task) = self.run.graph.next_to_start(max_workers as usize).map(|node| node.id().clone()) {
             return self.start(&task);
         }
         // While something runs, nothing is over; only then it is worth looking at the whole graph.
-        if !self.run.nodes.is_any_running() && self.run.is_finished() {
-            self.next_of_integration();
+        if !self.run.graph.is_any_running() && self.run.is_finished() {
+            self.next_of_final_review();
         }
         Ok(())
     }
 
     /// Starts a task, or first brings together what it rests on.
-    fn start(&mut self, task: &TaskId) -> Result<(), OutOfPlace> {
+    fn start(&mut self, task: &TaskId) -> Result<(), UnexpectedEvent> {
         let Some(node) = self.run.task(task).cloned() else { return Ok(()) };
-        if let NodeKind::Merge { ours, theirs } = &node.kind {
+        if let TaskKind::Merge { ours, theirs } = &node.kind {
             self.start_merge(&node, ours, theirs);
             return Ok(());
         }
@@ -184,15 +186,15 @@ impl Deciding<'_> {
             let name = match self.run.merge_of(first, second) {
                 Some(name) => name.clone(),
                 None => {
-                    let merge = self.merge_node(first, second);
+                    let merge = self.run.merge_task(first, second);
                     let name = merge.task.id.clone();
-                    self.push(Move::TasksAdded { tasks: Vec::from([merge]) });
+                    self.push(TaskChange::Added { tasks: Vec::from([merge]) });
                     name
                 }
             };
             let kept = below.iter().filter(|id| *id != first && *id != second).cloned();
             let dependencies = core::iter::once(name).chain(kept).collect();
-            self.push(Move::TaskRewired { task: task.clone(), dependencies });
+            self.push(TaskChange::Rewired { task: task.clone(), dependencies });
             return Ok(());
         }
         let start = self.run.start_of(&node, &below).filter(|_| self.run.can_prove(&node));
@@ -201,16 +203,16 @@ impl Deciding<'_> {
             return Ok(());
         };
         let order = Box::new(self.run.order_of(&node, start, settings));
-        self.push(Move::TaskStarted { order });
-        self.tell(task, On::Begun)
+        self.push(TaskChange::Started { order });
+        self.tell(task, TaskSignal::Begin)
     }
 
-    fn start_merge(&mut self, node: &Node, ours: &TaskId, theirs: &TaskId) {
-        let result = |id: &TaskId| self.run.task(id).and_then(Node::result).map(|base| base.commit);
+    fn start_merge(&mut self, node: &TaskNode, ours: &TaskId, theirs: &TaskId) {
+        let result = |id: &TaskId| self.run.task(id).and_then(TaskNode::result).map(|base| base.commit);
         let task = node.id().clone();
         match (result(ours), result(theirs)) {
             (Some(ours), Some(theirs)) => {
-                self.push(Move::TaskMoved { task: task.clone(), state: TaskState::Running, cause: None });
+                self.push(TaskChange::state(&task, TaskState::Running));
                 let order = MergeOrder { ours, theirs, name: task.as_str().into() };
                 self.begin(Owner::Merge(task), Command::Merge(order));
             }
@@ -220,9 +222,8 @@ impl Deciding<'_> {
 
     /// A task that is due and cannot be begun.
     fn give_up_at_once(&mut self, task: &TaskId, cause: Cause) {
-        for (state, cause) in [(TaskState::Running, None), (TaskState::Blocked, Some(cause))] {
-            self.push(Move::TaskMoved { task: task.clone(), state, cause });
-        }
+        self.push(TaskChange::state(task, TaskState::Running));
+        self.push(TaskChange::blocked(task, cause));
     }
 
     /// A task's own life is over: it is done, planned anew, or blocked.
@@ -237,20 +238,19 @@ impl Deciding<'_> {
         let is_replaceable = !node.is_merge();
         let asked = node.run.as_ref().is_some_and(|run| run.asks_for_replan());
         let theirs = match &node.kind {
-            NodeKind::Merge { theirs, .. } => Some(theirs.clone()),
-            NodeKind::Given | NodeKind::Planned | NodeKind::Replanned | NodeKind::Added => None,
+            TaskKind::Merge { theirs, .. } => Some(theirs.clone()),
+            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => None,
         };
-        let moved = |state, cause| Move::TaskMoved { task: task.clone(), state, cause };
         if matches!(cause, Cause::Done | Cause::AlreadySatisfied) {
-            return self.push(moved(TaskState::Done, None));
+            return self.push(TaskChange::state(task, TaskState::Done));
         }
         let gets_nowhere = cause == Cause::NotConverging && replans && is_replaceable;
         if gets_nowhere || (cause == Cause::JudgeGaveUp && asked) {
             return self.replan(task, cause);
         }
-        self.push(moved(TaskState::Blocked, Some(cause)));
+        self.push(TaskChange::blocked(task, cause));
         if let Some(task) = theirs {
-            self.push(Move::LeftOut { task });
+            self.push(MergeChange::LeftOut { task });
         }
     }
 }

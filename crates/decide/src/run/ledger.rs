@@ -1,17 +1,15 @@
-//! What the run has spent and set aside, and whether one more thing can be afforded.
+//! What the run has spent and reserved, and whether one more thing can be afforded.
 //!
 //! A question is reserved at its worst case before it is put, an attempt as one attempt with its price. Work that has
 //! begun is never cut short for the budget.
 
-use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{Allowance, Command, CommandEnd, CommandId, CommandResult, Event};
 
-use super::{Move, Run, Turn};
+use super::{Run, Turn};
 use crate::budget::{Amount, Budget, ReservationId};
 
-/// A run's books.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
     allowed: Allowance,
@@ -34,7 +32,6 @@ impl Ledger {
         }
     }
 
-    /// What was spent.
     pub const fn spent(&self) -> Amount {
         self.budget.spent()
     }
@@ -44,7 +41,6 @@ impl Ledger {
         self.budget.committed()
     }
 
-    /// What may be spent.
     pub const fn allowed(&self) -> Allowance {
         self.allowed
     }
@@ -102,19 +98,20 @@ impl Run {
             | Command::Merge(_)
             | Command::AskPerson(_)
             | Command::RecallPlan
-            | Command::KeepPlan => None,
+            | Command::KeepPlan
+            | Command::Deliver(_) => None,
         }
     }
 
-    /// Whether a command can be paid for, whatever else is under way.
+    /// Whether a command can be paid for, whatever else is in flight.
     pub(super) fn can_afford(&self, command: &Command) -> bool {
         let Some(worst) = self.worst(command) else { return true };
         let is_in_time = !self.ledger.budget.is_out_of_time(self.ledger.elapsed_ms / 1000);
         is_in_time && self.ledger.budget.clone().reserve(ReservationId(u64::MAX), worst).is_ok()
     }
 
-    /// Sets aside what a command may cost.
-    pub(super) fn set_aside(&mut self, id: CommandId, command: &Command) {
+    /// Reserves what a command may cost.
+    pub(super) fn reserve(&mut self, id: CommandId, command: &Command) {
         if let Some(worst) = self.worst(command) {
             // What is on record was afforded then; a refusal now would only lose count of it.
             let _ = self.ledger.budget.reserve(reservation(id), worst);
@@ -147,14 +144,9 @@ impl Run {
     /// A decision about a command with the command held back, if it cannot be afforded.
     pub(super) fn within_budget(&self, decision: crate::task_run::Decision) -> crate::task_run::Decision {
         match &decision.command {
-            Some(command) if !self.can_afford(command) => decision.held_back(),
+            Some(command) if !self.can_afford(command) => decision.deferred(),
             Some(_) | None => decision,
         }
-    }
-
-    /// Why something is held back, the gravest reason first.
-    pub(super) fn cause_of_rest(&self) -> Option<Cause> {
-        self.held.first().map(|(_, _, cause)| *cause)
     }
 }
 
@@ -186,12 +178,4 @@ impl Ledger {
 fn dearest(price: &Price) -> Price {
     let write = price.cache_write_per_million.unwrap_or(price.input_per_million);
     Price { cache_write_per_million: Some(write.max(price.input_per_million)), ..price.clone() }
-}
-
-/// Whether a move begins something that must be paid for.
-pub(super) fn begun(step: &Move) -> Option<&Command> {
-    if let Move::Begin { command, .. } = step {
-        return Some(command);
-    }
-    if let Move::Task { decision, .. } = step { decision.command.as_ref() } else { None }
 }

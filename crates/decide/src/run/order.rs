@@ -18,7 +18,6 @@ use crate::task_run::{TaskOrder, TestEdits};
 pub struct RunOrder {
     /// Where its tasks come from.
     pub tasks: TaskSource,
-    /// What it may spend.
     #[serde(default)]
     pub budget: Allowance,
     /// So many commands in a row cut short by crashes pause the run.
@@ -31,7 +30,6 @@ pub struct RunOrder {
 pub enum TaskSource {
     /// There is one, and it is known.
     Given(Box<TaskOrder>),
-    /// They are planned.
     Planned(Box<PlanOrder>),
 }
 
@@ -51,7 +49,6 @@ pub enum PlanningCalls {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judging {
-    /// They are.
     ByModel,
     /// There is no model: the checks alone decide.
     ByChecksAlone,
@@ -61,17 +58,14 @@ pub enum Judging {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
-    /// To the end.
     #[default]
     Whole,
-    /// To the plan.
     PlanOnly,
 }
 
 /// How the tasks of a run are planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanOrder {
-    /// In how many questions.
     pub calls: PlanningCalls,
     /// How the planner is asked to think, and how finely to cut.
     pub manner: Manner,

@@ -1,47 +1,44 @@
-//! From the goal to a plan: base, a plan kept from earlier, understanding, tasks, order; questions to the person.
+//! From the goal to a plan: base, cached plan, understanding, tasks, order.
 //!
-//! Invariant: at most one clarification and one coarser try, each answer asked for again a bounded number of times.
+//! Owns the planner's questions and what its answers mean. What a person is asked meanwhile is in `clarification`, the
+//! plan cache in `plan_cache`. Invariant: at most one clarification and one coarser try, and each answer is asked for
+//! again a bounded number of times.
 
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{
-    About, Ask, Asking, Draft, ModelAnswer, PersonAnswer, PersonAsk, PersonAskKind, Reading, Remark,
-};
+use fixpoint_vocabulary::ask::{About, Asking, Draft, ModelAnswer, ModelQuestion, Reading, Remark};
 use fixpoint_vocabulary::documents::{
     ActionPlan, Document, GoalUnderstanding, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
     TaskDecomposition,
 };
 use fixpoint_vocabulary::settings::DecompositionLevel;
-use fixpoint_vocabulary::work::{Base, Command, CommandResult, Recalled};
-use fixpoint_vocabulary::{Cause, Redacted, Redactor};
+use fixpoint_vocabulary::work::{Base, Command, CommandResult};
+use fixpoint_vocabulary::{Cause, Redactor};
+use serde::{Deserialize, Serialize};
 
-use super::{Deciding, Mended, Move, Owner, PlanningCalls, Run, RunOrder, TaskSource, Trouble};
+use super::{
+    Owner, PlanRepair, PlanReviewChange, PlanningCalls, RejectedAnswer, Run, RunOrder, TaskSource, Transition,
+};
 use crate::plan_shape::{self, Bounds};
 
-/// How long a person is waited for.
-const PERSON_SECONDS: u32 = 3600;
-
-/// What can be done of a goal that cannot be done as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Partial {
+/// The part of a goal that can be done, where not all of it can.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialPlan {
     /// The tasks that can be done.
     pub feasible: Vec<Subtask>,
-    /// What cannot.
     pub infeasible: Vec<String>,
     /// What could be done instead.
     pub alternatives: Vec<String>,
 }
 
-/// Whether a plan kept from earlier was looked for.
+/// What looking for a cached plan gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Memory {
-    /// Not yet.
-    NotAsked,
-    /// None is there.
-    Nothing,
+pub enum CachedPlan {
+    NotLookedUp,
+    Missing,
     /// A plan to begin from.
     Draft(Box<Draft>),
 }
@@ -49,24 +46,54 @@ pub enum Memory {
 /// How far planning has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planning {
-    /// The run's base.
     pub base: Option<Base>,
-    /// A plan kept from earlier.
-    pub memory: Memory,
+    pub cached: CachedPlan,
     /// Whether anybody can be asked.
     pub asking: Asking,
-    /// What people said.
     pub remarks: Vec<Remark>,
     /// How often the goal was unclear.
     pub unclear: u32,
-    /// How finely the goal is cut, once that was lowered.
+    /// How finely the goal is decomposed, once that was lowered.
     pub level: Option<DecompositionLevel>,
-    /// What is wanted.
     pub understanding: Option<GoalUnderstanding>,
-    /// The tasks and why.
     pub decomposition: Option<TaskDecomposition>,
-    /// What can be done of the goal, where not all of it can.
-    pub partial: Option<Partial>,
+    /// The part of the goal that can be done, where not all of it can.
+    pub partial: Option<PartialPlan>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanningChange {
+    /// The run's base is known.
+    BaseTaken {
+        base: Base,
+    },
+    /// The plan cache was looked through.
+    CacheLookedUp {
+        /// The plan it holds for this goal or a similar one.
+        draft: Option<Box<Draft>>,
+    },
+    /// People answered a question about the goal.
+    Clarified {
+        said: Vec<Remark>,
+    },
+    /// Nobody answered: what is unclear is assumed from now on.
+    NobodyThere,
+    Remarked {
+        said: Vec<Remark>,
+    },
+    Understood {
+        understanding: GoalUnderstanding,
+    },
+    Decomposed {
+        decomposition: TaskDecomposition,
+    },
+    /// The goal is to be decomposed less finely.
+    Coarser {
+        level: DecompositionLevel,
+    },
+    /// Only a part of the goal can be planned.
+    PartialOffered(PartialPlan),
 }
 
 impl Planning {
@@ -77,7 +104,7 @@ impl Planning {
         };
         Self {
             base: None,
-            memory: Memory::NotAsked,
+            cached: CachedPlan::NotLookedUp,
             asking,
             remarks: Vec::new(),
             unclear: 0,
@@ -90,12 +117,47 @@ impl Planning {
 }
 
 impl Run {
-    /// How finely the goal is cut.
+    pub(super) fn apply_planning(&mut self, change: &PlanningChange) {
+        let planning = &mut self.planning;
+        match change {
+            PlanningChange::BaseTaken { base } => planning.base = Some(base.clone()),
+            PlanningChange::CacheLookedUp { draft } => {
+                planning.cached = draft.clone().map_or(CachedPlan::Missing, CachedPlan::Draft);
+            }
+            PlanningChange::Clarified { said } => {
+                planning.unclear += 1;
+                planning.remarks.extend(said.iter().cloned());
+            }
+            PlanningChange::NobodyThere => {
+                planning.unclear += 1;
+                planning.asking = Asking::NobodyThere;
+            }
+            PlanningChange::Remarked { said } => planning.remarks.extend(said.iter().cloned()),
+            PlanningChange::Understood { understanding } => {
+                planning.understanding = Some(understanding.clone());
+                self.forget_rejected(&Owner::Planning);
+            }
+            PlanningChange::Decomposed { decomposition } => {
+                planning.decomposition = Some(decomposition.clone());
+                self.forget_rejected(&Owner::Planning);
+            }
+            PlanningChange::Coarser { level } => planning.level = Some(*level),
+            PlanningChange::PartialOffered(partial) => planning.partial = Some(partial.clone()),
+        }
+    }
+
+    /// How finely the goal is decomposed.
     pub(super) fn level(&self) -> DecompositionLevel {
         let ordered = self.plan_order().map(|order| order.manner.level).unwrap_or_default();
         self.planning.level.unwrap_or(ordered)
     }
 
+    /// The goal in the user's words.
+    pub(super) fn goal(&self) -> String {
+        self.brief.as_ref().map(|brief| brief.goal.as_str().into()).unwrap_or_default()
+    }
+
+    /// What a plan must keep to, where so many tasks are there already.
     pub(super) fn plan_bounds(&self, taken: usize) -> Bounds<'_> {
         let most = self.settings().map_or(1, |settings| settings.planning.max_subtasks);
         let left = most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
@@ -104,15 +166,7 @@ impl Run {
     }
 }
 
-const fn coarser(level: DecompositionLevel) -> DecompositionLevel {
-    match level {
-        DecompositionLevel::Detailed => DecompositionLevel::Moderate,
-        DecompositionLevel::Moderate | DecompositionLevel::Minimal => DecompositionLevel::Minimal,
-    }
-}
-
-impl Deciding<'_> {
-    /// What planning needs next.
+impl Transition<'_> {
     pub(super) fn next_of_planning(&mut self) {
         if self.run.is_busy(&Owner::Planning) {
             return;
@@ -124,113 +178,67 @@ impl Deciding<'_> {
             return self.begin(Owner::Planning, Command::TakeBase);
         }
         let calls = self.run.plan_order().map_or(PlanningCalls::None, |order| order.calls);
-        let is_remembered = self.run.settings().is_some_and(|settings| settings.planning.cache.enabled);
-        match (calls, &self.run.planning.memory) {
-            (PlanningCalls::None, _) => return self.as_one_task(),
-            (PlanningCalls::AtOnce | PlanningCalls::PerPhase, Memory::NotAsked) if is_remembered => {
-                return self.begin(Owner::Planning, Command::RecallPlan);
-            }
-            (
-                PlanningCalls::AtOnce | PlanningCalls::PerPhase,
-                Memory::NotAsked | Memory::Nothing | Memory::Draft(_),
-            ) => {}
+        if calls == PlanningCalls::None {
+            return self.as_one_task();
         }
-        let about = match (calls, &*self.run.planning) {
-            (PlanningCalls::None | PlanningCalls::AtOnce, _) => About::Plan,
-            (PlanningCalls::PerPhase, Planning { understanding: None, .. }) => About::Understand,
-            (PlanningCalls::PerPhase, Planning { decomposition: None, .. }) => About::Decompose,
-            (PlanningCalls::PerPhase, _) => About::Order,
+        if self.run.planning.cached == CachedPlan::NotLookedUp && self.run.is_plan_cached() {
+            return self.begin(Owner::Planning, Command::RecallPlan);
+        }
+        let planning = &self.run.planning;
+        let about = match (calls, &planning.understanding, &planning.decomposition) {
+            (PlanningCalls::None | PlanningCalls::AtOnce, ..) => About::Plan,
+            (PlanningCalls::PerPhase, None, _) => About::Understand,
+            (PlanningCalls::PerPhase, Some(_), None) => About::Decompose,
+            (PlanningCalls::PerPhase, Some(_), Some(_)) => About::Order,
         };
-        self.ask(Owner::Planning, Ask::new(about));
+        self.ask(Owner::Planning, ModelQuestion::new(about));
     }
 
     /// The goal as it is, without a plan.
     fn as_one_task(&mut self) {
-        let goal = self.run.brief.as_ref().map(|brief| brief.goal.as_str().into()).unwrap_or_default();
-        let task = Subtask {
-            id: "task".into(),
-            description: goal,
-            dependencies: Vec::new(),
-            estimated_complexity: fixpoint_vocabulary::documents::Complexity::Medium,
-            required_tools: Vec::new(),
-            acceptance: Vec::new(),
-            scope_paths: Vec::new(),
-            goals: Vec::new(),
-            context: String::new(),
-            subtasks: Vec::new(),
-        };
+        let task = Subtask::new("task".into(), self.run.goal());
         let actions = ActionPlan { execution_order: Vec::from([task.id.clone()]), actions: Vec::new() };
-        self.push(Move::Planned { tasks: Vec::from([task]), actions, mended: Mended::No });
+        self.planned(Vec::from([task]), actions);
         self.accept_plan(0);
+    }
+
+    /// A plan as the planner gave it is there, to be judged.
+    pub(super) fn planned(&mut self, tasks: Vec<Subtask>, actions: ActionPlan) {
+        self.push(PlanReviewChange::Planned { tasks, actions, repair: PlanRepair::None });
     }
 
     pub(super) fn with_planning(&mut self, command: &Command, result: &CommandResult) {
         match (command, result) {
-            (_, CommandResult::Base(base)) => self.push(Move::BaseTaken { base: base.clone() }),
-            (_, CommandResult::Recalled(recalled)) => self.with_memory(recalled),
+            (_, CommandResult::Base(base)) => self.push(PlanningChange::BaseTaken { base: base.clone() }),
+            (_, CommandResult::Recalled(found)) => self.with_cached_plan(found),
             (Command::AskPerson(asked), CommandResult::Person(answer)) => {
-                self.with_person(asked.kind, answer)
+                self.with_clarification(asked.kind, answer);
             }
-            (Command::Ask(ask), CommandResult::Answer(answer)) => {
-                let (about, answer) = (ask.about.clone(), answer.clone());
-                self.with_plan_answer(&about, &answer);
-            }
+            (Command::Ask(ask), CommandResult::Answer(answer)) => self.with_plan_answer(&ask.about, answer),
             (_, _) => {}
-        }
-    }
-
-    fn with_memory(&mut self, recalled: &Recalled) {
-        match recalled {
-            Recalled::Nothing => self.push(Move::Recalled { draft: None }),
-            Recalled::Near(draft) => self.push(Move::Recalled { draft: Some(Box::new(draft.clone())) }),
-            Recalled::Exact(draft) => {
-                let bounds = self.run.plan_bounds(0);
-                let is_sound = plan_shape::problem_of_tasks(&draft.tasks, bounds).is_none()
-                    && plan_shape::problem_of_actions(&draft.actions, &draft.tasks, bounds).is_none();
-                self.push(Move::Recalled { draft: Some(Box::new(draft.clone())) });
-                if is_sound {
-                    self.push(Move::Understood { understanding: draft.understanding.clone() });
-                    let (tasks, actions) = (draft.tasks.clone(), draft.actions.clone());
-                    self.push(Move::Planned { tasks, actions, mended: Mended::No });
-                }
-            }
-        }
-    }
-
-    fn with_person(&mut self, kind: PersonAskKind, answer: &PersonAnswer) {
-        match (kind, answer) {
-            (PersonAskKind::Clarification, PersonAnswer::Said(said)) => {
-                self.push(Move::Heard { said: said.clone() });
-            }
-            (PersonAskKind::Clarification, _) => self.push(Move::NobodyThere),
-            (PersonAskKind::Approval, PersonAnswer::Approved { .. }) => self.take_partial(),
-            (PersonAskKind::Approval, PersonAnswer::Refused { .. } | PersonAnswer::Said(_)) => {
-                self.end(Cause::ApprovalRefused);
-            }
-            (PersonAskKind::Approval, PersonAnswer::Nobody) => self.end(Cause::ApprovalTimeout),
         }
     }
 
     fn with_plan_answer(&mut self, about: &About, answer: &ModelAnswer) {
         match &answer.reading {
             Reading::Document(Document::Planning(document)) => self.with_plan_document(about, document),
-            Reading::Document(_) => {
-                self.unusable_plan(Redacted::ours("another kind of document was given"), Redacted::default());
+            Reading::Document(_) => self.reject_plan(RejectedAnswer::wrong_document()),
+            Reading::Unreadable { problem, text } => {
+                self.reject_plan(RejectedAnswer { problem: problem.clone(), text: text.clone() });
             }
-            Reading::Unreadable { problem, text } => self.unusable_plan(problem.clone(), text.clone()),
             Reading::Unanswered { .. } => {}
         }
     }
 
     /// An answer of the planner that cannot be used: asked for again, or the end.
-    fn unusable_plan(&mut self, problem: Redacted, text: Redacted) {
-        if !self.is_asked_again(&Owner::Planning, Trouble { problem, text }) {
+    fn reject_plan(&mut self, answer: RejectedAnswer) {
+        if !self.is_asked_again(&Owner::Planning, answer) {
             self.end(Cause::ModelUnavailable);
         }
     }
 
-    fn wrong_plan(&mut self, problem: &str) {
-        self.unusable_plan(Redactor::default().redact(problem), Redacted::default());
+    fn reject_plan_because(&mut self, problem: &str) {
+        self.reject_plan(RejectedAnswer::because(Redactor::default().redact(problem)));
     }
 
     fn with_plan_document(&mut self, about: &About, document: &PlanningDocument) {
@@ -239,36 +247,48 @@ impl Deciding<'_> {
         }
         match (about, &document.goal_understanding, &document.task_decomposition, &document.action_plan) {
             (About::Understand, Some(understanding), ..) => {
-                self.push(Move::Understood { understanding: understanding.clone() });
+                self.push(PlanningChange::Understood { understanding: understanding.clone() });
             }
             (About::Decompose, _, Some(decomposition), _) => self.with_tasks(decomposition),
             (About::Order, .., Some(actions)) => self.with_actions(actions),
             (About::Plan, Some(understanding), Some(decomposition), actions) => {
-                let tasks = plan_shape::flattened(&decomposition.subtasks);
-                let in_order = ActionPlan::default();
-                let actions = actions.as_ref().unwrap_or(&in_order);
-                let bounds = self.run.plan_bounds(0);
-                let problem = plan_shape::problem_of_tasks(&tasks, bounds)
-                    .or_else(|| plan_shape::problem_of_actions(actions, &tasks, bounds));
-                match problem {
-                    Some(problem) => self.wrong_plan(&problem),
-                    None => {
-                        self.push(Move::Understood { understanding: understanding.clone() });
-                        self.push(Move::Planned { tasks, actions: actions.clone(), mended: Mended::No });
-                    }
-                }
+                let actions = actions.clone().unwrap_or_default();
+                self.with_whole_plan(understanding, decomposition, actions);
             }
-            (..) => self.wrong_plan(&format!("{}: this part of the answer is missing", about.name())),
+            (..) => {
+                let problem = format!("{}: this part of the answer is missing", about.name());
+                self.reject_plan_because(&problem);
+            }
+        }
+    }
+
+    fn with_whole_plan(
+        &mut self,
+        understanding: &GoalUnderstanding,
+        decomposition: &TaskDecomposition,
+        actions: ActionPlan,
+    ) {
+        let tasks = plan_shape::flattened(&decomposition.subtasks);
+        let bounds = self.run.plan_bounds(0);
+        let problem = plan_shape::problem_of_tasks(&tasks, bounds)
+            .or_else(|| plan_shape::problem_of_actions(&actions, &tasks, bounds));
+        match problem {
+            Some(problem) => self.reject_plan_because(&problem),
+            None => {
+                self.push(PlanningChange::Understood { understanding: understanding.clone() });
+                self.planned(tasks, actions);
+            }
         }
     }
 
     fn with_tasks(&mut self, decomposition: &TaskDecomposition) {
         let subtasks = plan_shape::flattened(&decomposition.subtasks);
         match plan_shape::problem_of_tasks(&subtasks, self.run.plan_bounds(0)) {
-            Some(problem) => self.wrong_plan(&problem),
+            Some(problem) => self.reject_plan_because(&problem),
             None => {
                 let reasoning = decomposition.reasoning.clone();
-                self.push(Move::Decomposed { decomposition: TaskDecomposition { reasoning, subtasks } });
+                let decomposition = TaskDecomposition { reasoning, subtasks };
+                self.push(PlanningChange::Decomposed { decomposition });
             }
         }
     }
@@ -277,8 +297,8 @@ impl Deciding<'_> {
         let tasks = self.run.planning.decomposition.as_ref().map(|found| found.subtasks.clone());
         let tasks = tasks.unwrap_or_default();
         match plan_shape::problem_of_actions(actions, &tasks, self.run.plan_bounds(0)) {
-            Some(problem) => self.wrong_plan(&problem),
-            None => self.push(Move::Planned { tasks, actions: actions.clone(), mended: Mended::No }),
+            Some(problem) => self.reject_plan_because(&problem),
+            None => self.planned(tasks, actions.clone()),
         }
     }
 
@@ -287,61 +307,9 @@ impl Deciding<'_> {
             PlanningErrorKind::UnclearGoal => self.unclear_goal(error),
             PlanningErrorKind::DecompositionFailed => self.decomposition_failed(error),
             PlanningErrorKind::Other(kind) => {
-                self.wrong_plan(&format!("error.type `{kind}` is not known: {}", error.message));
+                let problem = format!("error.type `{kind}` is not known: {}", error.message);
+                self.reject_plan_because(&problem);
             }
         }
-    }
-
-    /// The person is asked once; with nobody there the planner must assume; then it is over.
-    fn unclear_goal(&mut self, error: &PlanningError) {
-        let redactor = Redactor::default();
-        let is_last = self.run.planning.unclear >= 1;
-        match (self.run.planning.asking, is_last) {
-            (Asking::Possible, false) => {
-                let questions = error.clarification_needed.iter().map(|text| redactor.redact(text)).collect();
-                let about = redactor.redact(&error.message);
-                let kind = PersonAskKind::Clarification;
-                let asked = PersonAsk { about, questions, kind, within: PERSON_SECONDS };
-                self.begin(Owner::Planning, Command::AskPerson(asked));
-            }
-            (Asking::Possible | Asking::NobodyThere, _) => self.end(Cause::NeedsClarification),
-        }
-    }
-
-    /// Once more, less finely cut; then what can be done, if that is agreed to.
-    fn decomposition_failed(&mut self, error: &PlanningError) {
-        let level = self.run.level();
-        if self.run.planning.level.is_none() && level != DecompositionLevel::Minimal {
-            return self.push(Move::Coarser { level: coarser(level) });
-        }
-        let partial = error.partial_plan.clone().unwrap_or_default();
-        let feasible = plan_shape::flattened(&partial.feasible_subtasks);
-        if plan_shape::problem_of_tasks(&feasible, self.run.plan_bounds(0)).is_some() {
-            return self.end(Cause::PlanRejected);
-        }
-        let (infeasible, alternatives) = (partial.infeasible_subtasks, partial.alternative_approaches);
-        let listed = infeasible.join("; ");
-        self.push(Move::PartialOffered { feasible, infeasible, alternatives });
-        let settings = self.run.settings();
-        if settings.is_some_and(|settings| settings.planning.allow_partial) {
-            return self.take_partial();
-        }
-        let about = format!("only a part of the goal can be planned; this cannot: {listed}");
-        let about = Redactor::default().redact(&about);
-        let kind = PersonAskKind::Approval;
-        let asked = PersonAsk { about, questions: Vec::new(), kind, within: PERSON_SECONDS };
-        self.begin(Owner::Planning, Command::AskPerson(asked));
-    }
-
-    fn take_partial(&mut self) {
-        let Some(partial) = self.run.planning.partial.clone() else { return self.end(Cause::PlanRejected) };
-        if self.run.planning.understanding.is_none() {
-            let main_objective =
-                self.run.brief.as_ref().map(|brief| brief.goal.as_str().into()).unwrap_or_default();
-            let understanding = GoalUnderstanding { main_objective, ..GoalUnderstanding::default() };
-            self.push(Move::Understood { understanding });
-        }
-        let actions = ActionPlan::default();
-        self.push(Move::Planned { tasks: partial.feasible, actions, mended: Mended::No });
     }
 }

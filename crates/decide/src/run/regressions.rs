@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, Remark};
+use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading, Remark};
 use fixpoint_vocabulary::documents::{
     Document, PlanJudgement, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
 };
@@ -18,7 +18,7 @@ use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
 use super::small_world::*;
 use super::*;
-use crate::task_run::{CheckBaseline, Ground, Start, TaskOrder};
+use crate::task_run::{BaselineState, CheckBaseline, TaskOrder, TaskStart};
 
 /// Catches a map by number that cannot be read back where it stands inside a tagged document: no run of dependent
 /// tasks could be taken up.
@@ -33,11 +33,15 @@ fn what_is_known_of_checks_is_read_back() {
         counted: 1,
         passed_set: None,
     };
-    let ground = Ground { base: Some(base("base")), checks: [(3, known)].into(), ..Ground::default() };
-    let order = TaskOrder { start: Start::On(ground), ..TaskOrder::new("a".into(), [3].into(), [].into()) };
-    let step = Move::TaskStarted { order: alloc::boxed::Box::new(order) };
+    let baseline =
+        BaselineState { base: Some(base("base")), checks: [(3, known)].into(), ..BaselineState::default() };
+    let order = TaskOrder {
+        start: TaskStart::FromBaseline(baseline),
+        ..TaskOrder::new("a".into(), [3].into(), [].into())
+    };
+    let step = TaskChange::Started { order: alloc::boxed::Box::new(order) };
     let text = serde_json::to_string(&step).unwrap();
-    assert_eq!(serde_json::from_str::<Move>(&text).unwrap(), step);
+    assert_eq!(serde_json::from_str::<TaskChange>(&text).unwrap(), step);
 }
 
 /// Catches a result that is left out while what it was made of is brought together anew, for ever.
@@ -46,7 +50,7 @@ fn merges_that_fail_come_to_an_end() {
     let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |settings, _| {
         settings.integration.max_fix_iterations = 1;
     });
-    let standing = world.go(&mut |owner, command| match (owner, command) {
+    let status = world.go(&mut |owner, command| match (owner, command) {
         // Whatever holds all three breaks the guard, and no agent can help it.
         (_, Command::RunChecks(run)) if ["a", "b", "c"].iter().all(|part| run.commit.0.contains(part)) => {
             let reports = run.calls.iter().map(|call| report(call.check, call.check != 0)).collect();
@@ -54,7 +58,7 @@ fn merges_that_fail_come_to_an_end() {
         }
         (_, _) => None,
     });
-    assert_eq!(standing, Standing::Ended { cause: Cause::Partial });
+    assert_eq!(status, RunStatus::Ended { cause: Cause::Partial });
     let result = world.run.result().unwrap().commit.0;
     assert!(result.contains('a') && result.contains('b'), "only the last is left out: {result}");
 }
@@ -67,15 +71,40 @@ fn a_pause_after_a_look_back_loses_nothing() {
         settings.planning.revision.max_revisions = 0;
         order.reflection_interval = 1;
     });
-    let mut standing = world.play();
+    let mut status = world.play();
     let mut pauses = 0;
-    while let Standing::Paused { cause: Cause::RequiresHumanIntervention } = standing {
+    while let RunStatus::Paused { cause: Cause::RequiresHumanIntervention } = status {
         pauses += 1;
         assert!(pauses < 10, "it never goes on");
         world.send(&Event::resumed());
-        standing = world.play();
+        status = world.play();
     }
-    assert_eq!((standing, pauses > 0), (DONE, true));
+    assert_eq!((status, pauses > 0), (DONE, true));
+}
+
+/// Catches `planning.reflection.after: important` that changes nothing.
+#[test]
+fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
+    use fixpoint_vocabulary::settings::ReflectAfter;
+    let reviews = |after: ReflectAfter| {
+        let plan = vec![subtask("a", &[]), subtask("b", &["a"])];
+        let mut world = World::new(plan, |settings, order| {
+            settings.planning.reflection.after = after;
+            order.reflection_interval = 1;
+        });
+        world.go(&mut |_, command| {
+            // Everything passes from the beginning, so that nothing has to be changed.
+            let Command::RunChecks(run) = command else { return None };
+            let reports = run.calls.iter().map(|call| report(call.check, true)).collect();
+            Some(CommandEnd::Completed(CommandResult::Checks { reports }))
+        });
+        let is_review = |(_, command): &&(Owner, Command)| {
+            matches!(command, Command::Ask(ModelQuestion { about: About::Reflect { .. }, .. }))
+        };
+        world.begun.iter().filter(is_review).count()
+    };
+    assert_eq!(reviews(ReflectAfter::All), 1);
+    assert_eq!(reviews(ReflectAfter::Important), 0);
 }
 
 /// Catches a run that was working when it crashed and refuses what a person brings when it is taken up.
@@ -83,7 +112,7 @@ fn a_pause_after_a_look_back_loses_nothing() {
 fn more_can_be_brought_to_a_run_that_is_working() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
     world.send(&Event::Begun);
-    let (id, ..) = world.run.under_way().next().unwrap();
+    let (id, ..) = world.run.in_flight().next().unwrap();
     world.end(id, CommandEnd::Lost);
     let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
@@ -98,8 +127,8 @@ fn a_remark_does_not_use_up_the_question() {
     let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
     let mut unclear = 0;
-    let standing = world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(Ask { about: About::Plan, .. })) if unclear == 0 => {
+    let status = world.go(&mut |owner, command| match (owner, command) {
+        (_, Command::Ask(ModelQuestion { about: About::Plan, .. })) if unclear == 0 => {
             unclear += 1;
             let error = PlanningError {
                 kind: PlanningErrorKind::UnclearGoal,
@@ -111,18 +140,20 @@ fn a_remark_does_not_use_up_the_question() {
         }
         (_, _) => None,
     });
-    assert_eq!(standing, DONE);
+    assert_eq!(status, DONE);
 }
 
 /// Catches a judge of tasks that gives another document for ever.
 #[test]
 fn another_document_is_asked_for_again_a_few_times_only() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
-    let standing = world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(Ask { about: About::JudgeTask { .. }, .. })) => Some(answer(looking_back())),
+    let status = world.go(&mut |owner, command| match (owner, command) {
+        (_, Command::Ask(ModelQuestion { about: About::JudgeTask { .. }, .. })) => {
+            Some(answer(looking_back()))
+        }
         (_, _) => None,
     });
-    assert_eq!(standing, Standing::Ended { cause: Cause::JudgeUnavailable });
+    assert_eq!(status, RunStatus::Ended { cause: Cause::JudgeUnavailable });
     assert_eq!(world.asked(|about| matches!(about, About::JudgeTask { .. })), 3);
 }
 
@@ -146,9 +177,9 @@ fn one_crash_is_one_interruption() {
         (_, Command::RunChecks(_)) => Some(CommandEnd::Lost),
         (_, _) => None,
     });
-    assert!(matches!(world.run.standing(), Standing::Paused { cause: Cause::Infrastructure }));
+    assert!(matches!(world.run.status(), RunStatus::Paused { cause: Cause::Infrastructure }));
     world.send(&Event::resumed());
-    let ids: Vec<CommandId> = world.run.under_way().map(|(id, ..)| id).collect();
+    let ids: Vec<CommandId> = world.run.in_flight().map(|(id, ..)| id).collect();
     assert!(ids.len() >= 3, "{ids:?}");
     ids.into_iter().for_each(|id| world.end(id, CommandEnd::Lost));
     assert_eq!(world.play(), DONE);
@@ -167,18 +198,18 @@ fn smaller_tasks_are_looked_through_like_a_plan() {
 
 fn is_never_taken(child: &Subtask) {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
-    let standing = world.go(&mut |owner, command| match (owner, command) {
+    let status = world.go(&mut |owner, command| match (owner, command) {
         (_, Command::RunAttempt(order)) => {
             let same = base(&order.base.0);
             let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
-        (_, Command::Ask(Ask { about: About::ReplanTask { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: About::ReplanTask { .. }, .. })) => {
             Some(answer(document(vec![child.clone()])))
         }
         (_, _) => None,
     });
-    assert_eq!(standing, Standing::Ended { cause: Cause::NotConverging });
+    assert_eq!(status, RunStatus::Ended { cause: Cause::NotConverging });
     assert_eq!(world.asked(|about| matches!(about, About::ReplanTask { .. })), 3);
     assert_eq!(world.state(child.id.as_str()), None);
 }
@@ -190,7 +221,7 @@ fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
     let mut judged = 0;
     world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(Ask { about: About::JudgePlan { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: About::JudgePlan { .. }, .. })) => {
             judged += 1;
             let overall_score = Some(Score::nearest(if judged == 1 { 40.0 } else { 90.0 }));
             let (issues, suggestions) = (vec!["too little".to_string()], Vec::new());
@@ -198,7 +229,7 @@ fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
             let said = PlanJudgement { is_acceptable, issues, suggestions, overall_score };
             Some(answer(Document::PlanJudgement(said)))
         }
-        (_, Command::Ask(Ask { about: About::Refine { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: About::Refine { .. }, .. })) => {
             Some(answer(document(vec![subtask("a", &[]), outside.clone()])))
         }
         (_, _) => None,
@@ -213,7 +244,7 @@ fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
 fn smaller_tasks_go_on_with_the_best_attempt() {
     let mut world = World::new(vec![subtask("d", &[]), subtask("a", &["d"])], |_, _| {});
     let mut tries = 0;
-    let standing = world.go(&mut |owner, command| match (owner, command) {
+    let status = world.go(&mut |owner, command| match (owner, command) {
         (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "a" => {
             tries += 1;
             let half = base(&format!("{} half", order.base.0.trim_end_matches(" half")));
@@ -222,7 +253,7 @@ fn smaller_tasks_go_on_with_the_best_attempt() {
         }
         (_, _) => None,
     });
-    assert_eq!((standing, tries > 1), (DONE, true));
+    assert_eq!((status, tries > 1), (DONE, true));
     assert!(world.run.result().unwrap().commit.0.contains("half"), "{:?}", world.run.result());
 }
 
@@ -242,7 +273,7 @@ fn the_whole_is_judged_again_after_a_task_tried_again() {
         (_, _) => None,
     };
     let first = world.go(&mut |owner, command| script(owner, command, idles));
-    assert_eq!(first, Standing::Ended { cause: Cause::Partial });
+    assert_eq!(first, RunStatus::Ended { cause: Cause::Partial });
     idles = false;
     let unblocked = vec!["b".into()];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked, said: Vec::new() });
@@ -263,14 +294,14 @@ fn what_nobody_can_show_is_not_done_and_nobody_is_asked_who_is_not_there() {
             let result = AttemptResult::new(AgentEnd::Exited, base("base").commit, base("base").tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(result)))
         };
-        let standing = world.go(&mut { idle });
+        let status = world.go(&mut { idle });
         let asked = world.begun.iter().any(|(_, command)| matches!(command, Command::Ask(_)));
         let attempted = world.begun.iter().any(|(_, command)| matches!(command, Command::RunAttempt(_)));
-        (standing, asked, attempted)
+        (status, asked, attempted)
     };
-    let nothing = Standing::Ended { cause: Cause::BaselineUnusable };
+    let nothing = RunStatus::Ended { cause: Cause::BaselineUnusable };
     assert_eq!(alone(BTreeSet::new()), (nothing, false, false));
-    let stuck = Standing::Ended { cause: Cause::NotConverging };
+    let stuck = RunStatus::Ended { cause: Cause::NotConverging };
     assert_eq!(alone(BTreeSet::from([0])), (stuck, false, true));
 }
 
@@ -278,7 +309,7 @@ fn what_nobody_can_show_is_not_done_and_nobody_is_asked_who_is_not_there() {
 #[test]
 fn a_task_that_nobody_can_plan_anew_is_blocked_and_the_others_go_on() {
     let mut world = World::new(vec![subtask("a", &[]), subtask("b", &[]), subtask("c", &["a"])], |_, _| {});
-    let standing = world.go(&mut |owner, command| match (owner, command) {
+    let status = world.go(&mut |owner, command| match (owner, command) {
         (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "a" => {
             let idle = AttemptResult::new(AgentEnd::Exited, order.base.clone(), base(&order.base.0).tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(idle)))
@@ -290,7 +321,7 @@ fn a_task_that_nobody_can_plan_anew_is_blocked_and_the_others_go_on() {
         }
         (_, _) => None,
     });
-    assert_eq!(standing, Standing::Ended { cause: Cause::Partial });
+    assert_eq!(status, RunStatus::Ended { cause: Cause::Partial });
     let cause = world.run.task(&"a".into()).and_then(|node| node.cause);
     assert_eq!((world.state("a"), cause), (Some(TaskState::Blocked), Some(Cause::ModelUnavailable)));
     assert_eq!(world.state("b"), Some(TaskState::Done));

@@ -4,15 +4,15 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, ModelAnswer, Reading};
+use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading};
 use fixpoint_vocabulary::documents::{Document, Subtask};
 use fixpoint_vocabulary::work::CommandResult;
-use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId};
 use serde_json::Map;
 
-use super::{Deciding, Move, NewTask, NodeKind, Owner, Run, Trouble};
+use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
 use crate::replanning::{self, Answer, Child, GraphTask, Refused};
-use crate::task_run::{Ground, Step, TaskRun};
+use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 use crate::{plan_shape, sanitising};
 
 impl Run {
@@ -24,19 +24,19 @@ impl Run {
     }
 
     /// What the tasks in the place of another begin on: its best attempt, compared with what it was compared with.
-    fn ground_for_children(run: &TaskRun) -> Option<Ground> {
+    fn baseline_for_children(run: &TaskRun) -> Option<BaselineState> {
         // What lies outside the scope would be part of what they are compared with, and nobody would see it again.
-        let best = run.nearest().filter(|_| run.is_best_within_scope())?;
+        let best = run.best_result().filter(|_| run.is_best_within_scope())?;
         let goals = run.order().goals.difference(&run.order().guards).copied().collect();
-        Some(run.ground().moved_to(best, &goals))
+        Some(run.baseline().moved_to(best, &goals))
     }
 }
 
-impl Deciding<'_> {
+impl Transition<'_> {
     /// Asks for smaller tasks, if that may still be done in the lineage.
     pub(super) fn replan(&mut self, task: &TaskId, cause: Cause) {
         let Some(settings) = self.run.settings() else { return };
-        let is_full = self.run.nodes.len() >= settings.planning.max_subtasks as usize;
+        let is_full = self.run.graph.len() >= settings.planning.max_subtasks as usize;
         let blocked = match replanning::may_replan(self.run.replans_of(task), &settings.replanning) {
             Err(Refused::Disabled) => Some(cause),
             Err(Refused::MaxReplans) => Some(Cause::MaxReplans),
@@ -46,14 +46,13 @@ impl Deciding<'_> {
             Some(cause) => self.block(task, cause),
             None => {
                 let about = About::ReplanTask { task: task.clone() };
-                self.ask(Owner::Replan(task.clone()), Ask::new(about));
+                self.ask(Owner::Replan(task.clone()), ModelQuestion::new(about));
             }
         }
     }
 
     fn block(&mut self, task: &TaskId, cause: Cause) {
-        let (state, cause) = (TaskState::Blocked, Some(cause));
-        self.push(Move::TaskMoved { task: task.clone(), state, cause });
+        self.push(TaskChange::blocked(task, cause));
     }
 
     pub(super) fn with_replan(&mut self, task: &TaskId, result: &CommandResult) {
@@ -75,7 +74,7 @@ impl Deciding<'_> {
                 }
             }
             Reading::Document(_) => {
-                self.replan_again(task, Redacted::ours("another kind of document was given"), None);
+                self.replan_again(task, RejectedAnswer::wrong_document().problem, None);
             }
             Reading::Unreadable { problem, text } => {
                 self.replan_again(task, problem.clone(), Some(text.clone()));
@@ -87,19 +86,21 @@ impl Deciding<'_> {
     /// The answer cannot be used: the planner is asked again, or the task stays as it is, blocked.
     fn replan_again(&mut self, task: &TaskId, problem: Redacted, text: Option<Redacted>) {
         let owner = Owner::Replan(task.clone());
-        let trouble = Trouble { problem, text: text.unwrap_or_default() };
-        if self.is_asked_again(&owner, trouble) {
+        let rejected = RejectedAnswer { problem, text: text.unwrap_or_default() };
+        if self.is_asked_again(&owner, rejected) {
             let about = About::ReplanTask { task: task.clone() };
-            return self.ask(owner, Ask::new(about));
+            return self.ask(owner, ModelQuestion::new(about));
         }
         self.block(task, self.cause_of(task));
     }
 
     /// Why a task that is not replaced came to its end.
     fn cause_of(&self, task: &TaskId) -> Cause {
-        match self.run.task(task).map(|node| node.step) {
-            Some(Step::Ended { cause }) => cause,
-            Some(Step::New | Step::Working { .. } | Step::Paused { .. }) | None => Cause::NotConverging,
+        match self.run.task(task).map(TaskNode::status) {
+            Some(TaskStatus::Ended { cause }) => cause,
+            Some(TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Paused { .. }) | None => {
+                Cause::NotConverging
+            }
         }
     }
 
@@ -118,7 +119,7 @@ impl Deciding<'_> {
                 ..replanning::Limits::default()
             },
         };
-        let ground = node.run.as_deref().and_then(Run::ground_for_children);
+        let baseline = node.run.as_ref().and_then(Run::baseline_for_children);
         let findings = sanitising::findings(children);
         let finding = findings.first().map(sanitising::Finding::text);
         if let Some(problem) = plan_shape::problem_of_each(children).or(finding) {
@@ -130,11 +131,11 @@ impl Deciding<'_> {
                 let children: Vec<NewTask> = new
                     .iter()
                     .zip(children)
-                    .map(|(outline, task)| new_task(outline, task, ground.clone()))
+                    .map(|(outline, task)| new_task(outline, task, baseline.clone()))
                     .collect();
-                let rewired: Vec<Move> = rewired(&outlines, old);
-                self.push(Move::TaskReplaced { task: task.clone(), children, reason });
-                rewired.into_iter().for_each(|step| self.push(step));
+                let rewired: Vec<TaskChange> = rewired(&outlines, old);
+                self.push(TaskChange::Replaced { task: task.clone(), children, reason });
+                rewired.into_iter().for_each(|change| self.push(change));
             }
             // Too many tasks at once is the planner's to mend; to have none left is not.
             Ok(Answer::Blocked { .. }) if children.len() > settings.replanning.max_children as usize => {
@@ -155,23 +156,23 @@ fn child(task: &Subtask) -> Child {
 }
 
 /// A child with the name, the dependencies and the scope the graph gave it.
-fn new_task(outline: &GraphTask, task: &Subtask, ground: Option<Ground>) -> NewTask {
+fn new_task(outline: &GraphTask, task: &Subtask, baseline: Option<BaselineState>) -> NewTask {
     let task = Subtask {
         id: outline.id.clone(),
         dependencies: outline.dependencies.clone(),
         scope_paths: outline.scope_paths.clone().unwrap_or_default(),
         ..task.clone()
     };
-    NewTask { task, kind: NodeKind::Replanned, lineage: outline.replanning_info.clone(), ground }
+    NewTask { task, kind: TaskKind::Replanned, lineage: outline.replanning_info.clone(), baseline }
 }
 
 /// The tasks that wait for others than before.
-fn rewired(before: &[GraphTask], after: &[GraphTask]) -> Vec<Move> {
+fn rewired(before: &[GraphTask], after: &[GraphTask]) -> Vec<TaskChange> {
     let known: BTreeMap<&TaskId, &GraphTask> = before.iter().map(|task| (&task.id, task)).collect();
     let is_changed = |task: &&GraphTask| {
         known.get(&task.id).is_some_and(|before| before.dependencies != task.dependencies)
     };
-    let rewired = |task: &GraphTask| Move::TaskRewired {
+    let rewired = |task: &GraphTask| TaskChange::Rewired {
         task: task.id.clone(),
         dependencies: task.dependencies.clone(),
     };
@@ -187,22 +188,22 @@ mod tests {
     use fixpoint_vocabulary::usage::Usage;
     use fixpoint_vocabulary::work::Event;
 
-    use super::super::{Copy, RunOrder, Turn};
+    use super::super::{Change, RunChange, RunOrder, Turn};
     use super::*;
     use crate::task_run::TaskOrder;
 
     /// What follows from an answer of the planner.
-    fn moves(document: PlanningDocument) -> Vec<Move> {
+    fn changes(document: PlanningDocument) -> Vec<Change> {
         let task = TaskId::from("t");
         let order =
             TaskOrder::under(&Settings::default(), task.clone(), BTreeSet::new(), BTreeSet::from([0]));
-        let run = Run { copy: Copy::Tentative, ..Run::new(RunOrder::given(order), None) };
+        let mut run = Run::new(RunOrder::given(order), None);
         let turn = Turn { seq: 1, elapsed_ms: 0 };
-        let mut deciding = Deciding { run, turn, event: &Event::Begun, moves: Vec::new(), astray: None };
+        let mut transition = Transition::new(&mut run, turn, &Event::Begun);
         let reading = Reading::Document(Document::Planning(document));
         let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
-        deciding.with_replan(&task, &CommandResult::Answer(answer));
-        deciding.moves
+        transition.with_replan(&task, &CommandResult::Answer(answer));
+        transition.changes
     }
 
     /// Catches that "no smaller tasks would do" is taken for an answer that cannot be used, and asked for again.
@@ -214,14 +215,9 @@ mod tests {
             clarification_needed: Vec::new(),
             partial_plan: None,
         };
-        let blocked = Move::TaskMoved {
-            task: "t".into(),
-            state: TaskState::Blocked,
-            cause: Some(Cause::NotConverging),
-        };
         let refused = PlanningDocument { error: Some(error), ..PlanningDocument::default() };
-        assert_eq!(moves(refused), [blocked]);
-        let silent = moves(PlanningDocument::default());
-        assert!(matches!(silent.first(), Some(Move::Unusable { .. })), "{silent:?}");
+        assert_eq!(changes(refused), [TaskChange::blocked(&"t".into(), Cause::NotConverging).into()]);
+        let silent = changes(PlanningDocument::default());
+        assert!(matches!(silent.first(), Some(Change::Run(RunChange::RejectAnswer { .. }))), "{silent:?}");
     }
 }

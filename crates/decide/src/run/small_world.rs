@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, Asking, Manner, ModelAnswer, PersonAnswer, Reading};
+use fixpoint_vocabulary::ask::{About, Asking, Manner, ModelAnswer, ModelQuestion, PersonAnswer, Reading};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
 use fixpoint_vocabulary::documents::{
     Complexity, Document, GoalUnderstanding, JudgeAnswer, PlanJudgement, PlanRevision, PlanningDocument,
@@ -17,7 +17,7 @@ use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::usage::{Allowance, Usage};
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, Event, Merged, Recalled, ReportedFailure, TreeId,
+    CommitId, Delivered, Event, Merged, Recalled, ReportedFailure, TestName, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
@@ -117,9 +117,12 @@ impl World {
     pub(super) fn send(&mut self, event: &Event) {
         self.seq += 1;
         let turn = Turn { seq: self.seq, elapsed_ms: 0 };
-        let decision = self.run.decide(turn, event).unwrap();
-        self.begun.extend(decision.commands().map(|(_, owner, command)| (owner, command.clone())));
-        self.run.apply(turn, event, &decision);
+        let mut resumed = self.run.clone();
+        let decision = self.run.step(turn, event).unwrap();
+        self.begun.extend(decision.commands(turn.seq).map(|(_, owner, command)| (owner, command.clone())));
+        // Whatever is recorded leads to the same state again.
+        resumed.apply(turn, event, &decision);
+        assert!(resumed == self.run, "{event:?} folds into something else than it was decided to be");
     }
 
     pub(super) fn end(&mut self, command: CommandId, end: CommandEnd) {
@@ -127,20 +130,20 @@ impl World {
     }
 
     /// Lets commands end, as a script says or as they usually do, until the run rests or nothing may end.
-    pub(super) fn go(&mut self, script: &mut dyn FnMut(&Owner, &Command) -> Option<CommandEnd>) -> Standing {
-        if self.run.standing() == Standing::New {
+    pub(super) fn go(&mut self, script: &mut dyn FnMut(&Owner, &Command) -> Option<CommandEnd>) -> RunStatus {
+        if self.run.status() == RunStatus::New {
             self.send(&Event::Begun);
         }
         for _ in 0..400 {
-            let Some((id, owner, command)) = self.run.under_way().next() else { break };
+            let Some((id, owner, command)) = self.run.in_flight().next() else { break };
             let (owner, command) = (owner.clone(), command.clone());
             let end = script(&owner, &command).unwrap_or_else(|| self.usual(&owner, &command));
             self.end(id, end);
         }
-        self.run.standing()
+        self.run.status()
     }
 
-    pub(super) fn play(&mut self) -> Standing {
+    pub(super) fn play(&mut self) -> RunStatus {
         self.go(&mut |_, _| None)
     }
 
@@ -173,6 +176,7 @@ impl World {
             }
             Command::Ask(ask) => return answer(self.words(&ask.about)),
             Command::AskPerson(_) => CommandResult::Person(PersonAnswer::Nobody),
+            Command::Deliver(_) => CommandResult::Delivered(Delivered::default()),
         })
     }
 
@@ -201,7 +205,7 @@ impl World {
 
     pub(super) fn asked(&self, is_it: impl Fn(&About) -> bool) -> usize {
         let asks = self.begun.iter().filter_map(|(_, command)| {
-            if let Command::Ask(Ask { about, .. }) = command { Some(about) } else { None }
+            if let Command::Ask(ModelQuestion { about, .. }) = command { Some(about) } else { None }
         });
         asks.filter(|about| is_it(about)).count()
     }
@@ -212,12 +216,8 @@ impl World {
 }
 
 pub(super) fn report(check: u32, is_passing: bool) -> CheckReport {
-    let failure = ReportedFailure {
-        identity: format!("t{check}"),
-        fingerprint: format!("f:t{check}"),
-        message: Redacted::default(),
-        place: None,
-    };
+    let test = TestName(format!("t{check}"));
+    let failure = ReportedFailure::of_test(test.clone(), format!("f:t{check}").into(), Redacted::default());
     CheckReport {
         check,
         end: if is_passing { CheckEnd::Passed } else { CheckEnd::Failed },
@@ -226,7 +226,7 @@ pub(super) fn report(check: u32, is_passing: bool) -> CheckReport {
         passed: Some(5),
         counted: 5,
         passed_set: None,
-        seen_passing: BTreeSet::from([format!("t{check}")]).into_iter().filter(|_| is_passing).collect(),
+        seen_passing: BTreeSet::from([test]).into_iter().filter(|_| is_passing).collect(),
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,
@@ -256,4 +256,4 @@ pub(super) fn looking_back() -> Document {
     })
 }
 
-pub(super) const DONE: Standing = Standing::Ended { cause: Cause::Done };
+pub(super) const DONE: RunStatus = RunStatus::Ended { cause: Cause::Done };

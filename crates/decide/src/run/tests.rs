@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask};
+use fixpoint_vocabulary::ask::{About, ModelQuestion};
 use fixpoint_vocabulary::documents::{Document, PlanJudgement};
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings, Settings};
 use fixpoint_vocabulary::work::{Command, CommandEnd};
@@ -11,7 +11,7 @@ use fixpoint_vocabulary::{Cause, Score};
 use proptest::prelude::*;
 
 use super::small_world::*;
-use super::{Extent, Owner, Standing};
+use super::{Extent, Owner, RunStatus};
 use crate::phases::Phase;
 use crate::refinement::Code;
 
@@ -28,22 +28,24 @@ fn judged((is_acceptable, score): Opinion) -> CommandEnd {
 }
 
 /// A plan under a judge who says the same of a revision whenever it is asked, and how that ended.
-fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (World, Standing) {
+fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (World, RunStatus) {
     let mut world = World::new(vec![subtask("a", &[])], |settings, order| {
         order.extent = Extent::PlanOnly;
         settings.refinement.refine_suggestions_on_success = true;
         change(settings);
     });
-    let standing = world.go(&mut |_: &Owner, command: &Command| {
-        let Command::Ask(Ask { about: About::JudgePlan { revision, .. }, .. }) = command else { return None };
+    let status = world.go(&mut |_: &Owner, command: &Command| {
+        let Command::Ask(ModelQuestion { about: About::JudgePlan { revision, .. }, .. }) = command else {
+            return None;
+        };
         let last = opinions.last().copied().unwrap_or((false, None));
         Some(judged(opinions.get(*revision as usize).copied().unwrap_or(last)))
     });
-    (world, standing)
+    (world, status)
 }
 
-const DELIVERED: Standing = Standing::Ended { cause: Cause::Done };
-const REJECTED: Standing = Standing::Ended { cause: Cause::PlanRejected };
+const DELIVERED: RunStatus = RunStatus::Ended { cause: Cause::Done };
+const REJECTED: RunStatus = RunStatus::Ended { cause: Cause::PlanRejected };
 
 /// Catches a later plan that goes on although it is worse, or rejected, or no better.
 #[test]
@@ -56,9 +58,9 @@ fn the_best_acceptable_plan_goes_on() {
         (&[(false, Some(90.0)), (false, None)], None),
     ];
     for (opinions, expected) in tables {
-        let (world, standing) = reviewed(opinions, |_| {});
+        let (world, status) = reviewed(opinions, |_| {});
         assert_eq!(world.run.review().accepted, expected, "{opinions:?}");
-        assert_eq!(standing, if expected.is_some() { DELIVERED } else { REJECTED }, "{opinions:?}");
+        assert_eq!(status, if expected.is_some() { DELIVERED } else { REJECTED }, "{opinions:?}");
         assert_eq!(world.run.phase(), Phase::Completion);
     }
 }
@@ -73,7 +75,7 @@ fn every_replan_is_counted_and_those_for_suggestions_once_more() {
         (true, Some(80.0)),
         (true, Some(99.0)),
     ];
-    let (world, standing) = reviewed(&opinions, |settings| {
+    let (world, status) = reviewed(&opinions, |settings| {
         settings.refinement.max_refinement_attempts = 5;
         settings.refinement.max_suggestion_replans = 2;
     });
@@ -90,7 +92,7 @@ fn every_replan_is_counted_and_those_for_suggestions_once_more() {
         (Code::ApplyingSuggestions, 3, 1),
         (Code::QualityOk, 4, 2),
     ];
-    assert_eq!((counts.collect::<Vec<_>>(), standing), (expected.to_vec(), DELIVERED));
+    assert_eq!((counts.collect::<Vec<_>>(), status), (expected.to_vec(), DELIVERED));
 }
 
 proptest! {
@@ -109,7 +111,7 @@ proptest! {
         ),
         max in 0u32..=10, suggestions in 0u32..=5, policy in 0usize..3, samples in 1u32..=4,
     ) {
-        let (world, standing) = reviewed(&opinions, |settings| {
+        let (world, status) = reviewed(&opinions, |settings| {
             settings.judge.max_samples = samples;
             settings.refinement = RefinementSettings {
                 max_refinement_attempts: max,
@@ -126,6 +128,6 @@ proptest! {
         let best = acceptable.map(|((_, score), number)| (*score, number));
         let best = best.max_by(|a, b| a.partial_cmp(b).unwrap()).map(|(_, number)| number);
         prop_assert_eq!(world.run.review().accepted, best);
-        prop_assert_eq!(standing, if best.is_some() { DELIVERED } else { REJECTED });
+        prop_assert_eq!(status, if best.is_some() { DELIVERED } else { REJECTED });
     }
 }

@@ -5,55 +5,50 @@ use alloc::collections::BTreeSet;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::settings::ReplanningSettings;
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
-use fixpoint_vocabulary::work::{Allowance, Base, CommitId, Conflict, TreeId};
+use fixpoint_vocabulary::work::{Allowance, Base, Conflict};
 use serde::{Deserialize, Serialize};
 
-use super::Ground;
+use super::BaselineState;
 use crate::convergence::Limits;
 
 /// Whether a task may change the tests of its goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestEdits {
-    /// It may.
     Allowed,
-    /// It may, but the goals must pass with the tests as they were, too.
+    /// It may, but the goals must pass with the base's tests, too.
     Checked,
 }
 
-/// What counts as a goal beside those that are named.
+/// What counts as a goal beside the named ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImpliedGoals {
-    /// Nothing does.
     #[default]
     None,
     /// A guard that fails at the base every time is a goal too.
-    WhatFails,
-    /// The same; and if nothing fails, there is nothing to do.
-    WhatFailsAndElseNothing,
+    FailingGuards,
+    /// The same; and where no guard fails, there is nothing to do.
+    FailingGuardsOrNothing,
 }
 
 /// What a task begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Start {
+pub enum TaskStart {
     /// The user's tree, or the commit that was named.
     #[default]
     TakeBase,
-    /// A commit nobody has run the checks on yet.
-    At(Base),
-    /// A commit with what is known of the checks there.
-    On(Ground),
-    /// Work that is there already and is put on trial first; only what it leaves is attempted.
-    Trial {
+    /// A commit on which no check ran yet.
+    FromCommit(Base),
+    /// A commit on which checks ran.
+    FromBaseline(BaselineState),
+    /// Work that is there already. It is evaluated first; only what it leaves to do is attempted.
+    Evaluate {
         /// What it is compared with.
-        ground: Ground,
-        /// The work.
-        commit: CommitId,
-        /// Its tree.
-        tree: TreeId,
-        /// What it holds of two sides that could not be brought together.
+        baseline: BaselineState,
+        work: Base,
+        /// The conflict that it holds, marked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conflict: Option<Conflict>,
     },
@@ -68,44 +63,42 @@ pub struct JudgeOrder {
     pub max_format_retries: u32,
     /// Replans made in the task's lineage.
     pub lineage_iteration: u32,
-    /// Whether and how often it may be planned anew.
+    /// Whether and how often the task may be replanned.
     pub replanning: ReplanningSettings,
 }
 
 /// Everything about a task that is fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskOrder {
-    /// Its name.
     pub task: TaskId,
     /// The checks that must pass, by their number.
     pub goals: BTreeSet<u32>,
-    /// Those of the goals that a planner made up: what they run may be there only once the work is done.
+    /// Those of the goals that a planner made up: their commands may exist only once the work is done.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub invented: BTreeSet<u32>,
     /// The checks that must show nothing new.
     pub guards: BTreeSet<u32>,
-    /// What is a goal beside those named.
+    /// What counts as a goal beside those.
     #[serde(default)]
     pub implied_goals: ImpliedGoals,
-    /// When attempts count as getting nowhere.
+    /// When attempts count as stalled.
     pub limits: Limits,
     /// How the baseline is taken and compared with.
     pub baseline: BaselineSettings,
     /// How many times a goal must pass.
     pub goal_runs: u32,
-    /// What a scope violation leads to.
+    /// What follows from a change outside the scope.
     pub on_violation: OnViolation,
     /// Whether tests of goals may be changed.
     pub test_edits: TestEdits,
-    /// So many commands in a row cut short by crashes stop the task.
+    /// Commands in a row that crashes may cut short; one more pauses the task.
     pub max_interruptions: u32,
-    /// What it may spend; only where it is the whole run.
+    /// What it may spend; only where it is the only task of a run.
     #[serde(default, skip_serializing_if = "is_unlimited")]
     pub budget: Allowance,
-    /// What it begins with.
-    #[serde(default, skip_serializing_if = "is_the_base")]
-    pub start: Start,
-    /// Who must agree, beside the checks.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start: TaskStart,
+    /// The judge that must agree, beside the checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeOrder>,
 }
@@ -114,8 +107,8 @@ fn is_unlimited(budget: &Allowance) -> bool {
     *budget == Allowance::default()
 }
 
-fn is_the_base(start: &Start) -> bool {
-    *start == Start::TakeBase
+fn is_default(start: &TaskStart) -> bool {
+    *start == TaskStart::TakeBase
 }
 
 impl TaskOrder {
@@ -134,7 +127,7 @@ impl TaskOrder {
             test_edits: TestEdits::Checked,
             max_interruptions: 3,
             budget: Allowance::default(),
-            start: Start::TakeBase,
+            start: TaskStart::TakeBase,
             judge: None,
         }
     }

@@ -1,6 +1,6 @@
-//! Which kind it is, and what is kept of what it said.
+//! Which kind an agent is, and what is stored of its output.
 
-use fixpoint_ports::Captured;
+use fixpoint_ports::CapturedOutput;
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::brief::BaseOrder;
 use fixpoint_vocabulary::settings::Settings;
@@ -38,15 +38,15 @@ fn settings_say_which_kind_it_is_and_else_its_name_does() {
     }
 }
 
-fn worked(outcome: Option<Outcome>, words: Option<&str>, errors: &[&str]) -> Worked {
-    let output = Captured { path: PathBuf::new(), written: 0, left_out: 0 };
-    Worked {
-        ended: Ended { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
+fn ended_turn(outcome: Option<TurnOutcome>, words: Option<&str>, errors: &[&str]) -> AgentTurn {
+    let output = CapturedOutput { path: PathBuf::new(), written: 0, omitted: 0 };
+    AgentTurn {
+        exit: ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
         transcript: Transcript {
             outcome,
-            last_words: words.map(ToString::to_string),
+            last_message: words.map(ToString::to_string),
             errors: errors.iter().map(ToString::to_string).collect(),
-            last_line: Some("a line".to_string()),
+            last_unknown_line: Some("a line".to_string()),
             ..Transcript::default()
         },
     }
@@ -55,28 +55,28 @@ fn worked(outcome: Option<Outcome>, words: Option<&str>, errors: &[&str]) -> Wor
 #[test]
 fn last_words_are_the_reason_where_it_did_not_end_as_it_wished() {
     for (outcome, words, errors, expected) in [
-        (Some(Outcome::Completed), Some("done"), ["retried"].as_slice(), "done"),
+        (Some(TurnOutcome::Completed), Some("done"), ["retried"].as_slice(), "done"),
         (None, Some("done"), &["retried"], "done"),
-        (Some(Outcome::Account), Some("I begin"), &["first", "not signed in"], "not signed in"),
-        (Some(Outcome::Failed), Some("I begin"), &[], "I begin"),
-        (Some(Outcome::Completed), None, &["error"], "error"),
+        (Some(TurnOutcome::Account), Some("I begin"), &["first", "not signed in"], "not signed in"),
+        (Some(TurnOutcome::Failed), Some("I begin"), &[], "I begin"),
+        (Some(TurnOutcome::Completed), None, &["error"], "error"),
         (None, None, &[], "a line"),
     ] {
-        assert_eq!(worked(outcome, words, errors).last_words(), Some(expected), "{outcome:?}");
+        assert_eq!(ended_turn(outcome, words, errors).last_words(), Some(expected), "{outcome:?}");
     }
 }
 
 #[test]
 fn only_a_provider_refuses() {
     for (outcome, expected) in [
-        (Outcome::Account, true),
-        (Outcome::RateLimited, true),
-        (Outcome::Failed, false),
-        (Outcome::OutOfBudget, false),
-        (Outcome::SessionGone, false),
-        (Outcome::Completed, false),
+        (TurnOutcome::Account, true),
+        (TurnOutcome::RateLimited, true),
+        (TurnOutcome::Failed, false),
+        (TurnOutcome::OutOfBudget, false),
+        (TurnOutcome::SessionGone, false),
+        (TurnOutcome::Completed, false),
     ] {
-        assert_eq!(worked(Some(outcome), None, &[]).is_refused(), expected, "{outcome:?}");
+        assert_eq!(ended_turn(Some(outcome), None, &[]).is_refused(), expected, "{outcome:?}");
     }
-    assert!(!worked(None, None, &[]).is_refused());
+    assert!(!ended_turn(None, None, &[]).is_refused());
 }

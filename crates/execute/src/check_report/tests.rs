@@ -15,11 +15,11 @@ fn check(kind: CheckKind, verdict: CheckVerdict) -> Check {
     Check { verdict, ..serde_json::from_str(&text).unwrap() }
 }
 
-fn ran(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<&str>) -> Ran {
+fn finished(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<&str>) -> FinishedCheck {
     let mut parser = Parser::new(&Options::default());
     parser.push(output.as_bytes());
     let code = if let ExitCause::Exited(code) = cause { Some(code) } else { None };
-    Ran {
+    FinishedCheck {
         cause,
         report: parser.finish(code),
         verdict: verdict::decide(&verdict::Question {
@@ -29,6 +29,7 @@ fn ran(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<&str>
             mode: verdict,
         }),
         runner: None,
+        selection: Selection::All,
         took_ms: 0,
     }
 }
@@ -37,8 +38,13 @@ fn call() -> CheckCall {
     CheckCall { check: 0, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
 }
 
-fn names(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(ToString::to_string).collect()
+fn names(names: &[&str]) -> BTreeSet<TestName> {
+    names.iter().map(|name| TestName::from(*name)).collect()
+}
+
+/// What is reported of a check with nothing to compare with.
+fn report(check: &Check, finished: FinishedCheck) -> CheckReport {
+    report_of(&call(), check, finished, &BTreeSet::new(), &Redactor::default()).0
 }
 
 const MIXED: &str = "\nrunning 2 tests\ntest good ... ok\ntest bad ... FAILED\n\nfailures:\n\n---- bad stdout ----\n\
@@ -54,30 +60,27 @@ fn the_order_of_trust() {
     let waiting = Some(r#"{"decision": "waiting", "check_id": "id"}"#);
     let incomplete = Some(r#"{"decision": "incomplete", "check_id": "id", "fingerprints": ["a", "b"]}"#);
     let exit = ExitCause::Exited;
-    for (output, cause, mode, file, expected, failures) in [
-        ("all good", exit(0), Auto, None, Passed, 0),
-        ("all good", exit(1), Auto, None, Failed, 1),
-        ("", exit(1), Auto, None, Failed, 1),
-        ("sh: nothing: not found", exit(127), Auto, None, NotFound, 1),
-        (MIXED, exit(127), Auto, None, Failed, 1),
-        (MIXED, exit(0), Auto, None, Failed, 1),
-        (MIXED, exit(1), Auto, complete, Passed, 0),
-        (MIXED, exit(1), Auto, stale, Failed, 1),
-        ("", exit(0), Auto, waiting, Waiting, 0),
-        ("", exit(0), Auto, incomplete, Failed, 2),
-        ("", ExitCause::TimedOut, Auto, None, TimedOut, 1),
-        (MIXED, ExitCause::TimedOut, Auto, None, TimedOut, 2),
-        ("", ExitCause::Signalled(11), Auto, None, Crashed, 1),
-        ("COMPLETE", exit(0), Text, None, Passed, 0),
-        ("COMPLETE", exit(1), Text, None, Failed, 1),
-        ("INCOMPLETE", exit(0), Text, None, Failed, 1),
-        ("Complete rewrite needed", exit(0), Text, None, Failed, 1),
-        ("INCOMPLETE", exit(0), Auto, None, Passed, 0),
+    for (row, output, cause, mode, file, expected, failures) in [
+        ("exits 0", "all good", exit(0), Auto, None, Passed, 0),
+        ("exits 1", "all good", exit(1), Auto, None, Failed, 1),
+        ("exits 1 in silence", "", exit(1), Auto, None, Failed, 1),
+        ("no such command", "sh: nothing: not found", exit(127), Auto, None, NotFound, 1),
+        ("exits 127 after tests", MIXED, exit(127), Auto, None, Failed, 1),
+        ("exits 0 with a failing test", MIXED, exit(0), Auto, None, Failed, 1),
+        ("its file says complete", MIXED, exit(1), Auto, complete, Passed, 0),
+        ("a file of another check", MIXED, exit(1), Auto, stale, Failed, 1),
+        ("its file says waiting", "", exit(0), Auto, waiting, Waiting, 0),
+        ("its file names failures", "", exit(0), Auto, incomplete, Failed, 2),
+        ("times out in silence", "", ExitCause::TimedOut, Auto, None, TimedOut, 1),
+        ("times out with a failing test", MIXED, ExitCause::TimedOut, Auto, None, TimedOut, 2),
+        ("crashes", "", ExitCause::Signalled(11), Auto, None, Crashed, 1),
+        ("says complete", "COMPLETE", exit(0), Text, None, Passed, 0),
+        ("says complete and exits 1", "COMPLETE", exit(1), Text, None, Failed, 1),
+        ("says incomplete", "INCOMPLETE", exit(0), Text, None, Failed, 1),
+        ("says it in a sentence", "Complete rewrite needed", exit(0), Text, None, Failed, 1),
+        ("says incomplete unasked", "INCOMPLETE", exit(0), Auto, None, Passed, 0),
     ] {
-        let row = format!("{output:.20} {cause:?} {mode:?} {file:?}");
-        let check = check(CheckKind::Guard, mode);
-        let (report, _) =
-            told(&call(), &check, ran(output, cause, mode, file), &BTreeSet::new(), &Redactor::default());
+        let report = report(&check(CheckKind::Guard, mode), finished(output, cause, mode, file));
         assert_eq!((report.end, report.failures.len()), (expected, failures), "{row}: {report:?}");
     }
 }
@@ -87,13 +90,13 @@ fn a_goal_that_runs_no_test_is_no_pass() {
     let nothing =
         "\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out\n";
     let end = |kind, runner| {
-        let ran = Ran { runner, ..ran(nothing, ExitCause::Exited(0), CheckVerdict::Auto, None) };
-        let check = check(kind, CheckVerdict::Auto);
-        told(&call(), &check, ran, &BTreeSet::new(), &Redactor::default()).0
+        let finished = finished(nothing, ExitCause::Exited(0), CheckVerdict::Auto, None);
+        report(&check(kind, CheckVerdict::Auto), FinishedCheck { runner, ..finished })
     };
     let goal = end(CheckKind::Goal, Some(Runner::CargoTest));
     assert_eq!(goal.end, CheckEnd::Failed);
-    assert_eq!(goal.failures[0].identity, "no_tests_ran:t");
+    let id = FailureId::Check { check: "t".into(), problem: CheckProblem::NoTestsRan };
+    assert_eq!(goal.failures[0].id(), &id);
     assert_eq!(end(CheckKind::Guard, Some(Runner::CargoTest)).end, CheckEnd::Passed);
     assert_eq!(
         end(CheckKind::Goal, None).end,
@@ -105,18 +108,18 @@ fn a_goal_that_runs_no_test_is_no_pass() {
 #[test]
 fn tests_are_watched_missed_and_kept_by_name() {
     let check = check(CheckKind::Guard, CheckVerdict::Auto);
-    let told = |call: &CheckCall, before: &BTreeSet<String>| {
-        let ran = ran(MIXED, ExitCause::Exited(101), CheckVerdict::Auto, None);
-        told(call, &check, ran, before, &Redactor::default())
+    let reported = |call: &CheckCall, before: &BTreeSet<TestName>| {
+        let finished = finished(MIXED, ExitCause::Exited(101), CheckVerdict::Auto, None);
+        report_of(call, &check, finished, before, &Redactor::default())
     };
     let watching = CheckCall { watched: names(&["good", "bad", "other"]), ..call() };
-    let (report, kept) = told(&watching, &names(&["good", "bad", "removed"]));
+    let (report, kept) = reported(&watching, &names(&["good", "bad", "removed"]));
     assert_eq!(report.seen_passing, names(&["good"]));
     assert_eq!(report.gone, names(&["removed"]), "one that fails is not gone");
     assert_eq!((report.passed, report.counted), (Some(1), 1));
-    assert_eq!(kept, Some(vec!["good".to_string()]));
-    let only = CheckCall { only: names(&["other"]), ..call() };
-    let (report, kept) = told(&only, &BTreeSet::new());
+    assert_eq!(kept, Some(names(&["good"])));
+    let only = CheckCall { only: BTreeSet::from([FailureId::Test("other".into())]), ..call() };
+    let (report, kept) = reported(&only, &BTreeSet::new());
     assert!(report.failures.is_empty(), "nobody asked about the others");
     assert_eq!(kept, None, "a part is no list of what passes");
 }
@@ -132,8 +135,7 @@ fn what_is_reported_is_bounded_and_without_credentials() {
         "failures:\n\n---- t000 stdout ----\nthread 't000' panicked at a.rs:1:1:\n{secret}\n\n"
     ));
     let check = check(CheckKind::Guard, CheckVerdict::Auto);
-    let ran = ran(&output, ExitCause::Exited(101), CheckVerdict::Auto, None);
-    let (report, _) = told(&call(), &check, ran, &BTreeSet::new(), &Redactor::default());
+    let report = report(&check, finished(&output, ExitCause::Exited(101), CheckVerdict::Auto, None));
     assert_eq!((report.failures.len(), report.masked), (MOST_FAILURES, true));
     assert_eq!(
         report.reasons.last().map(ToString::to_string).as_deref(),
@@ -151,7 +153,46 @@ fn a_credential_at_the_cut_is_taken_out_whole() {
         "running 1 test\ntest t ... FAILED\nfailures:\n\n---- t stdout ----\n\
          thread 't' panicked at a.rs:1:1:\n{filler} key correct-horse-battery and {filler}\n\n"
     );
-    let ran = ran(&output, ExitCause::Exited(101), CheckVerdict::Auto, None);
-    let (report, _) = told(&call(), &check, ran, &BTreeSet::new(), &redactor);
+    let finished = finished(&output, ExitCause::Exited(101), CheckVerdict::Auto, None);
+    let (report, _) = report_of(&call(), &check, finished, &BTreeSet::new(), &redactor);
     assert!(report.failures.iter().all(|failure| !failure.message.as_str().contains("correct-horse")));
+}
+
+/// Catches a kind of failure that is told by how a name begins: names are anybody's to choose.
+#[test]
+fn names_of_checks_and_tests_mean_nothing() {
+    let plain = check(CheckKind::Guard, CheckVerdict::Auto);
+    for name in ["vanished", "timeout", "scope", "judge", "no_tests_ran", "weakened"] {
+        let named = Check { name: name.into(), ..plain.clone() };
+        let fails = |check: &Check| {
+            let finished = finished("it failed", ExitCause::Exited(1), CheckVerdict::Auto, None);
+            report(check, finished).failures.remove(0)
+        };
+        let FailureId::Output { fingerprint, .. } = fails(&plain).id().clone() else { panic!("{name}") };
+        let id = FailureId::Output { check: name.into(), fingerprint };
+        assert_eq!(fails(&named).id(), &id);
+    }
+    let output = "running 1 test\ntest timeout:t ... FAILED\nfailures:\n\n---- timeout:t stdout ----\n\
+        thread 'timeout:t' panicked at a.rs:1:1:\nboom\n\n";
+    let hangs = report(&plain, finished(output, ExitCause::TimedOut, CheckVerdict::Auto, None));
+    let ids: Vec<&FailureId> = hangs.failures.iter().map(ReportedFailure::id).collect();
+    let timeout = FailureId::Check { check: "t".into(), problem: CheckProblem::Timeout };
+    assert_eq!(ids, [&FailureId::Test("timeout:t".into()), &timeout]);
+}
+
+#[test]
+fn tests_that_were_asked_for_and_did_not_run_are_missed() {
+    let ran = |selection| FinishedCheck {
+        selection,
+        ..finished(MIXED, ExitCause::Exited(101), CheckVerdict::Auto, None)
+    };
+    let only = |name: &str| BTreeSet::from([FailureId::Test(name.into())]);
+    for (row, selection, name, expected) in [
+        ("passes", Selection::Named, "good", false),
+        ("fails", Selection::Named, "bad", false),
+        ("is not there", Selection::Named, "other", true),
+        ("everything ran", Selection::All, "other", false),
+    ] {
+        assert_eq!(ran(selection).missed_all(&only(name)), expected, "{row}");
+    }
 }

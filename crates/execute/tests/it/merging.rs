@@ -3,7 +3,10 @@
 use std::fs;
 
 use fixpoint_ports::{Invocation, Stdin, Workspaces};
-use fixpoint_vocabulary::work::{AttemptOrder, AttemptResult, CommitId, Conflict};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{
+    AttemptCommand, AttemptResult, CommitId, Conflict, FailureId, ReportedFailure, Side,
+};
 
 use crate::played::{Playing, Scene, git};
 
@@ -106,16 +109,25 @@ fn resolved(dice: &mut Dice, way: Way, file: usize, ours: &[Edit], theirs: &[Edi
     }
 }
 
-fn named(result: &AttemptResult, side: &str, path: &str) -> bool {
-    let (lost, marked) = (format!("lost:{side}:{path}#"), format!("conflict:{path}"));
-    result.unresolved.iter().any(|failure| failure.identity.starts_with(&lost) || failure.identity == marked)
+fn named(result: &AttemptResult, side: Side, path: &str) -> bool {
+    result.unresolved.iter().any(|failure| {
+        if let FailureId::LostChange { side: lost, path: file, .. } = failure.id() {
+            *lost == side && file == path
+        } else if let FailureId::Conflict(file) = failure.id() {
+            file == path
+        } else {
+            panic!("a merge finds no {:?}", failure.id())
+        }
+    })
 }
 
 fn order(scene: &Scene, base: &CommitId, ours: &CommitId, theirs: &CommitId) -> AttemptOrder {
     let merged = scene.workspaces.merge(ours, theirs, "merged").unwrap();
     let paths = merged.conflicts.iter().map(|path| String::from_utf8(path.clone()).unwrap()).collect();
     let conflict = Conflict { ours: ours.clone(), theirs: theirs.clone(), paths };
-    AttemptOrder { merge: Some(conflict), ..AttemptOrder::new(1, merged.commit, base.clone(), 1) }
+    let (base, origin) = (merged.commit, base.clone());
+    let command = AttemptCommand { number: 1, base, origin, stage: 1, session: None };
+    AttemptOrder { merge: Some(conflict), ..AttemptOrder::new(&command) }
 }
 
 fn writing(files: Vec<(String, Option<String>)>) -> Box<Playing> {
@@ -158,10 +170,10 @@ fn every_hunk_is_there_or_its_loss_is_named() {
         let result = scene.attempt(order(&scene, &base, &ours, &theirs), playing);
         for (file, ([ours, theirs], way)) in works.iter().zip(&ways).enumerate() {
             let text = scene.content(&result.commit, &name(file));
-            for (side, mine, others) in [("ours", ours, theirs), ("theirs", theirs, ours)] {
+            for (side, mine, others) in [(Side::Ours, ours, theirs), (Side::Theirs, theirs, ours)] {
                 let is_there = holds(&text, file, mine, others) && !text.contains("<<<<<<<");
                 let is_named = named(&result, side, &name(file));
-                assert!(is_there || is_named, "round {round}, {side} of file {file}, {way:?}: {result:?}");
+                assert!(is_there || is_named, "round {round}, {side:?} of file {file}, {way:?}: {result:?}");
                 assert!(
                     *way != Way::KeepsBoth || !is_named,
                     "round {round}, file {file}: {:?}",
@@ -186,9 +198,9 @@ fn an_agent_sees_both_sides_and_can_ask_git_for_them() {
         let Stdin::Bytes(told) = &invocation.stdin else { panic!("it is told by its input") };
         let told = String::from_utf8(told.clone()).unwrap();
         for part in [
-            "# What the one side, `ours`, changed",
+            "# What `ours` changed in these files",
             "-two\n+ours",
-            "# What the other side, `theirs`, changed",
+            "# What `theirs` changed in these files",
             "-two\n+theirs",
         ] {
             assert!(told.contains(part), "{part}: {told}");
@@ -197,8 +209,8 @@ fn an_agent_sees_both_sides_and_can_ask_git_for_them() {
         assert!(git(&invocation.directory, &["diff", &since]).ends_with("-two\n+ours"));
     });
     let result = scene.attempt(order(&scene, &base, &ours, &theirs), playing);
-    let identities: Vec<&str> = result.unresolved.iter().map(|failure| failure.identity.as_str()).collect();
-    assert_eq!(identities, ["conflict:a"]);
+    let found: Vec<&FailureId> = result.unresolved.iter().map(ReportedFailure::id).collect();
+    assert_eq!(found, [&FailureId::Conflict("a".into())]);
 }
 
 #[test]
@@ -216,6 +228,6 @@ fn a_file_that_one_side_renamed_keeps_what_the_other_changed() {
     let kept = scene.attempt(order.clone(), writing(Vec::new()));
     assert_eq!(kept.unresolved, []);
     let lost = scene.attempt(order, writing(vec![("new".to_string(), Some(lines))]));
-    let identities: Vec<&str> = lost.unresolved.iter().map(|failure| failure.identity.as_str()).collect();
+    let identities: Vec<String> = lost.unresolved.iter().map(|failure| failure.id().to_string()).collect();
     assert_eq!(identities, ["lost:theirs:new#1"]);
 }

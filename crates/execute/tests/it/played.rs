@@ -6,18 +6,17 @@ use std::process::Command as Process;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_execute::{Duty, Performs, Places, Tools};
+use fixpoint_execute::{CommandRunner, ExecutionContext, ExecutionDeps, ExecutionPaths};
 use fixpoint_ports::{
-    BlobError, Blobs, Cancel, Captured, CommitId, Ended, ExitCause, Invocation, ProcessError, Processes,
-    Workspaces,
+    BlobError, Blobs, Cancel, CapturedOutput, CommitId, ExitCause, Invocation, ProcessError, ProcessExit,
+    Processes, Workspaces,
 };
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, Errand};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::settings::Settings;
-use fixpoint_vocabulary::work::{
-    AttemptOrder, AttemptResult, BlobId, Command, CommandEnd, CommandId, CommandResult,
-};
+use fixpoint_vocabulary::work::{AttemptResult, BlobId, CommandEnd, CommandId, CommandResult};
 use fixpoint_vocabulary::{Redactor, TaskId};
-use fixpoint_workspaces::{LocalWorkspaces, Options};
+use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 /// What an agent does in its directory.
 pub(crate) type Playing = dyn Fn(&Invocation) + Send + Sync;
@@ -30,11 +29,11 @@ impl Processes for Agent {
         invocation: &Invocation,
         _: &Cancel,
         _: &mut dyn FnMut(&[u8]),
-    ) -> Result<Ended, ProcessError> {
+    ) -> Result<ProcessExit, ProcessError> {
         fs::write(&invocation.output, "").unwrap();
         (self.0)(invocation);
-        let output = Captured { path: invocation.output.clone(), written: 0, left_out: 0 };
-        Ok(Ended { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 })
+        let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
+        Ok(ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 })
     }
 }
 
@@ -67,7 +66,7 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
 /// A repository with one commit, and everything an executor keeps.
 pub(crate) struct Scene {
     root: tempfile::TempDir,
-    pub(crate) workspaces: Arc<LocalWorkspaces>,
+    pub(crate) workspaces: Arc<GitWorkspaces>,
     pub(crate) first: CommitId,
 }
 
@@ -79,8 +78,8 @@ impl Scene {
         git(&user, &["init", "-q", "-b", "main"]);
         git(&user, &["commit", "-q", "--allow-empty", "-m", "first"]);
         let first = CommitId(git(&user, &["rev-parse", "HEAD"]));
-        let options = Options { spare_bytes: 1 << 20, ..Options::default() };
-        let workspaces = LocalWorkspaces::open(&user, &root.path().join("slots"), options).unwrap();
+        let options = WorkspaceOptions { spare_bytes: 1 << 20, ..WorkspaceOptions::default() };
+        let workspaces = GitWorkspaces::open(&user, &root.path().join("slots"), options).unwrap();
         Self { root, workspaces: Arc::new(workspaces), first }
     }
 
@@ -103,7 +102,7 @@ impl Scene {
     /// One attempt by an agent that is played.
     pub(crate) fn attempt(&self, order: AttemptOrder, playing: Box<Playing>) -> AttemptResult {
         let place = |name: &str| self.root.path().join(name);
-        let duty = Duty {
+        let context = ExecutionContext {
             run: "r".to_string(),
             task: TaskId::from("t".to_string()),
             brief: Brief {
@@ -117,14 +116,14 @@ impl Scene {
                 settings: Settings::default(),
                 delivery: Delivery::Branch,
             },
-            tools: Tools {
+            deps: ExecutionDeps {
                 workspaces: self.workspaces.clone(),
                 processes: Arc::new(Agent(playing)),
                 blobs: Arc::new(NoBlobs),
                 redactor: Redactor::default(),
-                watcher: Arc::new(()),
+                progress: Arc::new(()),
             },
-            places: Places {
+            paths: ExecutionPaths {
                 outputs: place("outputs"),
                 prompts: place("prompts"),
                 baselines: place("baselines"),
@@ -134,8 +133,8 @@ impl Scene {
             check_environment: Vec::new(),
             goals: None,
         };
-        let errand = Errand::new(Command::RunAttempt(order));
-        let end = duty.perform(CommandId { seq: 1, index: 0 }, &errand, &Cancel::default());
+        let command = PreparedCommand::new(PreparedAction::RunAttempt(order));
+        let end = context.run(CommandId { seq: 1, index: 0 }, &command, &Cancel::default());
         let CommandEnd::Completed(CommandResult::Attempt(result)) = end else { panic!("{end:?}") };
         result
     }

@@ -24,8 +24,6 @@ use shell::Word;
 
 /// Bytes of a line that are handed to a shell as one argument; the kernel takes no more than 128 KiB.
 const MAX_LINE: usize = 100 * 1024;
-/// Digits of a fingerprint, which stands for a failure that is no test's.
-const FINGERPRINT: usize = 16;
 
 /// A command line whose runner is known, or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,15 +61,13 @@ impl CommandLine {
         told.unwrap_or_else(|| self.text.clone())
     }
 
-    /// The line so that only these tests run and are named, given by their identities. Some more may run, of the same
-    /// name in other places; those that ran are known by the same identities again. Nothing where the runner or the
-    /// line does not allow it.
+    /// The line so that only these tests run and are named, each given as a [`TestId`](crate::TestId) is written. Some
+    /// more may run, of the same name in other places; those that ran are named in the same way again. Nothing where the
+    /// runner or the line does not allow it.
     pub fn only(&self, tests: &BTreeSet<String>) -> Option<String> {
         let known = self.known.as_ref()?;
-        let is_fingerprint =
-            |test: &String| test.len() == FINGERPRINT && test.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_odd = |test: &String| test.trim().is_empty() || test.contains(char::is_control);
-        if tests.is_empty() || tests.iter().any(|test| is_fingerprint(test) || is_odd(test)) {
+        if tests.is_empty() || tests.iter().any(is_odd) {
             return None;
         }
         let mut changes = known.telling()?;

@@ -2,8 +2,10 @@
 //!
 //! Owns the little of the shell's grammar that can be read with certainty: words, quotes, variables, `&&`, `;` and
 //! line ends. Refuses the whole line at the first pipe, redirection, group, substitution, background job or comment:
-//! what is not read with certainty is not changed.
+//! what is not read with certainty is not changed. `shlex` quotes; it cannot read here, since it knows no `&&`, no `;`
+//! and no variables, and does not say where a word stands.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::str::CharIndices;
@@ -176,13 +178,10 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// A word written so that the shell takes it as it is.
+/// A word written so that the shell takes it as it is. One with a NUL cannot be written, and no program can be given it:
+/// it is left as it is, and the command fails where it is run.
 pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned()
 }
 
 #[cfg(test)]
@@ -272,7 +271,7 @@ mod tests {
             ("a/b.c::d", "a/b.c::d"),
             ("", "''"),
             ("a b", "'a b'"),
-            ("it's $x", "'it'\\''s $x'"),
+            ("it's $x", "\"it's \"'$x'"),
             ("é", "'é'"),
         ];
         for (word, expected) in table {

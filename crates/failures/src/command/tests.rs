@@ -209,7 +209,7 @@ fn some_tests_are_run_alone_by_pattern() {
         (
             "go test ./...",
             &["example.com/calc TestA/2+3", "example.com/calc TestA/x"],
-            "go test -json -run '^(TestA)$/^(2\\+3|x)$' ./...",
+            r#"go test -json -run '^(TestA)$/''^(2'"\\+3|x)"'$' ./..."#,
         ),
         (
             "go test ./...",
@@ -230,7 +230,7 @@ fn some_tests_are_run_alone_by_pattern() {
         (
             "npm test",
             &["src/a.test.js > calc > it's (x)"],
-            "npm test -- --verbose --bail=0 -t '^ *(?:calc +(?:[>›] +)?it'\\''s \\(x\\)) *$'",
+            r#"npm test -- --verbose --bail=0 -t '^ *(?:calc +(?:[>›] +)?it'"'s \\(x\\)) *"'$'"#,
         ),
         (
             "vitest run",
@@ -247,9 +247,8 @@ fn some_tests_are_run_alone_by_pattern() {
 
 #[test]
 fn where_tests_cannot_be_told_apart_none_are_selected() {
-    let table: [(&str, &[&str]); 16] = [
+    let table: [(&str, &[&str]); 15] = [
         ("cargo test", &[]),
-        ("cargo test", &["955c94b11234cf86"]),
         ("cargo test", &["calc tests::a\nb"]),
         ("cargo test -- --exact x", &["calc src/lib.rs - add"]),
         ("cargo nextest run -E 'test(x)'", &["calc tests::a"]),

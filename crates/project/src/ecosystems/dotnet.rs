@@ -2,16 +2,16 @@
 
 use fixpoint_vocabulary::Text;
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
-use crate::quoting::shell_word;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
+use crate::shell_quoting::shell_word;
 
-/// Endings by preference: a solution knows its projects.
+/// Endings in order of preference: a solution knows its projects.
 const ENDINGS: [&str; 5] = [".slnx", ".sln", ".csproj", ".fsproj", ".vbproj"];
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let names = place.names();
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let names = dir.names();
     let of_ending = |ending: &&str| {
         let files: Vec<&String> = names
             .iter()
@@ -19,13 +19,13 @@ pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
             .collect();
         (!files.is_empty()).then_some(files)
     };
-    let Some(files) = ENDINGS.iter().find_map(of_ending) else { return Seen::Nothing };
-    let Some(chosen) = files.first() else { return Seen::Nothing };
+    let Some(files) = ENDINGS.iter().find_map(of_ending) else { return Detected::Nothing };
+    let Some(chosen) = files.first() else { return Detected::Nothing };
     if files.len() > 1 {
-        gathering.note(several(&place.path(chosen), files.len() - 1));
+        findings.note(several(&dir.path(chosen), files.len() - 1));
     }
-    gathering.check(
-        place,
+    findings.check(
+        dir,
         Proposal {
             purpose: Purpose::Test,
             ecosystem: "dotnet",
@@ -34,16 +34,14 @@ pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
             because: vec![chosen.to_string()],
         },
     );
-    Seen::Project
+    Detected::Project
 }
 
 fn several(chosen: &str, others: usize) -> Text {
     Text::new(
+        format!("Of several solutions or project files, only {chosen} is tested; not tested: {others}."),
         format!(
-            "{chosen} was chosen among several solutions or projects; {others} beside it are not tested."
-        ),
-        format!(
-            "複数のソリューションまたはプロジェクトから {chosen} を選びました。他の {others} 件はテストされません。"
+            "複数のソリューションまたはプロジェクトのうち、テストするのは {chosen} だけです(対象外: {others} 件)。"
         ),
     )
 }

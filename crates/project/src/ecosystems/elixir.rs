@@ -1,16 +1,16 @@
 //! Elixir: `mix.exs`.
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    if !place.exists("mix.exs") {
-        return Seen::Nothing;
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    if !dir.exists("mix.exs") {
+        return Detected::Nothing;
     }
-    gathering.setup(place, "mix deps.get");
-    gathering.check(
-        place,
+    findings.setup(dir, "mix deps.get");
+    findings.check(
+        dir,
         Proposal {
             purpose: Purpose::Test,
             ecosystem: "elixir",
@@ -19,5 +19,5 @@ pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
             because: vec!["mix.exs".to_string()],
         },
     );
-    Seen::Project
+    Detected::Project
 }

@@ -1,15 +1,15 @@
 //! Go: `go.mod`.
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    if !place.exists("go.mod") {
-        return Seen::Nothing;
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    if !dir.exists("go.mod") {
+        return Detected::Nothing;
     }
-    gathering.check(
-        place,
+    findings.check(
+        dir,
         Proposal {
             purpose: Purpose::Test,
             ecosystem: "go",
@@ -18,5 +18,5 @@ pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
             because: vec!["go.mod".to_string()],
         },
     );
-    Seen::Project
+    Detected::Project
 }

@@ -1,31 +1,31 @@
 //! Java, Kotlin and whatever else Maven or Gradle build. A wrapper in the repository is preferred: it brings the
-//! version the project was written for.
+//! version that the project needs.
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
 const GRADLE: [&str; 4] = ["build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle"];
 
-pub(crate) fn look_maven(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    if !place.exists("pom.xml") {
-        return Seen::Nothing;
+pub(crate) fn detect_maven(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    if !dir.exists("pom.xml") {
+        return Detected::Nothing;
     }
     // Batch mode never asks; quiet leaves only what failed.
     propose(
-        place,
-        gathering,
+        dir,
+        findings,
         "maven",
         "pom.xml",
         Tool { wrapper: "mvnw", program: "mvn", arguments: "-B -q test" },
     )
 }
 
-pub(crate) fn look_gradle(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let Some(manifest) = place.first(&GRADLE) else { return Seen::Nothing };
+pub(crate) fn detect_gradle(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let Some(manifest) = dir.first(&GRADLE) else { return Detected::Nothing };
     propose(
-        place,
-        gathering,
+        dir,
+        findings,
         "gradle",
         manifest,
         Tool { wrapper: "gradlew", program: "gradle", arguments: "test" },
@@ -39,18 +39,18 @@ struct Tool {
 }
 
 fn propose(
-    place: &Place<'_>,
-    gathering: &mut Gathering,
+    dir: &ProjectDirectory<'_>,
+    findings: &mut Findings,
     ecosystem: &'static str,
     manifest: &str,
     tool: Tool,
-) -> Seen {
+) -> Detected {
     let Tool { wrapper, program, arguments } = tool;
-    let (command, because) = if place.exists(wrapper) {
+    let (command, because) = if dir.exists(wrapper) {
         (format!("./{wrapper} {arguments}"), vec![manifest.to_string(), wrapper.to_string()])
     } else {
         (format!("{program} {arguments}"), vec![manifest.to_string()])
     };
-    gathering.check(place, Proposal { purpose: Purpose::Test, ecosystem, command, runner: None, because });
-    Seen::Project
+    findings.check(dir, Proposal { purpose: Purpose::Test, ecosystem, command, runner: None, because });
+    Detected::Project
 }

@@ -1,26 +1,26 @@
 //! Make and CMake: the last resort.
 //!
-//! A `test` target is a check only where no other tests are: beside them it nearly always runs the same once more.
-//! CMake is only noted, since it tests a build directory whose place and generator nobody wrote down.
+//! A `test` target becomes a check only if nothing else was found: usually it runs the same tests. CMake is only noted,
+//! since nothing says where its build directory is and how it is generated.
 
 use fixpoint_vocabulary::Text;
 
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
 /// In the order in which make looks for them.
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 const CMAKE: &str = "CMakeLists.txt";
 
-/// Looks at the root, after every other ecosystem and every other place.
-pub(crate) fn look(root: &Place<'_>, gathering: &mut Gathering) {
+/// For the root only, after every other ecosystem and directory.
+pub(crate) fn detect(root: &ProjectDirectory<'_>, findings: &mut Findings) {
     if let Some(makefile) = root.first(&MAKEFILES)
-        && root.text(makefile, gathering).is_some_and(|text| text.lines().any(is_test_rule))
+        && root.text(makefile, findings).is_some_and(|text| text.lines().any(is_test_rule))
     {
-        if gathering.has_tests() {
-            gathering.note(unused(makefile));
+        if findings.has_tests() {
+            findings.note(unused(makefile));
         } else {
-            gathering.check(
+            findings.check(
                 root,
                 Proposal {
                     purpose: Purpose::Test,
@@ -32,8 +32,8 @@ pub(crate) fn look(root: &Place<'_>, gathering: &mut Gathering) {
             );
         }
     }
-    if root.exists(CMAKE) && root.text(CMAKE, gathering).is_some_and(|text| uses_ctest(&text)) {
-        gathering.note(ctest());
+    if root.exists(CMAKE) && root.text(CMAKE, findings).is_some_and(|text| uses_ctest(&text)) {
+        findings.note(ctest());
     }
 }
 
@@ -54,18 +54,16 @@ fn uses_ctest(text: &str) -> bool {
 
 fn unused(makefile: &str) -> Text {
     Text::new(
+        format!("`make test` ({makefile}) was not added: it may run the same tests as the other checks."),
         format!(
-            "{makefile} has a target `test`, which is no check beside the others: it may run the same tests."
-        ),
-        format!(
-            "{makefile} に `test` ターゲットがありますが、同じテストを実行する可能性があるためチェックにはしていません。"
+            "`make test`({makefile})は、他のチェックと同じテストを実行する可能性があるため追加していません。"
         ),
     )
 }
 
 fn ctest() -> Text {
     Text::new(
-        "CMakeLists.txt defines tests. Add a check that configures, builds and tests, such as \
+        "CMakeLists.txt defines tests. Add a check that configures, builds and tests the project, such as \
          `cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure`.",
         "CMakeLists.txt にテストが定義されています。設定・ビルド・テストを行うチェックを追加してください。例: \
          `cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure`",

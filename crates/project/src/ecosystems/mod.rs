@@ -1,7 +1,7 @@
-//! Every ecosystem that is known, one file each: which files give it away, and which commands test and prepare it.
+//! Every supported ecosystem, one file each: which files show it, and which commands test and prepare it.
 //!
-//! An ecosystem proposes only what its files say. Refuses to ask whether a tool is installed: that is true of a
-//! machine, and the answer is about a repository.
+//! An ecosystem proposes only what the files say. Whether a tool is installed does not matter: the result is about the
+//! repository, not about this machine.
 
 mod dotnet;
 mod elixir;
@@ -14,38 +14,35 @@ mod python;
 mod ruby;
 mod rust;
 
-use crate::gathering::Gathering;
-use crate::place::Place;
+use crate::findings::Findings;
+use crate::project_directory::ProjectDirectory;
 
-/// Whether a place is a project of some ecosystem.
+/// Whether a directory is a project of some ecosystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// A file of the ecosystem is there.
+pub(crate) enum Detected {
     Project,
-    /// Nothing of it.
     Nothing,
 }
 
-/// Asks every ecosystem about a place.
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let looks: [fn(&Place<'_>, &mut Gathering) -> Seen; 11] = [
-        rust::look,
-        node::look,
-        node::look_deno,
-        python::look,
-        go::look,
-        jvm::look_maven,
-        jvm::look_gradle,
-        dotnet::look,
-        ruby::look,
-        php::look,
-        elixir::look,
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let ecosystems: [fn(&ProjectDirectory<'_>, &mut Findings) -> Detected; 11] = [
+        rust::detect,
+        node::detect,
+        node::detect_deno,
+        python::detect,
+        go::detect,
+        jvm::detect_maven,
+        jvm::detect_gradle,
+        dotnet::detect,
+        ruby::detect,
+        php::detect,
+        elixir::detect,
     ];
-    let mut seen = Seen::Nothing;
-    for look in looks {
-        if look(place, gathering) == Seen::Project {
-            seen = Seen::Project;
+    let mut detected = Detected::Nothing;
+    for detect_one in ecosystems {
+        if detect_one(dir, findings) == Detected::Project {
+            detected = Detected::Project;
         }
     }
-    seen
+    detected
 }

@@ -3,38 +3,38 @@
 use fixpoint_vocabulary::Text;
 use serde_json::Value;
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
 const MANIFEST: &str = "composer.json";
 const PHPUNIT: [&str; 3] = ["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"];
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let phpunit = place.first(&PHPUNIT);
-    if !place.exists(MANIFEST) {
-        let Some(phpunit) = phpunit else { return Seen::Nothing };
-        propose(place, gathering, "phpunit", phpunit);
-        return Seen::Project;
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let phpunit = dir.first(&PHPUNIT);
+    if !dir.exists(MANIFEST) {
+        let Some(phpunit) = phpunit else { return Detected::Nothing };
+        propose(dir, findings, "phpunit", phpunit);
+        return Detected::Project;
     }
-    gathering.setup(place, "composer install --no-interaction");
-    let manifest = place.json(MANIFEST, gathering);
+    findings.setup(dir, "composer install --no-interaction");
+    let manifest = dir.json(MANIFEST, findings);
     let entry = |section: &str, name: &str| manifest.as_ref()?.get(section)?.get(name);
     let lists_phpunit =
         ["require-dev", "require"].iter().any(|section| entry(section, "phpunit/phpunit").is_some());
     if entry("scripts", "test").is_some_and(|script| !matches!(script, Value::Null)) {
-        propose(place, gathering, "composer test", MANIFEST);
+        propose(dir, findings, "composer test", MANIFEST);
     } else if lists_phpunit || phpunit.is_some() {
-        propose(place, gathering, "vendor/bin/phpunit", phpunit.unwrap_or(MANIFEST));
+        propose(dir, findings, "vendor/bin/phpunit", phpunit.unwrap_or(MANIFEST));
     } else if manifest.is_some() {
-        gathering.note(no_tests(&place.path(MANIFEST)));
+        findings.note(no_tests(&dir.path(MANIFEST)));
     }
-    Seen::Project
+    Detected::Project
 }
 
-fn propose(place: &Place<'_>, gathering: &mut Gathering, command: &str, because: &str) {
-    gathering.check(
-        place,
+fn propose(dir: &ProjectDirectory<'_>, findings: &mut Findings, command: &str, because: &str) {
+    findings.check(
+        dir,
         Proposal {
             purpose: Purpose::Test,
             ecosystem: "php",
@@ -47,7 +47,7 @@ fn propose(place: &Place<'_>, gathering: &mut Gathering, command: &str, because:
 
 fn no_tests(path: &str) -> Text {
     Text::new(
-        format!("{path} has neither a script `test` nor PHPUnit: no check was concluded."),
-        format!("{path} には `test` スクリプトも PHPUnit もないため、チェックは見つかりませんでした。"),
+        format!("No check for {path}: it has no `test` script and does not list PHPUnit."),
+        format!("{path} に `test` スクリプトも PHPUnit もないため、チェックはありません。"),
     )
 }

@@ -2,23 +2,23 @@
 
 use fixpoint_vocabulary::Text;
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let has_gemfile = place.exists("Gemfile");
-    if !has_gemfile && !place.exists("Rakefile") {
-        return Seen::Nothing;
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let has_gemfile = dir.exists("Gemfile");
+    if !has_gemfile && !dir.exists("Rakefile") {
+        return Detected::Nothing;
     }
     if has_gemfile {
-        // A frozen bundle never rewrites the lock file, which would look like a change of the agent's.
-        let frozen = if place.exists("Gemfile.lock") { "BUNDLE_FROZEN=true " } else { "" };
-        gathering.setup(place, &format!("{frozen}bundle install"));
+        // A frozen bundle never rewrites the lock file, which would look like a change by the agent.
+        let frozen = if dir.exists("Gemfile.lock") { "BUNDLE_FROZEN=true " } else { "" };
+        findings.setup(dir, &format!("{frozen}bundle install"));
     }
-    match test_command(place, gathering) {
-        Some((command, because)) => gathering.check(
-            place,
+    match test_command(dir, findings) {
+        Some((command, because)) => findings.check(
+            dir,
             Proposal {
                 purpose: Purpose::Test,
                 ecosystem: "ruby",
@@ -27,20 +27,20 @@ pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
                 because: vec![because],
             },
         ),
-        None => gathering.note(no_tests(&place.path(if has_gemfile { "Gemfile" } else { "Rakefile" }))),
+        None => findings.note(no_tests(&dir.path(if has_gemfile { "Gemfile" } else { "Rakefile" }))),
     }
-    Seen::Project
+    Detected::Project
 }
 
-fn test_command(place: &Place<'_>, gathering: &mut Gathering) -> Option<(String, String)> {
-    let gemfile = place.exists("Gemfile").then(|| place.text("Gemfile", gathering)).flatten();
+fn test_command(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<(String, String)> {
+    let gemfile = dir.exists("Gemfile").then(|| dir.text("Gemfile", findings)).flatten();
     if gemfile.as_deref().is_some_and(requires_rspec) {
         return Some(("bundle exec rspec".to_string(), "Gemfile".to_string()));
     }
-    if place.exists("bin/rails") && place.exists("test") {
+    if dir.exists("bin/rails") && dir.exists("test") {
         return Some(("bin/rails test".to_string(), "bin/rails".to_string()));
     }
-    if !place.exists("Rakefile") || !has_test_task(&place.text("Rakefile", gathering)?) {
+    if !dir.exists("Rakefile") || !has_test_task(&dir.text("Rakefile", findings)?) {
         return None;
     }
     let command = if gemfile.is_some() { "bundle exec rake test" } else { "rake test" };
@@ -72,11 +72,7 @@ fn is_test(rest: &str) -> bool {
 
 fn no_tests(path: &str) -> Text {
     Text::new(
-        format!(
-            "{path} is there, but neither RSpec nor a `test` task of a Rakefile: no check was concluded."
-        ),
-        format!(
-            "{path} がありますが、RSpec も Rakefile の `test` タスクもないため、チェックは見つかりませんでした。"
-        ),
+        format!("No check for {path}: neither RSpec nor a `test` task in a Rakefile was found."),
+        format!("{path} がありますが、RSpec も Rakefile の `test` タスクもないため、チェックはありません。"),
     )
 }

@@ -1,26 +1,26 @@
 //! Rust: `Cargo.toml`, and nextest where the project configures it.
 
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
 const MANIFEST: &str = "Cargo.toml";
 const NEXTEST: &str = ".config/nextest.toml";
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    if !place.exists(MANIFEST) {
-        return Seen::Nothing;
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    if !dir.exists(MANIFEST) {
+        return Detected::Nothing;
     }
-    let Some(manifest) = place.toml(MANIFEST, gathering) else { return Seen::Project };
+    let Some(manifest) = dir.toml(MANIFEST, findings) else { return Detected::Project };
     // Without it, cargo tests only the root package of a workspace that has one.
     let members = if manifest.contains_key("workspace") { " --workspace" } else { "" };
-    let (command, runner, because) = if place.exists(NEXTEST) {
+    let (command, runner, because) = if dir.exists(NEXTEST) {
         ("cargo nextest run", "nextest", vec![MANIFEST.to_string(), NEXTEST.to_string()])
     } else {
         ("cargo test", "cargo_test", vec![MANIFEST.to_string()])
     };
-    gathering.check(
-        place,
+    findings.check(
+        dir,
         Proposal {
             purpose: Purpose::Test,
             ecosystem: "rust",
@@ -29,5 +29,5 @@ pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
             because,
         },
     );
-    Seen::Project
+    Detected::Project
 }

@@ -3,38 +3,38 @@
 use proptest::prelude::*;
 
 use super::{Case, Memory, checks, found, notes};
-use crate::{MAX_FILE_BYTES, config_yaml, look};
+use crate::{MAX_FILE_BYTES, config_yaml, detect};
 
 #[test]
-fn a_broken_manifest_is_named_and_nothing_is_concluded_from_it() {
+fn a_broken_manifest_is_ignored_and_named() {
     let table = [
-        ("package.json", "{", "package.json is not valid JSON, so nothing was concluded from it: "),
-        ("Cargo.toml", "[package", "Cargo.toml is not valid TOML, so nothing was concluded from it: "),
-        ("deno.json", "{,}", "deno.json is not valid JSON, so nothing was concluded from it: "),
+        ("package.json", "{", "package.json was ignored, because it is not valid JSON: "),
+        ("Cargo.toml", "[package", "Cargo.toml was ignored, because it is not valid TOML: "),
+        ("deno.json", "{,}", "deno.json was ignored, because it is not valid JSON: "),
     ];
     for (name, text, note) in table {
-        Case { files: &[(name, text)], checks: &[], setup: &[], notes: &[note, "No check was found."] }
-            .hold();
+        Case { files: &[(name, text)], checks: &[], setup: &[], notes: &[note, "No checks found."] }
+            .assert_detected();
     }
     Case {
         files: &[("composer.json", "")],
         checks: &[],
         setup: &["composer install --no-interaction"],
-        notes: &["composer.json is not valid JSON", "No check was found."],
+        notes: &["composer.json was ignored, because it is not valid JSON", "No checks found."],
     }
-    .hold();
+    .assert_detected();
     Case {
         files: &[("pyproject.toml", "x ="), ("web/package.json", "]")],
         checks: &[],
         setup: &[],
         notes: &[
-            "pyproject.toml is not valid TOML",
-            "pyproject.toml is there, but neither pytest",
-            "web/package.json is not valid JSON",
-            "No check was found.",
+            "pyproject.toml was ignored, because it is not valid TOML",
+            "No check for pyproject.toml: neither pytest",
+            "web/package.json was ignored, because it is not valid JSON",
+            "No checks found.",
         ],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn a_huge_file_is_not_read_and_is_named() {
             files: &[(name, &huge)],
             checks: &[],
             setup: &[],
-            notes: &[&format!("{name} was not read: it is larger than 1048576 bytes"), "No check was found."],
+            notes: &[&format!("{name} was not read: larger than 1048576 bytes"), "No checks found."],
         }
-        .hold();
+        .assert_detected();
     }
 }
 
@@ -68,24 +68,24 @@ fn deep_nesting_is_refused_and_a_byte_order_mark_is_not() {
         files: &[("package.json", &deep)],
         checks: &[],
         setup: &[],
-        notes: &["package.json is not valid JSON", "No check was found."],
+        notes: &["package.json was ignored, because it is not valid JSON", "No checks found."],
     }
-    .hold();
+    .assert_detected();
     let deep = format!("a = {}", "[".repeat(100_000));
     Case {
         files: &[("Cargo.toml", &deep)],
         checks: &[],
         setup: &[],
-        notes: &["Cargo.toml is not valid TOML", "No check was found."],
+        notes: &["Cargo.toml was ignored, because it is not valid TOML", "No checks found."],
     }
-    .hold();
+    .assert_detected();
     Case {
         files: &[("Cargo.toml", "\u{feff}[workspace]")],
         checks: &["test: cargo test --workspace (cargo_test) Cargo.toml"],
         setup: &[],
         notes: &[],
     }
-    .hold();
+    .assert_detected();
 }
 
 const NAMES: [&str; 19] = [
@@ -122,9 +122,9 @@ proptest! {
             .map(|(directory, index, text)| (format!("{directory}{}", NAMES[index]), text))
             .collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let found = look(&Memory::new(&files), &|_| true);
+        let found = detect(&Memory::new(&files), &|_| true);
         prop_assert!(!found.checks.is_empty() || !found.notes.is_empty());
-        prop_assert_eq!(&found, &look(&Memory::new(&files), &|_| true));
+        prop_assert_eq!(&found, &detect(&Memory::new(&files), &|_| true));
         super::configuration::assert_says_exactly(&found, &config_yaml(&found, "s.json", fixpoint_vocabulary::Lang::Ja));
     }
 }

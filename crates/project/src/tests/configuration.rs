@@ -4,12 +4,12 @@ use std::fs;
 
 use fixpoint_config::{Sources, load};
 use fixpoint_failures::Runner;
-use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, Settings};
+use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict, RUNNERS, Settings};
 use fixpoint_vocabulary::{Lang, Text};
 use proptest::prelude::*;
 
 use super::{found, found_with};
-use crate::{Found, FoundCheck, config_yaml};
+use crate::{DetectedCheck, DetectedProject, config_yaml};
 
 /// What the loader makes of a text in `.fixpoint/config.yaml`.
 fn loaded(text: &str) -> Settings {
@@ -20,12 +20,12 @@ fn loaded(text: &str) -> Settings {
         user_dir: None,
         working_dir: root.path().to_path_buf(),
         environment: vec![],
-        remote: None,
+        user_config_api: None,
         sets: vec![],
     };
     match load(&sources) {
         Ok(loaded) => {
-            assert_eq!(loaded.warnings, [], "\n{text}");
+            assert_eq!(loaded.warnings, Vec::<String>::new(), "\n{text}");
             assert!(loaded.project_root.is_some(), "the file was not looked at");
             loaded.settings
         }
@@ -34,7 +34,7 @@ fn loaded(text: &str) -> Settings {
 }
 
 /// The settings are the defaults, but for what was found.
-pub(super) fn assert_says_exactly(found: &Found, text: &str) {
+pub(super) fn assert_says_exactly(found: &DetectedProject, text: &str) {
     let mut expected = Settings {
         checks: found.checks.iter().map(|found| found.check.clone()).collect(),
         ..Settings::default()
@@ -45,7 +45,7 @@ pub(super) fn assert_says_exactly(found: &Found, text: &str) {
 }
 
 #[test]
-fn it_reads_as_a_person_would_write_it() {
+fn the_file_as_it_is_written() {
     let found = found_with(
         &[
             ("package.json", r#"{"scripts": {"test": "vitest run", "test:e2e": "playwright test"}}"#),
@@ -59,29 +59,30 @@ fn it_reads_as_a_person_would_write_it() {
     let expected = "\
 # yaml-language-server: $schema=./config.schema.json
 
-# Commands whose outcome is evidence, run by `sh -c`. A `guard` must show nothing that was not
-# failing before; a `goal` must pass.
+# Commands that test the project, run by `sh -c`. A `guard` must show no failure that was not there
+# before; a `goal` must pass.
 checks:
-  # because of package.json, package-lock.json
+  # from package.json, package-lock.json
   - name: test-node
     command: npm test
     kind: guard
     runner: vitest
-  # because of my app.sln
+  # from my app.sln
   - name: test-dotnet
     command: \"dotnet test 'my app.sln'\"
     kind: guard
 
-# How a private workspace is prepared.
+# How the private copies of the repository are prepared.
 workspace:
   # Run once in a new workspace.
   setup:
     - npm ci
-  # Files git ignores that the project needs; agents can read them.
+  # Files to copy although git ignores them; agents can read them.
   copy:
     - .env
 
-# Scripts of package.json that look slow or need a browser or a server are no checks: `test:e2e`.
+# Scripts of package.json that were not added, because they look slow or need a browser or a server:
+# `test:e2e`.
 ";
     assert_eq!(text, expected);
     assert_says_exactly(&found, &text);
@@ -97,7 +98,13 @@ fn without_checks_it_shows_how_to_write_one() {
 }
 
 #[test]
-fn every_runner_that_is_told_is_one_that_is_known() {
+fn the_setting_accepts_exactly_the_runners_whose_output_can_be_read() {
+    let readable: Vec<&str> = core::iter::once("auto").chain(Runner::ALL.map(Runner::name)).collect();
+    assert_eq!(readable, RUNNERS);
+}
+
+#[test]
+fn every_runner_that_can_be_detected_is_one_that_can_be_read() {
     let known: Vec<&str> = [
         Runner::CargoTest,
         Runner::Nextest,
@@ -127,7 +134,7 @@ fn every_runner_that_is_told_is_one_that_is_known() {
         assert!(known.contains(&runner.as_str()), "{runner}");
     }
     for runner in known {
-        assert!(runners.iter().any(|told| told == runner), "{runner} is never told");
+        assert!(runners.iter().any(|told| told == runner), "{runner} is never detected");
     }
 }
 
@@ -141,14 +148,14 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn any_check() -> impl Strategy<Value = FoundCheck> {
+fn any_check() -> impl Strategy<Value = DetectedCheck> {
     let name = any_text().prop_filter("a name", |name| !name.is_empty());
     let command = any_text().prop_filter("a command", |command| !command.is_empty());
     let kind = prop_oneof![Just(CheckKind::Goal), Just(CheckKind::Guard)];
     let verdict = prop_oneof![Just(CheckVerdict::Auto), Just(CheckVerdict::Text)];
     let lock = proptest::option::of(any_text());
     (name, command, kind, verdict, lock, 1u32..=86400, any_text()).prop_map(
-        |(name, command, kind, verdict, lock, timeout, because)| FoundCheck {
+        |(name, command, kind, verdict, lock, timeout, because)| DetectedCheck {
             check: Check { name, command, kind, verdict, lock, timeout, runner: "auto".to_string() },
             because,
         },
@@ -158,15 +165,20 @@ fn any_check() -> impl Strategy<Value = FoundCheck> {
 proptest! {
     /// Catches writing a text without quotes where YAML reads it as a number, a word or the end of a comment.
     #[test]
-    fn whatever_was_found_is_read_back(
+    fn the_loader_reads_back_exactly_what_was_detected(
         checks in proptest::collection::vec(any_check(), 0..4),
         setup in proptest::collection::vec(any_text(), 0..3),
         copy in proptest::collection::vec(any_text(), 0..3),
         notes in proptest::collection::vec(any_text(), 0..3),
         schema in any_text(),
     ) {
+        // No two checks may have the same name.
+        let mut checks = checks;
+        for (number, found) in checks.iter_mut().enumerate() {
+            found.check.name.push_str(&number.to_string());
+        }
         let notes = notes.into_iter().map(Text::verbatim).collect();
-        let found = Found { checks, setup, copy, notes };
+        let found = DetectedProject { checks, setup, copy, notes };
         let text = config_yaml(&found, &schema, Lang::En);
         prop_assert!(text.starts_with("# yaml-language-server: $schema="));
         assert_says_exactly(&found, &text);

@@ -9,50 +9,51 @@ fn one<'a>(files: &'a [(&'a str, &'a str)], check: &'a [&'a str], setup: &'a [&'
 #[test]
 fn rust() {
     one(&[("Cargo.toml", "[package]\nname = 'a'")], &["test: cargo test (cargo_test) Cargo.toml"], &[])
-        .hold();
+        .assert_detected();
     one(
         &[("Cargo.toml", "[workspace]\nmembers = ['a']"), ("a/Cargo.toml", "[package]")],
         &["test: cargo test --workspace (cargo_test) Cargo.toml"],
         &[],
     )
-    .hold();
+    .assert_detected();
     one(
         &[("Cargo.toml", "[workspace]"), (".config/nextest.toml", "")],
         &["test: cargo nextest run --workspace (nextest) Cargo.toml, .config/nextest.toml"],
         &[],
     )
-    .hold();
+    .assert_detected();
     // The word in a comment or a text is no section.
     one(
         &[("Cargo.toml", "# [workspace]\n[package]\ndescription = '''\n[workspace]\n'''")],
         &["test: cargo test (cargo_test) Cargo.toml"],
         &[],
     )
-    .hold();
+    .assert_detected();
 }
 
 #[test]
 fn go_and_elixir() {
-    one(&[("go.mod", "module a")], &["test: go test ./... (go_test) go.mod"], &[]).hold();
-    one(&[("mix.exs", "defmodule A do end")], &["test: mix test (auto) mix.exs"], &["mix deps.get"]).hold();
+    one(&[("go.mod", "module a")], &["test: go test ./... (go_test) go.mod"], &[]).assert_detected();
+    one(&[("mix.exs", "defmodule A do end")], &["test: mix test (auto) mix.exs"], &["mix deps.get"])
+        .assert_detected();
 }
 
 #[test]
 fn maven_and_gradle() {
-    one(&[("pom.xml", "<project/>")], &["test: mvn -B -q test (auto) pom.xml"], &[]).hold();
+    one(&[("pom.xml", "<project/>")], &["test: mvn -B -q test (auto) pom.xml"], &[]).assert_detected();
     one(
         &[("pom.xml", "<project/>"), ("mvnw", "#!/bin/sh")],
         &["test: ./mvnw -B -q test (auto) pom.xml, mvnw"],
         &[],
     )
-    .hold();
-    one(&[("build.gradle", "")], &["test: gradle test (auto) build.gradle"], &[]).hold();
+    .assert_detected();
+    one(&[("build.gradle", "")], &["test: gradle test (auto) build.gradle"], &[]).assert_detected();
     one(
         &[("build.gradle.kts", ""), ("gradlew", "#!/bin/sh")],
         &["test: ./gradlew test (auto) build.gradle.kts, gradlew"],
         &[],
     )
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -62,14 +63,14 @@ fn dotnet() {
         &["test: dotnet test 'My App.sln' (auto) My App.sln"],
         &[],
     )
-    .hold();
+    .assert_detected();
     Case {
         files: &[("A.csproj", ""), ("B.csproj", "")],
         checks: &["test: dotnet test A.csproj (auto) A.csproj"],
         setup: &[],
-        notes: &["A.csproj was chosen among several solutions or projects; 1 beside it"],
+        notes: &["Of several solutions or project files, only A.csproj is tested; not tested: 1."],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -79,27 +80,27 @@ fn ruby() {
         &["test: bundle exec rspec (auto) Gemfile"],
         &["BUNDLE_FROZEN=true bundle install"],
     )
-    .hold();
+    .assert_detected();
     one(
         &[("Gemfile", "gem(\"rake\")"), ("Rakefile", "Rake::TestTask.new(:test)")],
         &["test: bundle exec rake test (auto) Rakefile"],
         &["bundle install"],
     )
-    .hold();
-    one(&[("Rakefile", "task :test do\nend")], &["test: rake test (auto) Rakefile"], &[]).hold();
+    .assert_detected();
+    one(&[("Rakefile", "task :test do\nend")], &["test: rake test (auto) Rakefile"], &[]).assert_detected();
     one(
         &[("Gemfile", "gem 'rails'"), ("bin/rails", ""), ("test/a_test.rb", "")],
         &["test: bin/rails test (auto) bin/rails"],
         &["bundle install"],
     )
-    .hold();
+    .assert_detected();
     Case {
         files: &[("Rakefile", "# task :test\ntask :test_all do\nend")],
         checks: &[],
         setup: &[],
-        notes: &["Rakefile is there, but neither RSpec", "No check was found."],
+        notes: &["No check for Rakefile: neither RSpec", "No checks found."],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -113,53 +114,48 @@ fn php() {
         &["test: composer test (auto) composer.json"],
         install,
     )
-    .hold();
+    .assert_detected();
     one(
         &[("composer.json", r#"{"require-dev": {"phpunit/phpunit": "^11"}}"#), ("phpunit.xml.dist", "")],
         &["test: vendor/bin/phpunit (auto) phpunit.xml.dist"],
         install,
     )
-    .hold();
-    one(&[("phpunit.xml", "")], &["test: phpunit (auto) phpunit.xml"], &[]).hold();
+    .assert_detected();
+    one(&[("phpunit.xml", "")], &["test: phpunit (auto) phpunit.xml"], &[]).assert_detected();
     Case {
         files: &[("composer.json", "{}")],
         checks: &[],
         setup: install,
-        notes: &["composer.json has neither a script `test` nor PHPUnit", "No check was found."],
+        notes: &["No check for composer.json: it has no `test` script", "No checks found."],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
 fn deno() {
-    one(&[("deno.json", "{}")], &["test: deno test (auto) deno.json"], &[]).hold();
+    one(&[("deno.json", "{}")], &["test: deno test (auto) deno.json"], &[]).assert_detected();
     one(
         &[("deno.json", r#"{"tasks": {"test": "deno test -A"}}"#)],
         &["test: deno task test (auto) deno.json"],
         &[],
     )
-    .hold();
-    one(&[("deno.jsonc", "// a comment\n{}")], &["test: deno test (auto) deno.jsonc"], &[]).hold();
+    .assert_detected();
+    one(&[("deno.jsonc", "// a comment\n{}")], &["test: deno test (auto) deno.jsonc"], &[]).assert_detected();
 }
 
 #[test]
 fn make_is_the_last_resort() {
     let makefile = ("Makefile", "test: build\n\t./run");
-    one(&[makefile], &["test: make test (auto) Makefile"], &[]).hold();
+    one(&[makefile], &["test: make test (auto) Makefile"], &[]).assert_detected();
     Case {
         files: &[makefile, ("go.mod", "module a")],
         checks: &["test: go test ./... (go_test) go.mod"],
         setup: &[],
-        notes: &["Makefile has a target `test`, which is no check beside the others"],
+        notes: &["`make test` (Makefile) was not added: it may run the same tests"],
     }
-    .hold();
-    Case {
-        files: &[("Makefile", "all:\n\tcc a.c")],
-        checks: &[],
-        setup: &[],
-        notes: &["No check was found."],
-    }
-    .hold();
+    .assert_detected();
+    Case { files: &[("Makefile", "all:\n\tcc a.c")], checks: &[], setup: &[], notes: &["No checks found."] }
+        .assert_detected();
 }
 
 #[test]
@@ -168,9 +164,9 @@ fn cmake_is_noted() {
         files: &[("CMakeLists.txt", "project(a)\nenable_testing()\n")],
         checks: &[],
         setup: &[],
-        notes: &["CMakeLists.txt defines tests.", "No check was found."],
+        notes: &["CMakeLists.txt defines tests.", "No checks found."],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use fixpoint_vocabulary::Lang;
 
-use crate::{Files, Found, MAX_FILE_BYTES, look};
+use crate::{DetectedProject, Files, MAX_FILE_BYTES, detect};
 
 /// A repository in memory: texts by path.
 #[derive(Debug, Default)]
@@ -51,18 +51,18 @@ impl Files for Memory {
 }
 
 /// What is found in these files, where git ignores nothing.
-pub(super) fn found(files: &[(&str, &str)]) -> Found {
+pub(super) fn found(files: &[(&str, &str)]) -> DetectedProject {
     found_with(files, &[])
 }
 
 /// What is found in these files, where git ignores these paths.
-pub(super) fn found_with(files: &[(&str, &str)], ignored: &[&str]) -> Found {
-    look(&Memory::new(files), &|path| ignored.contains(&path))
+pub(super) fn found_with(files: &[(&str, &str)], ignored: &[&str]) -> DetectedProject {
+    detect(&Memory::new(files), &|path| ignored.contains(&path))
 }
 
 /// Each check in a line: `name: command (runner) because`.
-pub(super) fn checks(found: &Found) -> Vec<String> {
-    let line = |found: &crate::FoundCheck| {
+pub(super) fn checks(found: &DetectedProject) -> Vec<String> {
+    let line = |found: &crate::DetectedCheck| {
         let check = &found.check;
         format!("{}: {} ({}) {}", check.name, check.command, check.runner, found.because)
     };
@@ -70,7 +70,7 @@ pub(super) fn checks(found: &Found) -> Vec<String> {
 }
 
 /// The notes in English.
-pub(super) fn notes(found: &Found) -> Vec<&str> {
+pub(super) fn notes(found: &DetectedProject) -> Vec<&str> {
     found.notes.iter().map(|note| note.in_lang(Lang::En)).collect()
 }
 
@@ -85,12 +85,12 @@ pub(super) struct Case<'a> {
 
 impl Case<'_> {
     #[track_caller]
-    pub(super) fn hold(&self) {
-        self.hold_with(&[]);
+    pub(super) fn assert_detected(&self) {
+        self.assert_detected_ignoring(&[]);
     }
 
     #[track_caller]
-    pub(super) fn hold_with(&self, ignored: &[&str]) {
+    pub(super) fn assert_detected_ignoring(&self, ignored: &[&str]) {
         let found = found_with(self.files, ignored);
         assert_eq!(checks(&found), self.checks, "{:?}", self.files);
         assert_eq!(found.setup, self.setup, "{:?}", self.files);

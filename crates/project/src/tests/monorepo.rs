@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{Case, Memory, checks, found};
-use crate::gathering::MAX_CHECKS;
-use crate::look;
+use crate::detect;
+use crate::findings::MAX_CHECKS;
 
 const NODE: &str = r#"{"scripts": {"test": "jest", "lint": "eslint ."}}"#;
 
 #[test]
-fn several_ecosystems_in_one_place_have_names_of_their_own() {
+fn checks_of_several_ecosystems_have_different_names() {
     Case {
         files: &[("Cargo.toml", "[package]"), ("package.json", NODE), ("go.mod", "")],
         checks: &[
@@ -23,11 +23,11 @@ fn several_ecosystems_in_one_place_have_names_of_their_own() {
         setup: &[],
         notes: &[],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn without_a_manifest_at_the_root_the_directories_below_are_looked_at() {
+fn without_a_manifest_at_the_root_the_directories_below_are_read() {
     Case {
         files: &[
             ("README.md", ""),
@@ -49,18 +49,18 @@ fn without_a_manifest_at_the_root_the_directories_below_are_looked_at() {
         setup: &["cd 'web app' && npm ci"],
         notes: &[],
     }
-    .hold_with(&["built/"]);
+    .assert_detected_ignoring(&["built/"]);
 }
 
 #[test]
-fn a_root_that_has_checks_speaks_for_what_is_below() {
+fn a_root_with_tests_hides_the_directories_below() {
     Case {
         files: &[("Cargo.toml", "[workspace]"), ("web/package.json", NODE)],
         checks: &["test: cargo test --workspace (cargo_test) Cargo.toml"],
         setup: &[],
         notes: &[],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn a_root_manifest_without_checks_does_not_hide_what_is_below() {
         files: &[("package.json", "{}"), ("api/go.mod", "")],
         checks: &["test-api: cd api && go test ./... (go_test) api/go.mod"],
         setup: &[],
-        notes: &["package.json has no script `test`"],
+        notes: &["No test check for package.json: it has no `test` script"],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -83,18 +83,18 @@ fn a_root_that_only_lints_does_not_hide_the_tests_below() {
             "test-api: cd api && go test ./... (go_test) api/go.mod",
         ],
         setup: &[],
-        notes: &["package.json has no script `test`"],
+        notes: &["No test check for package.json: it has no `test` script"],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn there_are_no_more_checks_than_a_configuration_holds() {
+fn there_are_no_more_checks_than_a_configuration_may_have() {
     let paths: Vec<String> = (0..MAX_CHECKS + 7).map(|number| format!("p{number:03}/go.mod")).collect();
     let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "")).collect();
     let found = found(&files);
     assert_eq!(found.checks.len(), MAX_CHECKS);
-    assert_eq!(super::notes(&found), ["7 further checks were left out: a configuration holds at most 100."]);
+    assert_eq!(super::notes(&found), ["7 more checks were not added: a configuration may have at most 100."]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ proptest! {
             })
             .collect();
         let files: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let found = look(&Memory::new(&files), &|_| false);
+        let found = detect(&Memory::new(&files), &|_| false);
         let names: BTreeSet<&str> = found.checks.iter().map(|found| found.check.name.as_str()).collect();
         prop_assert_eq!(names.len(), found.checks.len());
         prop_assert_eq!(found.checks.is_empty(), files.is_empty());

@@ -9,7 +9,7 @@ fn case<'a>(files: &'a [(&'a str, &'a str)], checks: &'a [&'a str], setup: &'a [
 }
 
 #[test]
-fn the_lock_file_tells_the_package_manager() {
+fn the_lock_file_shows_the_package_manager() {
     let because = |lock: &str| format!("(jest) package.json, {lock}");
     let table = [
         ("package-lock.json", "", "npm test", "npm ci"),
@@ -22,24 +22,24 @@ fn the_lock_file_tells_the_package_manager() {
     ];
     for (lock, text, command, setup) in table {
         let check = format!("test: {command} {}", because(lock));
-        case(&[("package.json", JEST), (lock, text)], &[&check], &[setup]).hold();
+        case(&[("package.json", JEST), (lock, text)], &[&check], &[setup]).assert_detected();
     }
     case(
         &[("package.json", JEST)],
         &["test: npm test (jest) package.json"],
         &["npm install --no-package-lock"],
     )
-    .hold();
+    .assert_detected();
     case(
         &[("package.json", JEST), ("yarn.lock", ""), (".yarnrc.yml", "")],
         &["test: yarn test (jest) package.json, yarn.lock"],
         &["yarn install --immutable"],
     )
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn what_package_manager_names_is_believed_first() {
+fn the_field_package_manager_wins() {
     let table = [
         ("pnpm@9.1.0", "pnpm test", "pnpm install --no-lockfile"),
         ("yarn@1.22.22", "yarn test", "yarn install --no-lockfile"),
@@ -54,22 +54,23 @@ fn what_package_manager_names_is_believed_first() {
         );
         let lock = if command.starts_with("npm") { ", package-lock.json" } else { "" };
         let check = format!("test: {command} (vitest) package.json{lock}");
-        case(&[("package.json", &manifest), ("package-lock.json", "{}")], &[&check], &[setup]).hold();
+        case(&[("package.json", &manifest), ("package-lock.json", "{}")], &[&check], &[setup])
+            .assert_detected();
     }
 }
 
 #[test]
-fn nothing_is_installed_where_there_is_nothing_to_install() {
+fn nothing_is_installed_without_dependencies() {
     case(
         &[("package.json", r#"{"scripts": {"test": "node --test"}, "dependencies": {}}"#)],
         &["test: npm test (node_test) package.json"],
         &[],
     )
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn cheap_scripts_are_further_checks_and_heavy_ones_are_noted() {
+fn lint_and_types_become_checks_and_heavy_scripts_are_noted() {
     let manifest = r#"{"scripts": {
         "test": "turbo run test", "lint": "eslint .", "typecheck": "tsc --noEmit", "tsc": "tsc",
         "test:e2e": "playwright test", "cypress:run": "cypress run", "build": "vite build"
@@ -82,14 +83,14 @@ fn cheap_scripts_are_further_checks_and_heavy_ones_are_noted() {
             "typecheck: pnpm run typecheck (tsc) package.json, pnpm-lock.yaml",
         ],
         setup: &["pnpm install --frozen-lockfile"],
-        notes: &["Scripts of package.json that look slow or need a browser or a server are no checks: \
+        notes: &["Scripts of package.json that were not added, because they look slow or need a browser or a server: \
              `cypress:run`, `test:e2e`."],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn two_runners_among_the_packages_are_no_hint() {
+fn two_runners_among_the_dependencies_decide_nothing() {
     case(
         &[(
             "package.json",
@@ -98,19 +99,19 @@ fn two_runners_among_the_packages_are_no_hint() {
         &["test: npm test (auto) package.json"],
         &["npm install --no-package-lock"],
     )
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn the_test_that_npm_writes_is_none() {
+fn the_default_test_script_of_npm_init_is_not_a_check() {
     let manifest = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
     Case {
         files: &[("package.json", manifest)],
         checks: &[],
         setup: &[],
-        notes: &["package.json has no script `test`", "No check was found."],
+        notes: &["No test check for package.json: it has no `test` script", "No checks found."],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -121,32 +122,32 @@ fn scripts_that_never_end_or_rewrite_are_noted() {
         checks: &["typecheck: npm run type-check (tsc) package.json"],
         setup: &[],
         notes: &[
-            "The script `test` of package.json watches for changes",
-            "The script `lint` of package.json rewrites files",
+            "Script `test` of package.json was not added: it watches for changes",
+            "Script `lint` of package.json was not added: it rewrites files",
         ],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn a_script_that_watches_unless_told_is_told() {
+fn react_scripts_runs_with_ci_true() {
     case(
         &[("package.json", r#"{"scripts": {"test": "react-scripts test"}}"#)],
         &["test: CI=true npm test (jest) package.json"],
         &[],
     )
-    .hold();
+    .assert_detected();
 }
 
 #[test]
-fn what_is_not_as_npm_wants_it_is_passed_over() {
+fn invalid_fields_of_package_json_are_ignored() {
     for manifest in ["[]", "null", r#"{"scripts": []}"#, r#"{"scripts": {"test": 1}, "packageManager": 2}"#] {
         Case {
             files: &[("package.json", manifest)],
             checks: &[],
             setup: &[],
-            notes: &["package.json has no script `test`", "No check was found."],
+            notes: &["No test check for package.json: it has no `test` script", "No checks found."],
         }
-        .hold();
+        .assert_detected();
     }
 }

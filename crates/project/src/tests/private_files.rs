@@ -20,17 +20,17 @@ fn only_environments_that_git_ignores_are_copied() {
 }
 
 #[test]
-fn below_the_root_they_are_copied_where_a_project_is() {
+fn below_the_root_they_are_copied_only_for_projects() {
     let files = [("api/go.mod", ""), ("api/.env", ""), ("notes/.env", "")];
     let found = found_with(&files, &["api/.env", "notes/.env"]);
     assert_eq!(found.copy, ["api/.env"]);
 }
 
 #[test]
-fn a_file_that_may_hold_a_token_is_left_to_a_person() {
+fn a_file_that_may_contain_a_token_is_only_noted() {
     let files = [("go.mod", ""), (".npmrc", "")];
     let found = found_with(&files, &[".npmrc"]);
     assert_eq!(found.copy, Vec::<String>::new());
-    assert!(notes(&found)[0].starts_with(".npmrc is ignored by git and often holds a token"), "{found:?}");
+    assert!(notes(&found)[0].starts_with(".npmrc is ignored by git and often contains a token"), "{found:?}");
     assert_eq!(notes(&found_with(&files, &[])), Vec::<&str>::new());
 }

@@ -4,7 +4,7 @@ use super::Case;
 
 const PLAIN: &str = "def test_a():\n    pass\n";
 const UNITTEST: &str = "import unittest\n\nclass A(unittest.TestCase):\n    pass\n";
-const NO_LOCK: &str = "No lock file of uv, Poetry, PDM or Pipenv was found";
+const NO_LOCK: &str = "No lock file of uv, Poetry, PDM or Pipenv found";
 
 #[test]
 fn pytest_is_named_in_many_ways() {
@@ -16,7 +16,7 @@ fn pytest_is_named_in_many_ways() {
     ];
     for (name, text) in table {
         let check = format!("test: python3 -m pytest (pytest) {name}");
-        Case { files: &[(name, text)], checks: &[&check], setup: &[], notes: &[] }.hold();
+        Case { files: &[(name, text)], checks: &[&check], setup: &[], notes: &[] }.assert_detected();
     }
     let projects = [
         "[tool.pytest.ini_options]\naddopts = '-q'",
@@ -33,12 +33,12 @@ fn pytest_is_named_in_many_ways() {
             setup: &[],
             notes: &[NO_LOCK],
         }
-        .hold();
+        .assert_detected();
     }
 }
 
 #[test]
-fn a_lock_file_tells_the_tool() {
+fn a_lock_file_shows_the_tool() {
     let dev = "[dependency-groups]\ndev = ['pytest']";
     let extras = "[project.optional-dependencies]\ntest = ['pytest']";
     let group = "[dependency-groups]\nqa = ['pytest']\ndev = ['ruff']";
@@ -58,7 +58,7 @@ fn a_lock_file_tells_the_tool() {
             setup: &[setup],
             notes: &[],
         }
-        .hold();
+        .assert_detected();
     }
 }
 
@@ -73,14 +73,14 @@ fn requirements_go_into_a_virtual_environment_that_git_ignores() {
         ],
         notes: &[],
     }
-    .hold_with(&[".venv/"]);
+    .assert_detected_ignoring(&[".venv/"]);
     Case {
         files: &files,
         checks: &["test: python3 -m pytest (pytest) requirements-dev.txt"],
         setup: &[],
-        notes: &["requirements-dev.txt, requirements.txt is not installed for workspaces, since git does not ignore"],
+        notes: &["requirements-dev.txt, requirements.txt will not be installed, because git does not ignore"],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -91,11 +91,11 @@ fn pytest_is_installed_where_no_requirement_lists_it() {
         setup: &["python3 -m venv .venv && .venv/bin/pip install -r requirements.txt pytest"],
         notes: &[],
     }
-    .hold_with(&[".venv/"]);
+    .assert_detected_ignoring(&[".venv/"]);
 }
 
 #[test]
-fn tests_tell_their_runner_where_nothing_else_does() {
+fn the_tests_themselves_show_the_runner_if_nothing_else_does() {
     let table = [
         (vec![("test_a.py", UNITTEST)], "python3 -m unittest discover (unittest) test_a.py"),
         (
@@ -115,23 +115,23 @@ fn tests_tell_their_runner_where_nothing_else_does() {
     for (files, expected) in table {
         let check = format!("test: {expected}");
         let notes: &[&str] =
-            if expected.contains("(pytest)") { &["a_test.py looks like a test for pytest"] } else { &[] };
-        Case { files: &files, checks: &[&check], setup: &[], notes }.hold();
+            if expected.contains("(pytest)") { &["a_test.py looks like a pytest test"] } else { &[] };
+        Case { files: &files, checks: &[&check], setup: &[], notes }.assert_detected();
     }
     Case {
         files: &[("tests/test_a.py", PLAIN)],
         checks: &["test: python3 -m pytest (pytest) tests/test_a.py"],
         setup: &[],
-        notes: &["tests/test_a.py looks like a test for pytest, but no file lists pytest"],
+        notes: &["tests/test_a.py looks like a pytest test, but no file lists pytest"],
     }
-    .hold();
+    .assert_detected();
     Case {
         files: &[("tests/test_a.py", UNITTEST), ("uv.lock", ""), ("pyproject.toml", "[project]\nname = 'a'")],
         checks: &["test: uv run python -m unittest discover -s tests (unittest) tests/test_a.py, uv.lock"],
         setup: &["uv sync --frozen"],
         notes: &[],
     }
-    .hold();
+    .assert_detected();
 }
 
 #[test]
@@ -140,10 +140,10 @@ fn a_project_without_tests_is_noted() {
         files: &[("pyproject.toml", "[project]\nname = 'a'")],
         checks: &[],
         setup: &[],
-        notes: &["pyproject.toml is there, but neither pytest nor tests", "No check was found."],
+        notes: &["No check for pyproject.toml: neither pytest nor unittest tests", "No checks found."],
     }
-    .hold();
+    .assert_detected();
     // A configuration of tools alone, as many JavaScript projects have one.
-    Case { files: &[("setup.cfg", "[flake8]")], checks: &[], setup: &[], notes: &["No check was found."] }
-        .hold();
+    Case { files: &[("setup.cfg", "[flake8]")], checks: &[], setup: &[], notes: &["No checks found."] }
+        .assert_detected();
 }

@@ -1,4 +1,4 @@
-//! Every document comes back as it was written: the examples of the format, and documents made at random.
+//! Every document is read as it was written: the documented examples, and random documents.
 
 use fixpoint_prompts::read;
 use fixpoint_vocabulary::ask::About;
@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 
 use super::material::questions;
 
-fn asked(name: &str) -> About {
+fn question(name: &str) -> About {
     questions().into_iter().find(|about| about.name() == name).unwrap()
 }
 
-/// Whether every field of one value stands in another, which may have more.
+/// Whether a value contains every field of another.
 fn is_part(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => {
@@ -111,7 +111,7 @@ fn reflection_example() -> Value {
 }
 
 #[test]
-fn the_examples_of_the_format_are_read_and_written() {
+fn the_examples_of_the_format_round_trip() {
     let (planning, unclear) = (planning_example(), unclear_example());
     let (failed, reflection) = (failed_example(), reflection_example());
     for (name, example) in [
@@ -127,27 +127,27 @@ fn the_examples_of_the_format_are_read_and_written() {
         ("reflection", &reflection),
     ] {
         let document =
-            read(&asked(name), &example.to_string()).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+            read(&question(name), &example.to_string()).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         assert!(is_part(example, &inner(&document)), "{name}: {}", inner(&document));
     }
 }
 
-/// The documentation shows a plan, a judgement, a reflection and an error, in this order.
+/// docs/planning.md contains a plan, a judgement, a reflection and an error, in this order.
 #[test]
-fn the_examples_of_the_documentation_are_read_and_written() {
+fn the_documented_examples_round_trip() {
     let text = include_str!("../../../../docs/planning.md");
     let examples: Vec<&str> =
         text.split("```json\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     let names = ["plan", "plan_judgement", "reflection", "goal_understanding"];
     assert_eq!(examples.len(), names.len());
     for (name, example) in names.iter().zip(examples) {
-        let document = read(&asked(name), example).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let document = read(&question(name), example).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         let example: Value = serde_json::from_str(example).unwrap();
         assert!(is_part(&example, &inner(&document)), "{name}: {}", inner(&document));
     }
 }
 
-/// Forms that differ between the examples: a group by number, an action by its id, a step without purpose.
+/// Variants: a group as a number, an action by its id, objects instead of texts.
 #[test]
 fn variants_of_the_examples_are_read() {
     let parallel = json!({"action_plan": {"actions": [
@@ -164,7 +164,7 @@ fn variants_of_the_examples_are_read() {
         "action_id": "task_1_action_1", "status": "partial", "evaluation": "結果の評価",
         "alignment_with_plan": "計画との整合性", "issues_identified": ["問題1"], "plan_revision_needed": false
     }});
-    let Ok(Document::Reflection(read_back)) = read(&asked("reflection"), &by_id.to_string()) else {
+    let Ok(Document::Reflection(read_back)) = read(&question("reflection"), &by_id.to_string()) else {
         panic!("{by_id}")
     };
     assert_eq!(read_back.reflection.action_evaluated, "task_1_action_1");
@@ -177,9 +177,9 @@ fn variants_of_the_examples_are_read() {
     assert_eq!(read_error.error.unwrap().partial_plan.unwrap().infeasible_subtasks, ["cannot", "nor this"]);
 }
 
-/// Documents that are written rather than asked for.
+/// Documents that are written, not asked for.
 #[test]
-fn execution_and_completion_are_read_and_written() {
+fn execution_and_completion_round_trip() {
     let execution = json!({
         "phase": "execution", "current_task": "task_1",
         "function_call": {"name": "github_get_file_contents", "arguments": {"path": "README.md"}},
@@ -358,33 +358,33 @@ fn score() -> impl Strategy<Value = Option<Score>> {
     of(0.0..=100.0).prop_map(|score| score.map(|score| Score::try_from(score).unwrap()))
 }
 
-/// Written in prose and fences, as models do.
-fn dressed(document: &Document) -> String {
+/// With prose and fences around it, as models write.
+fn with_prose(document: &Document) -> String {
     format!("Let me think about {{it}}.\n```json\n{}\n```\nDone.", inner(document))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Catches a field that reading renames, drops or coerces, and a text that ends its own object.
+    /// Catches a field that reading renames, drops or converts, and a text that ends its own object.
     #[test]
-    fn plans_come_back(planning in planning()) {
+    fn plans_round_trip(planning in planning()) {
         let document = Document::Planning(planning);
         for name in ["plan", "goal_understanding", "task_decomposition", "refinement", "replan"] {
-            prop_assert_eq!(read(&asked(name), &dressed(&document)), Ok(document.clone()));
+            prop_assert_eq!(read(&question(name), &with_prose(&document)), Ok(document.clone()));
         }
     }
 
-    /// Catches the same in what looking back found, above all in the kinds of changes.
+    /// Catches the same in reflections, above all in the kinds of changes.
     #[test]
-    fn reflections_come_back(reflection in reflection()) {
+    fn reflections_round_trip(reflection in reflection()) {
         let document = Document::Reflection(reflection);
-        prop_assert_eq!(read(&asked("reflection"), &dressed(&document)), Ok(document));
+        prop_assert_eq!(read(&question("reflection"), &with_prose(&document)), Ok(document));
     }
 
-    /// Catches the same in what judges say, and a score that moves.
+    /// Catches the same in judgements, and a score that changes.
     #[test]
-    fn judgements_come_back(
+    fn judgements_round_trip(
         (yes, go_on, anew, held) in any::<(bool, bool, bool, bool)>(),
         reason in text(),
         (some, others) in (texts(), texts()),
@@ -404,7 +404,7 @@ proptest! {
             ("task_judgement", Document::TaskJudgement(task)),
             ("whole_judgement", Document::WholeJudgement(whole)),
         ] {
-            prop_assert_eq!(read(&asked(name), &dressed(&document)), Ok(document));
+            prop_assert_eq!(read(&question(name), &with_prose(&document)), Ok(document));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The one test binary of this crate.
+//! The integration tests of this crate, in one binary.
 
 #[cfg(test)]
 mod documents;

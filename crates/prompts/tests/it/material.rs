@@ -1,4 +1,4 @@
-//! Questions and what they are about, made up for tests.
+//! Questions and material for the tests.
 
 use fixpoint_vocabulary::ask::{
     About, Ask, CheckOutcome, Draft, Manner, Material, Remark, Repair, TaskMaterial, TaskQuestion,
@@ -16,7 +16,7 @@ pub(crate) fn commit() -> CommitId {
     CommitId("0".repeat(40))
 }
 
-/// One question of each kind; both of those to the judge of a task.
+/// One question of each kind, and both questions to the judge of a task.
 pub(crate) fn questions() -> Vec<About> {
     let judge = |question| About::JudgeTask {
         task: "parse".into(),
@@ -53,14 +53,11 @@ pub(crate) fn task(id: &str, word: &str) -> Subtask {
     .unwrap()
 }
 
-/// Everything there can be to know, each with a word in it.
+/// Complete material, with a word in each part of it.
 pub(crate) fn material(word: &str) -> Material {
-    let failure = ReportedFailure {
-        identity: format!("tests::hours {word}"),
-        fingerprint: "f".into(),
-        message: redacted(&format!("left: 90 {word}")),
-        place: Some(format!("src/duration.rs:12 {word}")),
-    };
+    let test = format!("tests::hours {word}");
+    let failure = ReportedFailure::of_test(test.into(), "f".into(), redacted(&format!("left: 90 {word}")))
+        .at(Some(format!("src/duration.rs:12 {word}")));
     let of_task = TaskMaterial {
         task: task("parse", word),
         state: TaskState::NeedsContinuation,
@@ -108,7 +105,7 @@ pub(crate) fn material(word: &str) -> Material {
     }
 }
 
-/// A question with everything there can be to know, asked for the second time.
+/// A question with complete material, asked for the second time.
 pub(crate) fn ask(about: About, word: &str) -> Ask {
     let repair = Repair {
         tries: 1,

@@ -1,6 +1,6 @@
-//! What is read out of answers, and what is refused.
+//! Which answers are accepted, and which are rejected.
 
-use fixpoint_prompts::{MAX_ANSWER_BYTES, Problem, read};
+use fixpoint_prompts::{AnswerError, MAX_ANSWER_BYTES, read};
 use fixpoint_vocabulary::ask::About;
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn question(name: &str) -> About {
     questions().into_iter().find(|about| about.name() == name).unwrap()
 }
 
-fn problem(name: &str, answer: &str) -> String {
+fn error(name: &str, answer: &str) -> String {
     read(&question(name), answer).expect_err(answer).to_string()
 }
 
@@ -36,7 +36,7 @@ const PLAN: &str = r#"{"phase": "planning", "goal_understanding": {"main_objecti
 const NO: &str = r#"{"success": false, "should_continue": true, "should_replan": false, "reason": "r"}"#;
 
 #[test]
-fn answers_are_read_in_many_dresses() {
+fn answers_are_read_in_many_forms() {
     for answer in [
         YES.to_string(),
         format!("\u{feff}{YES}"),
@@ -81,7 +81,7 @@ fn a_yes_is_never_guessed() {
             r#"{"completion_score": 100}"#,
             "is_complete: expected true or false, found nothing",
         ),
-        ("plan_judgement", "Looks good to me!", "the answer holds no JSON object"),
+        ("plan_judgement", "Looks good to me!", "the answer contains no JSON object"),
         (
             "plan_judgement",
             r#"{"is_acceptable": true, "isAcceptable": false}"#,
@@ -93,18 +93,19 @@ fn a_yes_is_never_guessed() {
             "`is_acceptable` is given twice",
         ),
     ] {
-        let found = problem(name, answer);
+        let found = error(name, answer);
         assert!(found.contains(expected), "{answer}: {found}");
     }
 }
 
 #[test]
-fn of_several_objects_the_last_counts_unless_they_contradict() {
-    assert_eq!(read(&question("task_judgement"), &format!("{YES} no: {NO}")), Err(Problem::Contradiction));
+fn the_last_of_several_objects_counts_unless_they_contradict() {
     assert_eq!(
-        read(&question("task_judgement"), &format!("[{NO}, {YES}]")),
-        Err(Problem::Several { objects: 2 })
+        read(&question("task_judgement"), &format!("{YES} no: {NO}")),
+        Err(AnswerError::Contradiction)
     );
+    let several = error("task_judgement", &format!("[{NO}, {YES}]"));
+    assert_eq!(several, "the answer: expected one JSON object, found an array of 2");
     let later = NO.replace("\"r\"", "\"r\", \"missing_requirements\": [\"A1\"]");
     let Ok(Document::TaskJudgement(read)) = read(&question("task_judgement"), &format!("{NO} or {later}"))
     else {
@@ -113,21 +114,21 @@ fn of_several_objects_the_last_counts_unless_they_contradict() {
     assert_eq!(read.missing_requirements, ["A1"]);
 }
 
-/// Catches reading an earlier object where the last word cannot be read, and an example quoted inside of it.
+/// Catches reading an earlier object where the last one cannot be read, and an example quoted inside it.
 #[test]
-fn a_last_word_that_cannot_be_read_is_not_passed_over() {
+fn a_last_object_that_cannot_be_read_is_not_skipped() {
     let cut = format!("{YES} but on reflection {{\"success\": false, \"reason\": \"");
-    assert_eq!(read(&question("task_judgement"), &cut), Err(Problem::CutOff));
+    assert_eq!(read(&question("task_judgement"), &cut), Err(AnswerError::CutOff));
     let meant = format!("{YES} {{\"success\": \"no\"}}");
-    assert!(problem("task_judgement", &meant).starts_with("success: expected true or false"), "{meant}");
+    assert!(error("task_judgement", &meant).starts_with("success: expected true or false"), "{meant}");
     let nested = format!("{{\"example\": {YES}, \"success\": ");
-    assert_eq!(read(&question("task_judgement"), &nested), Err(Problem::CutOff));
+    assert_eq!(read(&question("task_judgement"), &nested), Err(AnswerError::CutOff));
     let within = format!("{{\"answer\": {YES}}}");
-    assert!(problem("task_judgement", &within).starts_with("success: expected"), "{within}");
+    assert!(error("task_judgement", &within).starts_with("success: expected"), "{within}");
 }
 
 #[test]
-fn problems_name_the_place_what_was_expected_and_what_was_found() {
+fn errors_say_where_what_was_expected_and_what_was_found() {
     let plan = |dependencies: serde_json::Value, id: serde_json::Value| {
         let task = |id: serde_json::Value, dependencies: serde_json::Value| json!({"id": id, "description": "d", "dependencies": dependencies});
         let tasks = json!([task(json!("a"), json!([])), task(json!("b"), json!([])), task(id, dependencies)]);
@@ -152,20 +153,20 @@ fn problems_name_the_place_what_was_expected_and_what_was_found() {
             "task_decomposition.subtasks[0].estimated_complexity: expected one of low, medium, high, found \"huge\"",
         ),
         (json!({"plan": {"task_decomposition": {}}}).to_string(), "task_decomposition: expected an object with subtasks"),
-        (json!({"error": {"type": "unclear_goal"}}).to_string(), "error.message: expected what is wrong, found nothing"),
+        (json!({"error": {"type": "unclear_goal"}}).to_string(), "error.message: expected a description of the problem, found nothing"),
         (json!({"error": "unclear"}).to_string(), "error: expected an object, found \"unclear\""),
     ] {
-        let found = problem("task_decomposition", &answer);
+        let found = error("task_decomposition", &answer);
         assert!(found.starts_with(expected), "{answer}\nfound:    {found}\nexpected: {expected}");
     }
     assert!(
-        problem("goal_understanding", r#"{"comment": "fine"}"#).starts_with("goal_understanding: expected")
+        error("goal_understanding", r#"{"comment": "fine"}"#).starts_with("goal_understanding: expected")
     );
-    assert!(problem("action_plan", r#"{"comment": "fine"}"#).starts_with("action_plan: expected"));
+    assert!(error("action_plan", r#"{"comment": "fine"}"#).starts_with("action_plan: expected"));
 }
 
 #[test]
-fn a_score_that_is_none_is_no_score() {
+fn an_invalid_score_is_no_score() {
     for (score, read_as) in
         [("72", Some(72.0)), ("0", Some(0.0)), ("100.0", Some(100.0)), ("101", None), ("-1", None)]
             .into_iter()
@@ -180,7 +181,7 @@ fn a_score_that_is_none_is_no_score() {
 }
 
 #[test]
-fn a_revision_in_words_alone_is_refused() {
+fn a_revision_that_is_only_text_is_rejected() {
     let answer = |needed: bool, revision: serde_json::Value| {
         json!({
             "phase": "reflection",
@@ -190,48 +191,49 @@ fn a_revision_in_words_alone_is_refused() {
         .to_string()
     };
     let reflect = question("reflection");
-    let words = json!({"reason": "r", "changes": ["look elsewhere"]});
+    let text = json!({"reason": "r", "changes": ["look elsewhere"]});
     assert!(
-        problem("reflection", &answer(true, words.clone()))
+        error("reflection", &answer(true, text.clone()))
             .starts_with("plan_revision: expected changes with a type")
     );
-    assert!(problem("reflection", &answer(true, json!(null))).ends_with("found nothing"));
-    assert!(read(&reflect, &answer(false, words)).is_ok());
+    assert!(error("reflection", &answer(true, json!(null))).ends_with("found nothing"));
+    assert!(read(&reflect, &answer(false, text)).is_ok());
     let whole = json!({"changes": ["look elsewhere"], "updated_action_plan": {"execution_order": ["a"]}});
     assert!(read(&reflect, &answer(true, whole)).is_ok());
     let typed = |change: serde_json::Value| answer(true, json!({ "changes": [change] }));
     assert!(read(&reflect, &typed(json!({"type": "removeAction", "action": "a_action_1"}))).is_ok());
     assert!(read(&reflect, &typed(json!({"type": "reorder", "order": ["a"]}))).is_ok());
     let both = json!({"type": "remove_action", "action_id": "a_action_1", "action": {"purpose": "the step"}});
-    assert!(read(&reflect, &typed(both)).is_ok(), "another name counts only where its own is missing");
+    assert!(read(&reflect, &typed(both)).is_ok(), "another name counts only where the own name is missing");
     assert!(
-        problem("reflection", &typed(json!({"type": "explode"})))
+        error("reflection", &typed(json!({"type": "explode"})))
             .contains("changes[0].type: expected one of add_action")
     );
     assert!(
-        problem("reflection", &typed(json!({"type": "add_action"})))
+        error("reflection", &typed(json!({"type": "add_action"})))
             .contains("changes[0].action: expected an object")
     );
     let top = json!({
         "reflection": {"action_evaluated": "a", "status": "SUCCESS"}, "plan_revision_needed": true,
     });
-    assert!(problem("reflection", &top.to_string()).starts_with("plan_revision:"), "also at the top level");
+    assert!(error("reflection", &top.to_string()).starts_with("plan_revision:"), "also at the top level");
 }
 
 #[test]
-fn what_is_too_much_is_refused() {
+fn answers_that_are_too_large_are_rejected() {
     let plan = question("task_decomposition");
     let spaces = " ".repeat(MAX_ANSWER_BYTES + 1);
-    assert_eq!(read(&plan, &spaces), Err(Problem::TooLong { bytes: MAX_ANSWER_BYTES + 1 }));
+    let too_large = |text: &str| Err(AnswerError::TooLarge(text.to_string()));
+    assert_eq!(read(&plan, &spaces), too_large("16,777,217 bytes, the limit is 16,777,216"));
     let deep = format!("{{\"task_decomposition\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(read(&plan, &deep), Err(Problem::TooDeep));
-    assert_eq!(read(&question("task_judgement"), &YES.repeat(201)), Err(Problem::TooManyObjects));
+    assert_eq!(read(&plan, &deep), too_large("objects nested deeper than 64 levels"));
+    assert_eq!(read(&question("task_judgement"), &YES.repeat(201)), too_large("more than 200 JSON objects"));
     let tasks: Vec<_> = (0..10_001).map(|n| json!({"id": n, "description": "d"})).collect();
     let many = json!({"task_decomposition": {"subtasks": tasks}}).to_string();
-    assert_eq!(read(&plan, &many), Err(Problem::TooManyTasks { tasks: 10_001 }));
+    assert_eq!(read(&plan, &many), too_large("10,001 tasks, the limit is 10,000"));
 }
 
-/// Texts made to be slow: each is looked at a fixed number of times, so these end at once.
+/// Texts made to be slow to parse: each byte is read a fixed number of times, so these are fast.
 #[test]
 fn no_text_takes_long() {
     for piece in [
@@ -254,7 +256,7 @@ fn no_text_takes_long() {
 }
 
 proptest! {
-    /// Catches slicing inside a letter, arithmetic that overflows, and recursion without end.
+    /// Catches slicing inside a character, arithmetic overflow, and endless recursion.
     #[test]
     fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..400), text in "[{}\\[\\]\",:\\\\ a-zé語\\n0-9.eE-]{0,120}") {
         for about in questions() {
@@ -263,7 +265,7 @@ proptest! {
         }
     }
 
-    /// Catches the same further inside, where a document is all but right.
+    /// Catches the same deeper inside, where a document is almost valid.
     #[test]
     fn no_damaged_plan_panics(at in 0..PLAN.len(), length in 0_usize..20, put in "[{}\\[\\]\",: a-z0-9\\\\]{0,6}") {
         let mut damaged = PLAN.to_string();
@@ -274,7 +276,7 @@ proptest! {
         }
     }
 
-    /// Catches a damaged answer that turns into a yes: what a broken "no" says is never a yes.
+    /// Catches a damaged "no" that is read as a yes.
     #[test]
     fn a_damaged_no_is_never_a_yes(at in 0..NO.len(), length in 0_usize..12, put in "[{}\\[\\]\",: a-z]{0,6}") {
         let mut damaged = NO.to_string();

@@ -1,4 +1,4 @@
-//! The schemas of answers: small, closed in themselves, and about what is asked.
+//! The schemas of answers: small, self-contained, with the fields that are asked for.
 
 use fixpoint_prompts::{estimate_tokens, schema_for, schema_of};
 use fixpoint_vocabulary::settings::Strategy;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::material::questions;
 
-/// Every schema within a schema.
+/// Visits a schema and every schema inside it.
 fn each(schema: &Value, look: &mut impl FnMut(&Value)) {
     look(schema);
     for inner in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -25,7 +25,7 @@ fn fields(schema: &Value, path: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn schemas_say_what_they_must_and_no_more() {
+fn schemas_contain_what_they_must_and_no_more() {
     for about in questions() {
         let schema = schema_of(&about);
         each(&schema, &mut |inner| {
@@ -68,14 +68,14 @@ fn each_question_asks_for_its_part() {
 }
 
 #[test]
-fn tasks_hold_tasks_only_where_the_strategy_has_levels() {
+fn only_the_hierarchical_strategy_has_nested_tasks() {
     let plan = &questions()[0];
     let tasks = ["task_decomposition", "subtasks"];
     let of = |strategy| schema_for(plan, strategy);
     assert!(!fields(&of(Strategy::ChainOfThought), &tasks).contains(&"subtasks".to_string()));
-    let levels = of(Strategy::Hierarchical);
-    assert!(fields(&levels, &tasks).contains(&"subtasks".to_string()));
-    let within = fields(&levels, &["task_decomposition", "subtasks", "subtasks"]);
+    let nested = of(Strategy::Hierarchical);
+    assert!(fields(&nested, &tasks).contains(&"subtasks".to_string()));
+    let within = fields(&nested, &["task_decomposition", "subtasks", "subtasks"]);
     assert!(
         within.contains(&"acceptance".to_string()) && !within.contains(&"subtasks".to_string()),
         "{within:?}"
@@ -83,7 +83,6 @@ fn tasks_hold_tasks_only_where_the_strategy_has_levels() {
     assert!(!fields(&of(Strategy::Simple), &["task_decomposition"]).contains(&"reasoning".to_string()));
 }
 
-/// Verdicts are never optional.
 #[test]
 fn verdicts_are_required() {
     for (name, verdict) in [

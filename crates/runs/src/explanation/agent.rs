@@ -1,53 +1,55 @@
-//! What the agent had to do with how a task stands: refused, ended by a limit, or all words and no change.
+//! What the agent has to do with the state of a task: refused by its provider, stopped by a limit, or nothing changed.
 //!
-//! Its last words are shown because they often say why; they are quoted, and nothing is concluded from them.
+//! Its last message is shown because it often says why; nothing is concluded from it.
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult};
 
-use super::{Teller, short};
-use crate::story::Iteration;
+use super::{TaskExplainer, short};
+use crate::history::Iteration;
 
-impl Teller<'_> {
-    /// Whether the attempt that would be made now was refused by the agent's provider.
+impl TaskExplainer<'_> {
+    /// The current attempt, if the agent's provider refused it.
     fn refused(&self) -> Option<&AttemptResult> {
-        let open = self.story.open_attempt().map(|made| &made.result);
+        let open = self.task.history.open_attempt().map(|made| &made.result);
         open.filter(|result| result.end == AgentEnd::Unavailable)
     }
 
-    /// What an agent that is unavailable comes to.
     pub(super) fn unavailable(&self) -> String {
         match self.refused() {
             Some(_) => self.say(
-                "Paused: the agent's provider refuses it, for now or until its account is seen to. The attempt does \
+                "Paused: the agent's provider refused the request (rate limit, sign-in or account). The attempt does \
                  not count.",
-                "一時停止: エージェントの提供元が拒否しています(一時的、またはアカウントの問題)。この試行は数えません。",
+                "一時停止: エージェントの提供元がリクエストを拒否しました（利用制限、サインイン、アカウントなど）。この試行は\
+                 数えません。",
             ),
             None => self.say("The agent could not be started.", "エージェントを起動できませんでした。"),
         }
     }
 
-    /// What a refused agent said.
     pub(super) fn refusal(&self) -> Option<String> {
         self.refused().and_then(|result| self.last_words(result))
     }
 
     fn last_words(&self, result: &AttemptResult) -> Option<String> {
         let said = short(result.last_words.as_ref()?.as_str());
-        Some(self.say(format!("The agent's last words: {said}"), format!("エージェントの最後の言葉: {said}")))
+        Some(self.say(
+            format!("Last message of the agent: {said}"),
+            format!("エージェントの最後のメッセージ: {said}"),
+        ))
     }
 
-    /// How the agent's last attempt ended, where that is worth knowing.
+    /// How the agent ended, unless it exited with code 0.
     pub(super) fn agent_lines(&self, last: &Iteration) -> Vec<String> {
         let Some(result) = last.attempt.as_ref().map(|made| &made.result) else { return Vec::new() };
         let ended = match (result.end, result.exit_code) {
             (AgentEnd::TimedOut, _) => Some(self.say(
-                "The agent was ended by its time limit.",
-                "エージェントは制限時間で終了させられました。",
+                "The agent was stopped by its time limit.",
+                "エージェントは制限時間により停止されました。",
             )),
             (AgentEnd::Exited, Some(code)) if code != 0 => Some(self.say(
-                format!("The agent ended with code {code}."),
-                format!("エージェントは終了コード{code}で終わりました。"),
+                format!("The agent exited with code {code}."),
+                format!("エージェントは終了コード{code}で終了しました。"),
             )),
             (AgentEnd::Exited | AgentEnd::CouldNotStart | AgentEnd::Unavailable, _) => None,
         };
@@ -56,31 +58,30 @@ impl Teller<'_> {
         ended.into_iter().chain(words).collect()
     }
 
-    /// What to look at where the last attempt ended as if all were well and had changed nothing.
+    /// What to look at where the agent reported success and changed nothing.
     pub(super) fn idle_hint(&self) -> Option<String> {
-        let last = self.story.iterations.last()?;
+        let last = self.task.history.iterations.last()?;
         let code = last.attempt.as_ref().and_then(|made| made.result.exit_code);
         let is_idle = last.judged.verdict.progress == ProgressKind::NoChange && code == Some(0);
         is_idle.then(|| {
             self.say(
-                "The agent changed nothing and ended as if all were well. It may not have been permitted to act: see its \
-                 last words, and `fixpoint logs --agent`.",
-                "エージェントは何も変更せず正常に終了しました。操作が許可されていない可能性があります: 最後の言葉と \
-                 `fixpoint logs --agent` を見てください。",
+                "The agent exited successfully without changing a file. It may lack permission to edit: see its last \
+                 message and `fixpoint logs --agent`.",
+                "エージェントは何も変更せずに正常終了しました。編集の権限がない可能性があります。最後のメッセージと \
+                 `fixpoint logs --agent` を確認してください。",
             )
         })
     }
 
-    /// What can be done about an agent that is unavailable.
     pub(super) fn after_unavailable(&self) -> String {
         match self.refused() {
             Some(_) => self.say(
-                "See to its sign-in or its account, or wait; then `fixpoint resume` makes the attempt again.",
-                "サインインやアカウントを確認するか待ってから、`fixpoint resume` で試行をやり直します。",
+                "Check the agent's sign-in and account, or wait; then `fixpoint resume` repeats the attempt.",
+                "サインインとアカウントを確認するか、しばらく待ってから `fixpoint resume` で試行をやり直してください。",
             ),
             None => self.say(
                 "Check that the agent is installed and on the PATH: `fixpoint doctor`.",
-                "エージェントがPATHにあるか確認してください: `fixpoint doctor`。",
+                "エージェントがインストールされ、PATH にあるか確認してください: `fixpoint doctor`。",
             ),
         }
     }

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use fixpoint_decide::run::RunOrder;
 use fixpoint_decide::task_run::TaskOrder;
-use fixpoint_engine::{Desk, Ending, Engine, FORMAT, Opening, Record, RecordError, Recorded};
+use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, Record};
 use fixpoint_journal::{FileJournal, JOURNAL_FILE};
 use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
 use fixpoint_runs::{
-    Diagnosis, Home, RunDirectory, RunError, RunId, Status, Story, Summary, write_artifacts,
+    ArtifactWriter, Diagnosis, FoldedRun, RunDirectory, RunError, RunId, StateDirectory, Status,
 };
-use fixpoint_vocabulary::brief::Errand;
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, ReportedFailure, TreeId,
+    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CommandEnd, CommandId, CommandResult, CommitId,
+    ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Lang, Redactor};
 
@@ -29,13 +29,13 @@ struct Stuck {
 }
 
 impl Executor for Stuck {
-    fn start(&mut self, id: CommandId, errand: &Errand) {
-        let result = match &errand.command {
-            Command::TakeBase => {
+    fn start(&mut self, id: CommandId, command: PreparedCommand) {
+        let result = match &command.action {
+            PreparedAction::TakeBase => {
                 CommandResult::Base(Base { commit: CommitId("base".into()), tree: TreeId("base".into()) })
             }
-            Command::RunChecks(_) => CommandResult::Checks { reports: vec![report()] },
-            Command::RunAttempt(order) => CommandResult::Attempt(AttemptResult {
+            PreparedAction::RunChecks(_) => CommandResult::Checks { reports: vec![report()] },
+            PreparedAction::RunAttempt(order) => CommandResult::Attempt(AttemptResult {
                 changed_files: 2,
                 changed_lines: 5,
                 ..AttemptResult::new(
@@ -44,12 +44,13 @@ impl Executor for Stuck {
                     TreeId(format!("tree {}", order.number)),
                 )
             }),
-            other @ (Command::Graft(_)
-            | Command::Merge(_)
-            | Command::Ask(_)
-            | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan) => panic!("nobody asks for {other:?}"),
+            other @ (PreparedAction::Graft(_)
+            | PreparedAction::Merge(_)
+            | PreparedAction::Ask(_)
+            | PreparedAction::AskPerson(_)
+            | PreparedAction::FindCachedPlan
+            | PreparedAction::StorePlan(_)
+            | PreparedAction::Deliver(_)) => panic!("nobody asks for {other:?}"),
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::from_millis(1500));
     }
@@ -58,15 +59,12 @@ impl Executor for Stuck {
 }
 
 fn report() -> CheckReport {
+    let message = Redactor::default().redact(&"x".repeat(MESSAGE));
+    let failure = ReportedFailure::of_test("adds".into(), "f00d".into(), message);
     CheckReport {
         check: 0,
         end: CheckEnd::Failed,
-        failures: vec![ReportedFailure {
-            identity: "adds".into(),
-            fingerprint: "f00d".into(),
-            message: Redactor::default().redact(&"x".repeat(MESSAGE)),
-            place: Some("src/lib.rs:3".into()),
-        }],
+        failures: vec![failure.at(Some("src/lib.rs:3".into()))],
         masked: false,
         passed: Some(1),
         counted: 1,
@@ -95,23 +93,24 @@ impl Clock for Noon {
 /// Runs the agent to its end, and gives what was recorded as it was recorded.
 fn stuck(run: &RunDirectory) -> Vec<Record> {
     let (outbox, inbox) = mailbox();
-    let desk = Desk {
+    let deps = EngineDeps {
         journal: FileJournal::create(&run.path).unwrap(),
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
         clock: Arc::new(Noon::default()),
     };
     let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
-    let opening = Opening { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
-    let mut engine = Engine::begin(desk, Stuck { outbox }, opening).unwrap();
+    let opening =
+        JournalHeader { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
+    let mut engine = Engine::begin(deps, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
-    let ending = engine.run(&inbox, &mut |record, _| records.push(record.clone())).unwrap();
-    assert_eq!(ending, Ending::Ended(Cause::NotConverging));
+    let ending = engine.run(&inbox, &mut |batch, _| records.extend_from_slice(batch)).unwrap();
+    assert_eq!(ending, EngineExit::Ended(Cause::NotConverging));
     records
 }
 
 fn home() -> (tempfile::TempDir, RunDirectory) {
     let directory = tempfile::tempdir().unwrap();
-    let run = Home::new(directory.path(), "r").run(&RunId("20260101-000000-aaaaa".into()));
+    let run = StateDirectory::new(directory.path(), "r").run(&RunId("20260101-000000-aaaaa".into()));
     (directory, run)
 }
 
@@ -121,38 +120,40 @@ fn large_records_are_blobs_and_come_back_whole() {
     let records = stuck(&run);
     let journal = fs::metadata(run.path.join(JOURNAL_FILE)).unwrap().len();
     assert!(journal < MESSAGE as u64, "{journal} bytes: the messages are elsewhere");
-    assert_eq!(run.read().unwrap().recorded.records, records);
+    assert_eq!(run.read().unwrap().records, records);
     let blobs = fs::read_dir(run.path.join("blobs")).unwrap().flatten();
     for directory in blobs.filter(|entry| entry.file_name().len() == 2) {
         fs::remove_dir_all(directory.path()).unwrap();
     }
     let error = run.read().unwrap_err();
-    assert!(matches!(error, RunError::Record { source: RecordError::Blob { number: 3, .. }, .. }), "{error}");
+    assert!(matches!(error, RunError::Unreadable { .. }), "{error:?}");
+    assert!(error.to_string().contains("record 3 cannot be read: blob"), "{error}");
 }
 
 #[test]
-fn a_newer_version_is_refused_by_name() {
+fn another_version_is_refused_by_name() {
     let (_directory, run) = home();
     let mut journal = FileJournal::create(&run.path).unwrap();
     journal.append(Seq(0), br#"{"format": 99, "whatever": true}"#).unwrap();
     drop(journal);
-    assert!(run.read().unwrap_err().to_string().contains("newer version (format 99"));
+    assert!(run.read().unwrap_err().to_string().contains("another version of Fixpoint (format 99"));
 }
 
 #[test]
-fn the_story_and_its_artifacts_are_true() {
+fn a_failed_run_is_summed_up_and_diagnosed() {
     let (_directory, run) = home();
     stuck(&run);
-    let recorded: Recorded = run.read().unwrap().recorded;
-    let story = Story::of(&recorded);
-    let iterations = &story.first().unwrap().iterations;
+    let loaded = run.load().unwrap();
+    let iterations = &loaded.view().first().unwrap().history.iterations;
     assert_eq!(iterations.iter().map(|iteration| iteration.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(iterations[0].judged.failures[0].message.as_str().len(), MESSAGE);
-    let summary = Summary::of(&run.id, &recorded, None, "d", Lang::En);
+    let summary = loaded.summary(Lang::En);
     assert_eq!((summary.status, summary.cause), (Status::Failed, Some(Cause::NotConverging)));
     assert_eq!((summary.cost.attempts, summary.cost.check_runs, summary.cost.seconds), (4, 6, 18));
     assert_eq!(summary.branch, None);
-    write_artifacts(&run, &recorded, Lang::En).unwrap();
+    let mut artifacts = ArtifactWriter::new(&run, Lang::En);
+    FoldedRun::watched(&run.read().unwrap(), |record, view| artifacts.note(record, view));
+    artifacts.catch_up(loaded.view()).unwrap();
     let context = run.context("loop");
     let diagnosis: Diagnosis =
         serde_json::from_slice(&fs::read(context.join("diagnosis.json")).unwrap()).unwrap();

@@ -17,7 +17,7 @@ fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::run:
     }
     let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
     let recorded =
-        fixpoint_engine::Recorded::read(payloads, &*machine.blobs).map_err(|error| error.to_string())?;
+        fixpoint_engine::RecordedRun::read(payloads, &*machine.blobs).map_err(|error| error.to_string())?;
     Ok(recorded.run())
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
 use fixpoint_decide::task_run::TestEdits;
-use fixpoint_engine::{FORMAT, Opening};
+use fixpoint_engine::{FORMAT, JournalHeader};
 use fixpoint_vocabulary::ask::{Asking, Manner, Role};
 use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
 use fixpoint_vocabulary::settings::{Check, CheckKind, DecompositionLevel, Price, Settings};
@@ -12,9 +12,9 @@ use fixpoint_vocabulary::settings::{Check, CheckKind, DecompositionLevel, Price,
 use fixpoint_vocabulary::usage::MicroUsd;
 use fixpoint_vocabulary::work::Allowance;
 
-use super::cast::Cast;
+use super::actors::Actors;
 #[cfg(test)]
-use super::cast::Honesty;
+use super::actors::Honesty;
 use super::parameters::PARAMETERS;
 use super::planner::TOOLS;
 #[cfg(test)]
@@ -30,7 +30,7 @@ const PATIENCE: u32 = 1000;
 /// Everything about a made-up run that is fixed when it begins.
 #[derive(Debug, Clone)]
 pub(crate) struct Circumstances {
-    pub(crate) cast: Cast,
+    pub(crate) cast: Actors,
     pub(crate) settings: Settings,
     pub(crate) calls: PlanningCalls,
     pub(crate) judging: Judging,
@@ -49,9 +49,7 @@ pub(crate) struct Circumstances {
 /// The checks a run has before it is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Own {
-    /// None.
     Nothing,
-    /// A guard.
     Guard,
     /// A guard and a goal.
     GuardAndGoal,
@@ -61,11 +59,11 @@ impl Circumstances {
     /// The defaults of the product, with everybody doing what they should.
     #[cfg(test)]
     pub(crate) fn good(seed: u64) -> Self {
-        Self::with(Cast::good(seed), Settings::default())
+        Self::with(Actors::good(seed), Settings::default())
     }
 
     /// A cast under some settings.
-    pub(crate) fn with(cast: Cast, mut settings: Settings) -> Self {
+    pub(crate) fn with(cast: Actors, mut settings: Settings) -> Self {
         settings.scope.denied_paths = vec![OUTSIDE.to_string()];
         Self {
             cast,
@@ -82,13 +80,12 @@ impl Circumstances {
         }
     }
 
-    /// Everything by chance.
     #[cfg(test)]
     pub(crate) fn drawn(seed: u64) -> Self {
         let mut random = Random::keyed(seed, "circumstances");
         let mut pick = |least, most| between([least, most], &mut random);
         let honesty = if pick(0, 3) == 0 { Honesty::Errs } else { Honesty::Honest };
-        let mut drawn = Self::with(Cast::of(seed, honesty), Settings::default());
+        let mut drawn = Self::with(Actors::of(seed, honesty), Settings::default());
         let settings = &mut drawn.settings;
         settings.max_workers = pick(1, 4);
         settings.models.max_format_retries = pick(0, 2);
@@ -137,7 +134,6 @@ impl Circumstances {
         drawn
     }
 
-    /// What models cost.
     pub(crate) fn price() -> Price {
         let prices = &PARAMETERS.prices;
         Price {
@@ -148,8 +144,8 @@ impl Circumstances {
         }
     }
 
-    /// What stands first in its journal.
-    pub(crate) fn opening(&self) -> Opening {
+    /// The header of its journal.
+    pub(crate) fn header(&self) -> JournalHeader {
         let kinds = match self.own {
             Own::Nothing => &[][..],
             Own::Guard => &[(GUARD, CheckKind::Guard)],
@@ -189,6 +185,6 @@ impl Circumstances {
             test_edits: TestEdits::Checked,
         };
         let order = RunOrder { max_interruptions: PATIENCE, ..RunOrder::planned(order, self.budget) };
-        Opening { format: FORMAT, at: 0, order, brief: Some(brief) }
+        JournalHeader { format: FORMAT, at: 0, order, brief: Some(brief) }
     }
 }

@@ -6,12 +6,12 @@
 //! records. Questions to models are counted: none that is on record is put again, one that was under way is put once
 //! more, and counts.
 
-use fixpoint_decide::run::{Decision, Move, Node, Run};
-use fixpoint_engine::{Ending, Recorded};
+use fixpoint_decide::run::{Decision, Run, TaskNode};
+use fixpoint_engine::{EngineExit, Record, RecordedRun};
 use fixpoint_vocabulary::work::{Base, Command, CommandEnd, CommandResult, Event};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
-use super::theatre::Played;
+use super::simulator::SimulatedRun;
 
 /// One thing that happened, without its number and its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct Happening {
 /// What a run came to, as far as a crash must not change it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Course {
-    pub(crate) ending: Ending,
+    pub(crate) ending: EngineExit,
     pub(crate) accepted: Option<u32>,
     pub(crate) tasks: Vec<(TaskId, TaskState, Option<Cause>, Option<Base>)>,
     pub(crate) happenings: Vec<Happening>,
@@ -31,8 +31,8 @@ pub(crate) struct Course {
 
 impl Course {
     /// What a run came to.
-    pub(crate) fn of(played: &Played) -> Self {
-        let task = |node: &Node| (node.id().clone(), node.state, node.cause, node.result());
+    pub(crate) fn of(played: &SimulatedRun) -> Self {
+        let task = |node: &TaskNode| (node.id().clone(), node.state, node.cause, node.result());
         Self {
             ending: played.ending,
             accepted: played.run.review().accepted,
@@ -61,7 +61,7 @@ impl Course {
 }
 
 /// Everything on record but interruptions.
-fn happenings(recorded: &Recorded) -> Vec<Happening> {
+fn happenings(recorded: &RecordedRun) -> Vec<Happening> {
     let mut happenings = Vec::new();
     for record in &recorded.records {
         let result = match &record.event {
@@ -79,14 +79,21 @@ fn happenings(recorded: &Recorded) -> Vec<Happening> {
 
 /// Questions to models under way where a record ends.
 pub(crate) fn asks_under_way(run: &Run) -> u64 {
-    run.under_way().filter(|(.., command)| matches!(command, Command::Ask(_))).count() as u64
+    run.in_flight().filter(|(.., command)| matches!(command, Command::Ask(_))).count() as u64
 }
 
 /// Questions to models that a record knows of, repeated ones included.
-pub(crate) fn asks_on_record(recorded: &Recorded) -> u64 {
-    let commands = |moves: &[Move]| {
-        let decision = Decision { moves: moves.to_vec() };
-        decision.commands().filter(|(.., command)| matches!(command, Command::Ask(_))).count() as u64
-    };
-    recorded.records.iter().map(|record| commands(&record.decision.moves)).sum()
+pub(crate) fn asks_on_record(recorded: &RecordedRun) -> u64 {
+    commands_on_record(recorded, |command| matches!(command, Command::Ask(_)))
+}
+
+/// Deliveries that a record knows of, repeated ones included.
+pub(crate) fn deliveries_on_record(recorded: &RecordedRun) -> u64 {
+    commands_on_record(recorded, |command| matches!(command, Command::Deliver(_)))
+}
+
+fn commands_on_record(recorded: &RecordedRun, is_it: impl Fn(&Command) -> bool) -> u64 {
+    let commands =
+        |record: &Record| record.decision.commands(0).filter(|(.., command)| is_it(command)).count();
+    recorded.records.iter().map(|record| commands(record) as u64).sum()
 }

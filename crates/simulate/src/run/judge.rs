@@ -10,7 +10,7 @@ use fixpoint_vocabulary::documents::{
 };
 use fixpoint_vocabulary::work::CommitId;
 
-use super::cast::{Cast, Honesty, TaskJudge};
+use super::actors::{Actors, Honesty, TaskJudge};
 use super::parameters::PARAMETERS;
 use super::planner::{Goals, task};
 use super::scheme::Piece;
@@ -19,13 +19,13 @@ use crate::random::Random;
 
 /// A judge at work on one question.
 pub(crate) struct Judging<'a> {
-    pub(crate) cast: &'a Cast,
+    pub(crate) cast: &'a Actors,
     pub(crate) material: &'a Material,
     pub(crate) random: Random,
 }
 
 /// The share of a goal's steps that tasks are about.
-fn coverage(cast: &Cast, tasks: &[Subtask]) -> f64 {
+fn coverage(cast: &Actors, tasks: &[Subtask]) -> f64 {
     let named: BTreeSet<Piece> = tasks.iter().flat_map(|task| Piece::named_in(&task.description)).collect();
     let upto = |part: u32| named.iter().filter(|piece| piece.part == part).map(|piece| piece.upto).max();
     let pieces = cast.scheme.pieces();
@@ -118,7 +118,6 @@ impl Judging<'_> {
         })
     }
 
-    /// A look back.
     pub(crate) fn look_back(mut self) -> Document {
         let reflector = &PARAMETERS.reflector;
         let revises = self.random.unit() < reflector.revises;

@@ -9,18 +9,17 @@ use fixpoint_vocabulary::documents::{
     PlanningError, PlanningErrorKind, Subtask, TaskDecomposition,
 };
 
-use super::cast::{Cast, Named, Planner};
+use super::actors::{Actors, Named, Planner};
 use super::parameters::PARAMETERS;
 use super::scheme::Piece;
 use super::tree::SHARED;
 use crate::random::Random;
 
-/// The tools there are.
 pub(crate) const TOOLS: [&str; 2] = ["edit", "shell"];
 
 /// A task that is about some pieces of the goal.
 pub(crate) fn task(
-    cast: &Cast,
+    cast: &Actors,
     id: &str,
     pieces: &BTreeSet<Piece>,
     after: &[TaskId],
@@ -63,13 +62,12 @@ impl Goals {
 
 /// A planner at work on one question.
 pub(crate) struct Planning<'a> {
-    pub(crate) cast: &'a Cast,
+    pub(crate) cast: &'a Actors,
     pub(crate) material: &'a Material,
     pub(crate) random: Random,
 }
 
 impl Planning<'_> {
-    /// Its answer.
     pub(crate) fn answer(mut self, about: &About) -> Document {
         if let About::Understand | About::Plan | About::Decompose = about
             && let Some(error) = self.error()

@@ -36,7 +36,6 @@ pub(crate) struct Scheme {
     has_known_failure: bool,
 }
 
-/// A number between two.
 pub(crate) fn between([least, most]: [u32; 2], random: &mut Random) -> u32 {
     let span = u64::from(most.saturating_sub(least)) + 1;
     least + u32::try_from(random.next_u64() % span).unwrap_or(0)
@@ -68,7 +67,6 @@ impl Piece {
         (1..=self.upto).map(move |step| Step { part: self.part, step })
     }
 
-    /// Its directory.
     pub(crate) fn scope(self) -> String {
         format!("src/p{}/**", self.part)
     }

@@ -8,16 +8,17 @@ use std::collections::BTreeSet;
 use fixpoint_vocabulary::ask::{
     About, Ask, Draft, Material, ModelAnswer, PersonAnswer, PersonAsk, PersonAskKind, Reading, Remark,
 };
-use fixpoint_vocabulary::brief::Errand;
 use fixpoint_vocabulary::documents::{Document, GoalUnderstanding};
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{
-    BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
-    GraftOrder, MergeOrder, Merged, Recalled, ReportedFailure,
+    BlobId, BranchUpdate, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult,
+    CommitId, Delivered, DeliveredBranch, FailureId, Fingerprint, GraftOrder, GraftPath, MergeOrder, Merged,
+    Recalled, ReportedFailure, TestName,
 };
 use fixpoint_vocabulary::{Redacted, TaskId};
 
-use super::cast::{Cast, Checks, Models, Person, Planner, Store};
+use super::actors::{Actors, Checks, Models, Person, Planner, Store};
 use super::judge::Judging;
 use super::parameters::PARAMETERS;
 use super::planner::{Planning, ordered};
@@ -38,12 +39,13 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
         // The name of a merge depends on the order in which things came; what it brings together does not.
         Command::Merge(order) => return format!("merge {} {}", order.ours, order.theirs),
         Command::Ask(ask) => {
-            let tries = ask.repair.as_ref().map_or(0, |repair| repair.tries);
+            let tries = ask.retry.as_ref().map_or(0, |retry| retry.tries);
             format!("ask {:?} {tries}", ask.about)
         }
         Command::AskPerson(ask) => format!("person {:?} {}", ask.kind, ask.about),
         Command::RecallPlan => "recall".to_string(),
         Command::KeepPlan => "keep".to_string(),
+        Command::Deliver(order) => format!("deliver {}", order.result),
     };
     format!("{task}: {what}")
 }
@@ -51,7 +53,7 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
 /// The stage on which everybody acts.
 #[derive(Debug, Clone)]
 pub(crate) struct Stage {
-    pub(crate) cast: Cast,
+    pub(crate) cast: Actors,
 }
 
 impl Stage {
@@ -59,35 +61,40 @@ impl Stage {
         Random::keyed(self.cast.scheme.seed, &format!("{what} {before} {key}"))
     }
 
-    /// Performs what came to an end `before` times.
-    pub(crate) fn perform(&self, errand: &Errand, before: u32) -> CommandEnd {
-        let key = key_of(errand.task.as_ref().map(|brief| &brief.task), &errand.command);
-        if self.random("failing", &key, before).unit() < self.cast.failing {
+    /// Performs the command of a key, which came to an end `before` times.
+    pub(crate) fn perform(&self, key: &str, command: &PreparedCommand, before: u32) -> CommandEnd {
+        if self.random("failing", key, before).unit() < self.cast.failing {
             return CommandEnd::Failed { message: Redacted::ours("the machine is out of order") };
         }
-        let random = self.random("doing", &key, before);
-        CommandEnd::Completed(match &errand.command {
-            Command::TakeBase => CommandResult::Base(Tree::default().base()),
-            Command::RunChecks(run) => self.checks(run, errand),
-            Command::RunAttempt(order) => {
+        let random = self.random("doing", key, before);
+        CommandEnd::Completed(match &command.action {
+            PreparedAction::TakeBase => CommandResult::Base(Tree::default().base()),
+            PreparedAction::RunChecks(run) => self.checks(run, command),
+            PreparedAction::RunAttempt(order) => {
+                let brief = command.task.as_ref();
                 let (task, words) =
-                    errand.task.as_ref().map_or(("", ""), |brief| (brief.task.as_str(), brief.goal.as_str()));
+                    brief.map_or(("", ""), |brief| (brief.task.as_str(), brief.goal.as_str()));
                 let attempt = Attempt { cast: &self.cast, task, words, order, random };
                 CommandResult::Attempt(attempt.made())
             }
-            Command::Graft(order) => graft(order),
-            Command::Merge(order) => merge(order),
-            Command::Ask(ask) => CommandResult::Answer(self.answer(ask, random)),
-            Command::AskPerson(asked) => CommandResult::Person(self.person(asked, random)),
-            Command::RecallPlan => CommandResult::Recalled(self.recalled(random)),
-            Command::KeepPlan => CommandResult::Kept,
+            PreparedAction::Graft(order) => graft(order),
+            PreparedAction::Merge(order) => merge(order),
+            PreparedAction::Ask(ask) => CommandResult::Answer(self.answer(ask, random)),
+            PreparedAction::AskPerson(asked) => CommandResult::Person(self.person(asked, random)),
+            PreparedAction::FindCachedPlan => CommandResult::Recalled(self.recalled(random)),
+            PreparedAction::StorePlan(_) => CommandResult::Kept,
+            PreparedAction::Deliver(order) => {
+                let (name, update) = (order.result.to_string(), BranchUpdate::Updated);
+                let branch = Some(DeliveredBranch { name, update });
+                CommandResult::Delivered(Delivered { branch, ..Delivered::default() })
+            }
         })
     }
 
-    fn checks(&self, run: &CheckRun, errand: &Errand) -> CommandResult {
+    fn checks(&self, run: &CheckRun, command: &PreparedCommand) -> CommandResult {
         let tree = Tree::of(&run.commit);
         let report = |call: &CheckCall| {
-            let placed = errand.checks.get(call.check as usize);
+            let placed = command.checks.get(call.check as usize);
             let command = placed.map(|placed| placed.check.command.as_str()).unwrap_or_default();
             self.report(call, command, &tree)
         };
@@ -96,17 +103,15 @@ impl Stage {
 
     fn report(&self, call: &CheckCall, command: &str, tree: &Tree) -> CheckReport {
         let (mut failing, mut all) = self.cast.scheme.failing(command, tree);
-        let is_passing = |test: &&String| !failing.contains(*test);
-        let seen_passing: BTreeSet<String> = call.watched.iter().filter(is_passing).cloned().collect();
+        let is_passing = |test: &&TestName| !failing.contains(test.as_str());
+        let seen_passing: BTreeSet<TestName> = call.watched.iter().filter(is_passing).cloned().collect();
         if !call.only.is_empty() {
-            failing.retain(|test| call.only.contains(test));
+            failing.retain(|test| call.only.contains(&FailureId::Test(test.as_str().into())));
             all = u32::try_from(call.only.len()).unwrap_or(u32::MAX);
         }
-        let failure = |test: &String| ReportedFailure {
-            identity: test.clone(),
-            fingerprint: format!("f:{test}"),
-            message: Redacted::ours("does not hold"),
-            place: None,
+        let failure = |test: &String| {
+            let fingerprint = Fingerprint(format!("f:{test}"));
+            ReportedFailure::of_test(test.as_str().into(), fingerprint, Redacted::ours("does not hold"))
         };
         let passed = all.saturating_sub(u32::try_from(failing.len()).unwrap_or(u32::MAX));
         CheckReport {
@@ -208,7 +213,7 @@ impl Stage {
 
     fn recalled(&self, random: Random) -> Recalled {
         let material = Material { max_tasks: 100, ..Material::default() };
-        let kept = Cast { planner: Planner::Sound, ..self.cast.clone() };
+        let kept = Actors { planner: Planner::Sound, ..self.cast.clone() };
         let tasks = Planning { cast: &kept, material: &material, random }.tasks();
         let understanding =
             GoalUnderstanding { main_objective: "all parts".to_string(), ..GoalUnderstanding::default() };
@@ -222,8 +227,7 @@ impl Stage {
     }
 }
 
-/// What nobody asked for.
-fn another_kind(document: &Document, cast: &Cast, random: Random) -> Document {
+fn another_kind(document: &Document, cast: &Actors, random: Random) -> Document {
     let material = Material::default();
     match document {
         Document::Reflection(_) => Judging { cast, material: &material, random }.plan(),
@@ -236,7 +240,7 @@ fn another_kind(document: &Document, cast: &Cast, random: Random) -> Document {
 
 fn graft(order: &GraftOrder) -> CommandResult {
     let mut tree = Tree::of(&order.onto);
-    if order.paths.iter().any(|path| path == OUTSIDE) {
+    if order.paths.contains(&GraftPath::File(OUTSIDE.to_string())) {
         tree.come_back();
     }
     let base = tree.base();

@@ -3,14 +3,14 @@
 //! Owns the counting. Invariant: every run ends as exactly one of done, false done or stopped, and the same seed gives
 //! the same table.
 
-use fixpoint_engine::Ending;
+use fixpoint_engine::EngineExit;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::settings::Settings;
 
-use super::cast::{Cast, Honesty, Named};
+use super::actors::{Actors, Honesty, Named};
 use super::circumstances::{Circumstances, Own};
 use super::parameters::PARAMETERS;
-use super::theatre::Theatre;
+use super::simulator::RunSimulator;
 use super::tree::Tree;
 use crate::machine::Interrupted;
 use crate::performer::Manners;
@@ -44,7 +44,6 @@ impl RunPolicy {
         Self::SingleScores,
     ];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fixpoint => "Fixpoint, this configuration",
@@ -58,7 +57,7 @@ impl RunPolicy {
 
     /// A run of a seed, gone about like that.
     fn circumstances(self, seed: u64, settings: &Settings) -> Circumstances {
-        let mut circumstances = Circumstances::with(Cast::of(seed, Honesty::Errs), settings.clone());
+        let mut circumstances = Circumstances::with(Actors::of(seed, Honesty::Errs), settings.clone());
         match self {
             Self::Fixpoint => {}
             Self::NoPlanJudge => circumstances.cast.honesty = Honesty::ErrsAndTakesAnyPlan,
@@ -78,7 +77,6 @@ impl RunPolicy {
 /// What many runs under one policy came to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RunTally {
-    /// Runs.
     pub runs: u32,
     /// Said to be done, and done.
     pub done: u32,
@@ -154,13 +152,13 @@ struct Outcome {
 }
 
 fn outcome(circumstances: &Circumstances) -> Result<Outcome, Interrupted> {
-    let played = Theatre::default().play(circumstances, Manners::Good, &mut |_, _| {})?;
+    let played = RunSimulator::default().play(circumstances, Manners::Good, &mut |_, _| {})?;
     let tree = played.run.result().map(|result| Tree::of(&result.commit)).unwrap_or_default();
     let is_true = circumstances.cast.scheme.is_true(&tree);
     let claim = match played.ending {
-        Ending::Ended(Cause::Done | Cause::AlreadySatisfied) if is_true => Claim::Done,
-        Ending::Ended(Cause::Done | Cause::AlreadySatisfied) => Claim::FalseDone,
-        Ending::Ended(_) | Ending::Paused(_) => Claim::Stopped,
+        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) if is_true => Claim::Done,
+        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) => Claim::FalseDone,
+        EngineExit::Ended(_) | EngineExit::Paused(_) => Claim::Stopped,
     };
     Ok(Outcome { claim, model_calls: played.performed.asks, attempts: played.performed.attempts })
 }

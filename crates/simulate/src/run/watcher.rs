@@ -5,18 +5,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::bounds;
-use fixpoint_decide::run::{Judging, Move, Node, NodeKind, PlanningCalls, Run, Standing};
-use fixpoint_decide::task_run::Step;
+use fixpoint_decide::run::{
+    Change, Judging, PlanningCalls, Run, RunChange, RunStatus, TaskChange, TaskKind, TaskNode,
+};
+use fixpoint_decide::task_run::TaskStatus;
 use fixpoint_decide::tasks::{Happening, after};
-use fixpoint_engine::Record;
+use fixpoint_engine::{EngineExit, Record};
 use fixpoint_vocabulary::ask::{ModelAnswer, Reading};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Event};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
-use super::cast::Honesty;
+use super::actors::Honesty;
 use super::circumstances::{Circumstances, Own};
 use super::scheme::EVERYTHING;
-use super::theatre::Played;
+use super::simulator::SimulatedRun;
 use super::tree::Tree;
 
 /// A run with more records than this goes on for ever.
@@ -34,7 +36,6 @@ pub(crate) struct Watcher {
     unanswered: u64,
     cut_short: u64,
     unblocked: usize,
-    /// What does not hold.
     pub(crate) complaints: Vec<String>,
 }
 
@@ -45,35 +46,37 @@ impl Watcher {
         }
     }
 
-    /// Looks at a record and at where the run stands then.
-    pub(crate) fn look(&mut self, circumstances: &Circumstances, record: &Record, run: &Run) {
-        self.records += 1;
-        if self.records == MOST_RECORDS {
-            self.complain("it does not stop".to_string());
+    /// Looks at records that were written together, and at the run as it is after them.
+    pub(crate) fn look(&mut self, circumstances: &Circumstances, records: &[Record], run: &Run) {
+        for record in records {
+            self.records += 1;
+            if self.records == MOST_RECORDS {
+                self.complain("it does not stop".to_string());
+            }
+            self.count(record);
+            record.decision.changes.iter().for_each(|change| self.follow(change, run));
         }
-        self.count(record);
-        let moves = record.decision.moves.iter();
-        moves.for_each(|step| self.follow(step, run));
         for node in run.tasks() {
             if self.states.get(node.id()) != Some(&node.state) {
-                self.complain(format!("`{}` is {:?} without a move", node.id(), node.state));
+                self.complain(format!("`{}` is {:?} without a change", node.id(), node.state));
             }
         }
         self.look_at_workers(circumstances, run);
         self.look_at_budget(run);
-        let has_work = run.under_way().next().is_some();
-        if run.standing() == Standing::Working && !has_work {
+        let has_work = run.in_flight().next().is_some();
+        if run.status() == RunStatus::Working && !has_work {
             self.complain("it works, and nothing is under way".to_string());
         }
-        if matches!(run.standing(), Standing::Paused { .. } | Standing::Ended { .. }) && has_work {
+        if matches!(run.status(), RunStatus::Paused { .. } | RunStatus::Ended { .. }) && has_work {
             self.complain("it is at rest, and something is under way".to_string());
         }
-        let forgotten = |node: &&Node| {
-            let is_idle = matches!(node.step, Step::Working { .. }) && node.state == TaskState::Running;
+        let forgotten = |node: &&TaskNode| {
+            let is_idle =
+                matches!(node.status(), TaskStatus::Working { .. }) && node.state == TaskState::Running;
             let is_mine = |owner: &fixpoint_decide::run::Owner| {
                 *owner == fixpoint_decide::run::Owner::Task(node.id().clone())
             };
-            is_idle && !run.under_way().any(|(_, owner, _)| is_mine(owner))
+            is_idle && !run.in_flight().any(|(_, owner, _)| is_mine(owner))
         };
         if let Some(node) = run.tasks().find(forgotten) {
             self.complain(format!("`{}` works, and nothing of it is under way", node.id()));
@@ -100,19 +103,20 @@ impl Watcher {
 
     /// What was begun, and what was given up in the same breath.
     pub(crate) fn note_begun(&mut self, seq: u64, record: &Record, run: &Run) {
-        for (index, _, command) in record.decision.commands() {
-            self.begun.insert(CommandId { seq, index }, command.clone());
+        for (id, _, command) in record.decision.commands(seq) {
+            self.begun.insert(id, command.clone());
         }
-        let is_halted =
-            record.decision.moves.iter().any(|step| matches!(step, Move::Pause { .. } | Move::End { .. }));
+        let is_rest =
+            |change: &Change| matches!(change, Change::Run(RunChange::Pause { .. } | RunChange::End { .. }));
+        let is_halted = record.decision.changes.iter().any(is_rest);
         if is_halted {
-            let given_up = self.begun.keys().filter(|id| !run.is_under_way(**id)).count();
+            let given_up = self.begun.keys().filter(|id| !run.is_in_flight(**id)).count();
             // Bounded from above: whatever was ever begun may have been given up by it.
             self.cut_short += u64::from(given_up > 0) * 4;
         }
     }
 
-    fn follow(&mut self, step: &Move, run: &Run) {
+    fn follow(&mut self, step: &Change, run: &Run) {
         let Some((task, happening)) = self.happening(step, run) else { return };
         let state = self.states.get(&task).copied();
         match state.map(|state| after(state, happening)) {
@@ -123,21 +127,26 @@ impl Watcher {
     }
 
     /// What a move means for a task, where it means something for one.
-    fn happening(&mut self, step: &Move, run: &Run) -> Option<(TaskId, Happening)> {
-        if let Move::TasksAdded { tasks } = step {
-            self.states.extend(tasks.iter().map(|new| (new.task.id.clone(), TaskState::Ready)));
-        }
-        if let Move::TaskReplaced { task, children, .. } = step {
-            self.states.extend(children.iter().map(|new| (new.task.id.clone(), TaskState::Ready)));
-            return Some((task.clone(), Happening::Replaced));
-        }
-        if let Move::TaskStarted { order } = step {
-            let is_merge = run.task(&order.task).is_some_and(Node::is_merge);
-            let is_running = self.states.get(&order.task) == Some(&TaskState::Running);
-            self.look_at_dependencies(&order.task, run);
-            return (!is_merge || !is_running).then(|| (order.task.clone(), Happening::Started));
-        }
-        let Move::TaskMoved { task, state, cause } = step else { return None };
+    fn happening(&mut self, step: &Change, run: &Run) -> Option<(TaskId, Happening)> {
+        let Change::Task(change) = step else { return None };
+        let (task, state, cause) = match change {
+            TaskChange::Added { tasks } => {
+                self.states.extend(tasks.iter().map(|new| (new.task.id.clone(), TaskState::Ready)));
+                return None;
+            }
+            TaskChange::Replaced { task, children, .. } => {
+                self.states.extend(children.iter().map(|new| (new.task.id.clone(), TaskState::Ready)));
+                return Some((task.clone(), Happening::Replaced));
+            }
+            TaskChange::Started { order } => {
+                let is_merge = run.task(&order.task).is_some_and(TaskNode::is_merge);
+                let is_running = self.states.get(&order.task) == Some(&TaskState::Running);
+                self.look_at_dependencies(&order.task, run);
+                return (!is_merge || !is_running).then(|| (order.task.clone(), Happening::Started));
+            }
+            TaskChange::StateChanged { task, state, cause } => (task, state, cause),
+            TaskChange::Decided { .. } | TaskChange::Rewired { .. } => return None,
+        };
         let happening = match state {
             TaskState::Running => Happening::Started,
             TaskState::Done => Happening::Finished,
@@ -170,10 +179,10 @@ impl Watcher {
 
     fn look_at_workers(&mut self, circumstances: &Circumstances, run: &Run) {
         let most = circumstances.settings.max_workers as usize;
-        let attempts = run.under_way().filter(|(.., command)| matches!(command, Command::RunAttempt(_)));
+        let attempts = run.in_flight().filter(|(.., command)| matches!(command, Command::RunAttempt(_)));
         let attempts = attempts.count();
         self.most_attempts = self.most_attempts.max(attempts);
-        let running: Vec<&Node> = run.tasks().filter(|node| node.state == TaskState::Running).collect();
+        let running: Vec<&TaskNode> = run.tasks().filter(|node| node.state == TaskState::Running).collect();
         if attempts > most || running.len() > most {
             self.complain(format!("{attempts} attempts, {} tasks at once, {most} allowed", running.len()));
         }
@@ -205,9 +214,10 @@ impl Watcher {
     }
 
     /// Looks at how a run ended.
-    pub(crate) fn look_at_end(&mut self, circumstances: &Circumstances, played: &Played) {
+    pub(crate) fn look_at_end(&mut self, circumstances: &Circumstances, played: &SimulatedRun) {
         let run = &played.run;
         self.look_at_bounds(circumstances, run);
+        self.look_at_delivery(played);
         for node in run.tasks() {
             self.look_at_task(circumstances, node);
         }
@@ -218,12 +228,27 @@ impl Watcher {
         let dead =
             |id: &TaskId| matches!(self.states.get(id), Some(TaskState::Blocked | TaskState::Cancelled));
         let in_vain = run.waiting_in_vain();
-        let shown = |node: &&Node| node.state.is_waiting() && node.task.dependencies.iter().any(dead);
+        let shown = |node: &&TaskNode| node.state.is_waiting() && node.task.dependencies.iter().any(dead);
         if let Some(node) = run.tasks().filter(shown).find(|node| !in_vain.contains(node.id())) {
             self.complain(format!("`{}` waits in vain, and is not shown so", node.id()));
         }
-        if let Standing::Ended { cause: Cause::Done | Cause::AlreadySatisfied } = run.standing() {
+        if let RunStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied } = run.status() {
             self.look_at_success(circumstances, run);
+        }
+    }
+
+    /// The branch is at the result, where there is one to deliver, and on record.
+    fn look_at_delivery(&mut self, played: &SimulatedRun) {
+        let run = &played.run;
+        let result = match played.ending {
+            EngineExit::Ended(Cause::Done | Cause::Partial | Cause::JudgeUnavailable) => run.result(),
+            EngineExit::Ended(_) | EngineExit::Paused(_) => return,
+        };
+        let base = run.planning().base.as_ref().map(|base| &base.commit);
+        let expected = result.filter(|result| Some(&result.commit) != base).map(|result| result.commit.0);
+        let on_record = run.delivered().and_then(|delivered| delivered.branch.clone());
+        if on_record.map(|branch| branch.name) != expected || played.performed.branch != expected {
+            self.complain(format!("{:?} was delivered instead of {expected:?}", played.performed.branch));
         }
     }
 
@@ -257,7 +282,7 @@ impl Watcher {
         }
     }
 
-    fn look_at_task(&mut self, circumstances: &Circumstances, node: &Node) {
+    fn look_at_task(&mut self, circumstances: &Circumstances, node: &TaskNode) {
         if node.state != TaskState::Done {
             return;
         }
@@ -274,7 +299,7 @@ impl Watcher {
                 self.complain(format!("`{}` is done, and `{command}` fails at {}", node.id(), result.commit));
             }
         }
-        if let NodeKind::Merge { .. } = &node.kind
+        if let TaskKind::Merge { .. } = &node.kind
             && tree.is_marked()
         {
             self.complain(format!("`{}` is done, and holds marks", node.id()));
@@ -282,7 +307,7 @@ impl Watcher {
     }
 
     fn look_at_success(&mut self, circumstances: &Circumstances, run: &Run) {
-        let is_done = |node: &&Node| match node.state {
+        let is_done = |node: &&TaskNode| match node.state {
             TaskState::Done | TaskState::ReplacedByReplan => true,
             TaskState::Ready
             | TaskState::Running
@@ -299,7 +324,7 @@ impl Watcher {
         if circumstances.own == Own::GuardAndGoal && !scheme.failing(EVERYTHING, &tree).0.is_empty() {
             self.complain(format!("done, and its goal fails at {}", result.commit));
         }
-        let sides = run.tasks().filter(|node| node.state == TaskState::Done).filter_map(Node::result);
+        let sides = run.tasks().filter(|node| node.state == TaskState::Done).filter_map(TaskNode::result);
         for side in sides.filter(|_| circumstances.own == Own::Nothing) {
             if circumstances.cast.scheme.unmet(&tree).len() > scheme.unmet(&Tree::of(&side.commit)).len() {
                 self.complain(format!("done, and {} has less than {}", result.commit, side.commit));

@@ -3,9 +3,10 @@
 //! Refuses memory: what an agent does depends on the tree, on what it is told and on the numbers it is handed.
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::work::{AgentEnd, AttemptOrder, AttemptResult, ReportedFailure};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, FailureId, ReportedFailure};
 
-use super::cast::{Cast, Worker};
+use super::actors::{Actors, Worker};
 use super::parameters::PARAMETERS;
 use super::scheme::{GUARD_TESTS, Piece};
 use super::tree::{OUTSIDE, SHARED, Tree};
@@ -13,7 +14,7 @@ use crate::random::Random;
 
 /// An attempt that is being made.
 pub(crate) struct Attempt<'a> {
-    pub(crate) cast: &'a Cast,
+    pub(crate) cast: &'a Actors,
     pub(crate) task: &'a str,
     /// What the agent is told of its task.
     pub(crate) words: &'a str,
@@ -22,7 +23,6 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Makes it.
     pub(crate) fn made(mut self) -> AttemptResult {
         let mut tree = Tree::of(&self.order.base);
         let worker = self.cast.worker(self.task);
@@ -36,11 +36,9 @@ impl Attempt<'_> {
             .then(|| OUTSIDE.to_string())
             .into_iter()
             .collect();
-        let unresolved = tree.is_marked().then(|| ReportedFailure {
-            identity: format!("conflict:{SHARED}"),
-            fingerprint: format!("conflict:{SHARED}"),
-            message: Redacted::ours("holds both sides of a conflict, marked"),
-            place: None,
+        let unresolved = tree.is_marked().then(|| {
+            let message = Redacted::ours("holds both sides of a conflict, marked");
+            ReportedFailure::new(FailureId::Conflict(SHARED.to_string()), message)
         });
         let base = tree.base();
         AttemptResult {
@@ -82,7 +80,8 @@ impl Attempt<'_> {
 
     /// The number in the name of the first failure of a kind that the agent is told.
     fn is_told(&self, kind: &str) -> Option<u32> {
-        self.order.failures.iter().find_map(|failure| failure.identity.strip_prefix(kind)?.parse().ok())
+        let mut tests = self.order.failures.iter().filter_map(ReportedFailure::test);
+        tests.find_map(|test| test.as_str().strip_prefix(kind)?.parse().ok())
     }
 
     /// Works on what the task is about, and on what it is told.
@@ -109,11 +108,9 @@ impl Attempt<'_> {
         {
             tree.harmonise(part);
         }
-        let lost = self
-            .order
-            .failures
-            .iter()
-            .find_map(|failure| failure.identity.strip_prefix('p')?.strip_suffix("_line")?.parse().ok());
+        let mut tests = self.order.failures.iter().filter_map(ReportedFailure::test);
+        let lost =
+            tests.find_map(|test| test.as_str().strip_prefix('p')?.strip_suffix("_line")?.parse().ok());
         if let Some(part) = lost
             && self.random.unit() < mends
         {

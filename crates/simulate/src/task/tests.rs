@@ -1,6 +1,6 @@
 //! Whole tasks: how each character ends, and what must not matter: clocks, executors, disks, stops.
 
-use fixpoint_engine::{Ending, EngineError, Record};
+use fixpoint_engine::{EngineError, EngineExit, Record};
 use fixpoint_journal::OpenError;
 use fixpoint_ports::{JournalError, Outbox};
 use fixpoint_vocabulary::Cause;
@@ -33,7 +33,7 @@ fn each_character_ends_as_it_deserves() {
     use Cause::{BaselineUnusable, Done, Infrastructure, MaxIterations, NotConverging};
     for project in (0..6).flat_map(projects) {
         let finished = simulate_task(&project).unwrap();
-        let Ending::Ended(cause) = finished.ending else { panic!("{project:?}: {finished:?}") };
+        let EngineExit::Ended(cause) = finished.ending else { panic!("{project:?}: {finished:?}") };
         let causes = match project.agent {
             Agent::Stalls | Agent::Rewords | Agent::Oscillates | Agent::Idles => &[NotConverging][..],
             Agent::Churns => &[NotConverging, MaxIterations],
@@ -85,7 +85,7 @@ fn a_stop_anywhere_changes_nothing() {
     for (project, at) in projects(3).zip((0..12).cycle()) {
         let mut seen = 0;
         let mut stop = |record: &Record, outbox: &Outbox| {
-            if seen == at && record.decision.commands().next().is_some() {
+            if seen == at && record.decision.commands(0).next().is_some() {
                 outbox.send(Event::StopAsked);
             }
             seen += 1;

@@ -1,46 +1,46 @@
-//! Chat completions, written. Owns that protocol's documents and chunks.
+//! Writing answers of chat completions.
 
 use serde_json::{Value, json};
 
-use super::{Call, Event, Spoken, pieces};
-use crate::asked::Delivery;
+use super::{Call, Event, ReplyContent, pieces};
+use crate::question::Delivery;
 use crate::script::Usage;
 
-pub(super) fn document(spoken: &Spoken<'_>) -> Value {
-    let mut message = json!({"role": "assistant", "content": spoken.text, "refusal": null});
-    if let (Some(fields), false) = (message.as_object_mut(), spoken.calls.is_empty()) {
-        fields.insert("tool_calls".to_string(), spoken.calls.iter().map(call).collect());
+pub(super) fn document(content: &ReplyContent<'_>) -> Value {
+    let mut message = json!({"role": "assistant", "content": content.text, "refusal": null});
+    if let (Some(fields), false) = (message.as_object_mut(), content.calls.is_empty()) {
+        fields.insert("tool_calls".to_string(), content.calls.iter().map(call).collect());
     }
     json!({
-        "id": id(spoken), "object": "chat.completion", "created": 0, "model": spoken.model,
-        "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": finish(spoken)}],
-        "usage": usage(spoken.usage),
+        "id": id(content), "object": "chat.completion", "created": 0, "model": content.model,
+        "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": finish(content)}],
+        "usage": usage(content.usage),
     })
 }
 
-pub(super) fn events(spoken: &Spoken<'_>, delivery: Delivery) -> Vec<Event> {
+pub(super) fn events(content: &ReplyContent<'_>, delivery: Delivery) -> Vec<Event> {
     let mut deltas = vec![(json!({"role": "assistant", "content": ""}), Value::Null)];
-    let texts = spoken.text.iter().flat_map(|text| pieces(text));
+    let texts = content.text.iter().flat_map(|text| pieces(text));
     deltas.extend(texts.map(|piece| (json!({"content": piece}), Value::Null)));
-    for (index, called) in spoken.calls.iter().enumerate() {
-        let begin = json!({"index": index, "id": called.id, "type": "function",
+    for (index, called) in content.calls.iter().enumerate() {
+        let start = json!({"index": index, "id": called.id, "type": "function",
             "function": {"name": called.name, "arguments": ""}});
-        deltas.push((json!({"tool_calls": [begin]}), Value::Null));
+        deltas.push((json!({"tool_calls": [start]}), Value::Null));
         for piece in pieces(&called.arguments.to_string()) {
             let more = json!({"index": index, "function": {"arguments": piece}});
             deltas.push((json!({"tool_calls": [more]}), Value::Null));
         }
     }
-    deltas.push((json!({}), json!(finish(spoken))));
+    deltas.push((json!({}), json!(finish(content))));
     let mut choices: Vec<(Value, Value)> = deltas
         .into_iter()
         .map(|(delta, finish)| (json!([{"index": 0, "delta": delta, "finish_reason": finish}]), Value::Null))
         .collect();
     if delivery == Delivery::StreamWithUsage {
-        choices.push((json!([]), usage(spoken.usage)));
+        choices.push((json!([]), usage(content.usage)));
     }
     let chunk = |(choices, usage): (Value, Value)| {
-        let chunk = json!({"id": id(spoken), "object": "chat.completion.chunk", "created": 0, "model": spoken.model,
+        let chunk = json!({"id": id(content), "object": "chat.completion.chunk", "created": 0, "model": content.model,
             "choices": choices, "usage": usage});
         Event { name: None, data: chunk.to_string() }
     };
@@ -48,13 +48,13 @@ pub(super) fn events(spoken: &Spoken<'_>, delivery: Delivery) -> Vec<Event> {
     choices.into_iter().map(chunk).chain([done]).collect()
 }
 
-fn id(spoken: &Spoken<'_>) -> String {
-    format!("chatcmpl-{}", spoken.number)
+fn id(content: &ReplyContent<'_>) -> String {
+    format!("chatcmpl-{}", content.number)
 }
 
-/// A forced call is no decision of the model to call, and this protocol says so.
-fn finish(spoken: &Spoken<'_>) -> &'static str {
-    if spoken.calls.is_empty() || spoken.forced { "stop" } else { "tool_calls" }
+/// A forced call is not reported as `tool_calls` in this protocol.
+fn finish(content: &ReplyContent<'_>) -> &'static str {
+    if content.calls.is_empty() || content.forced { "stop" } else { "tool_calls" }
 }
 
 fn call(call: &Call) -> Value {

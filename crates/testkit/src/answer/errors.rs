@@ -1,10 +1,9 @@
-//! Errors in the form of each protocol. Owns the names that statuses have there.
+//! Error documents of each protocol.
 
 use serde_json::{Value, json};
 
-use crate::asked::Protocol;
+use crate::question::Protocol;
 
-/// The document of an error.
 pub(crate) fn error_body(protocol: Protocol, status: u16, message: &str) -> Value {
     match protocol {
         Protocol::Chat | Protocol::Responses => {

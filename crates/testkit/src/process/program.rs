@@ -1,8 +1,8 @@
-//! Where the server's program is.
+//! Finding the server's program.
 //!
-//! Cargo tells the place of a program to the tests of its own crate only. All tests are built into one directory of
-//! the target directory, and programs into the one above, which `cargo test --workspace` fills. Tests of one crate
-//! alone may find it missing or built from older sources: it is built then, once a process.
+//! Cargo passes the path of a program only to the tests of its own crate. Tests are built into `deps` of the target
+//! directory, programs into the directory above. `cargo test --workspace` builds both; with the tests of one crate alone,
+//! the program may be missing or old, and is built here, once per process.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,19 +14,19 @@ use crate::fingerprint::FINGERPRINT;
 
 static FOUND: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// The program, built from the sources of this library.
+/// The program, built from the same sources as this library.
 pub(super) fn find() -> Result<PathBuf, StartError> {
-    // Tests run in threads; those that come while it is built wait.
+    // Tests run in threads; the others wait while it is built.
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(program) = &*found {
         return Ok(program.clone());
     }
     let directory = built_into(&env::current_exe()?);
     let program = directory.join("scripted-server").with_extension(env::consts::EXE_EXTENSION);
-    if !is_ours(&program) {
+    if !is_current(&program) {
         build(&directory).map_err(|why| StartError::NotBuilt { program: program.clone(), why })?;
-        if !is_ours(&program) {
-            let why = "what was built has other sources than the library".to_string();
+        if !is_current(&program) {
+            let why = "it was built from other sources than the library".to_string();
             return Err(StartError::NotBuilt { program, why });
         }
     }
@@ -41,9 +41,9 @@ fn built_into(executable: &Path) -> PathBuf {
     directory.parent().filter(|_| is_below).unwrap_or(directory).to_path_buf()
 }
 
-fn is_ours(program: &Path) -> bool {
-    let said = Command::new(program).arg("--fingerprint").output();
-    said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).trim() == FINGERPRINT.to_string())
+fn is_current(program: &Path) -> bool {
+    let output = Command::new(program).arg("--fingerprint").output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == FINGERPRINT.to_string())
 }
 
 fn build(directory: &Path) -> Result<(), String> {
@@ -69,6 +69,5 @@ fn build(directory: &Path) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(said)
+    Err(String::from_utf8_lossy(&output.stderr).into_owned())
 }

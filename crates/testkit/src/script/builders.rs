@@ -1,4 +1,4 @@
-//! Scripts written in Rust.
+//! Building scripts in Rust.
 //!
 //! ```
 //! use fixpoint_testkit::{Reply, Rule, Script};
@@ -12,22 +12,21 @@
 
 use serde_json::Value;
 
-use super::{After, Fault, Reply, Rule, Say, Script, ToolCall, Usage};
+use super::{AfterLast, Fault, Reply, ReplyKind, Rule, Script, ToolCall, Usage};
 
 impl Script {
-    /// A script without rules.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more rule, tried after the others.
+    /// Adds a rule, tried after the others.
     #[must_use]
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// The same with a pause before every answer.
+    /// Sets the pause before every answer.
     #[must_use]
     pub fn delay_ms(mut self, delay: u64) -> Self {
         self.delay_ms = Some(delay);
@@ -36,7 +35,7 @@ impl Script {
 }
 
 impl Rule {
-    /// A rule that matches every request and has no reply yet.
+    /// A rule that matches every request, without replies.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -45,111 +44,107 @@ impl Rule {
             last_contains: Vec::new(),
             turn: None,
             replies: Vec::new(),
-            after: After::Repeat,
+            after: AfterLast::Repeat,
         }
     }
 
-    /// Only for requests of a document of this form.
+    /// Matches only requests for this document.
     #[must_use]
     pub fn form(mut self, name: impl Into<String>) -> Self {
         self.form = Some(name.into());
         self
     }
 
-    /// Only for requests that hold this text, and the others named so.
+    /// Matches only requests with this text; may be repeated.
     #[must_use]
     pub fn contains(mut self, text: impl Into<String>) -> Self {
         self.contains.push(text.into());
         self
     }
 
-    /// Only for requests whose last message holds this text, and the others named so.
+    /// Matches only requests whose last message has this text; may be repeated.
     #[must_use]
     pub fn last_contains(mut self, text: impl Into<String>) -> Self {
         self.last_contains.push(text.into());
         self
     }
 
-    /// Only for conversations with so many tool results.
+    /// Matches only conversations with this number of tool results.
     #[must_use]
     pub fn turn(mut self, tool_results: usize) -> Self {
         self.turn = Some(tool_results);
         self
     }
 
-    /// One more reply, after the others.
+    /// Adds a reply after the others.
     #[must_use]
     pub fn reply(mut self, reply: Reply) -> Self {
         self.replies.push(reply);
         self
     }
 
-    /// Leaves the request to later rules when all replies were played.
+    /// Leaves requests to later rules after the last reply.
     #[must_use]
     pub fn then_fail(mut self) -> Self {
-        self.after = After::Fail;
+        self.after = AfterLast::Fail;
         self
     }
 }
 
 impl Reply {
-    fn new(say: Say) -> Self {
-        Self { say, usage: Usage::default(), delay_ms: None }
+    fn new(kind: ReplyKind) -> Self {
+        Self { kind, usage: Usage::default(), delay_ms: None }
     }
 
-    /// A document.
     pub fn json(document: Value) -> Self {
-        Self::new(Say::Json(document))
+        Self::new(ReplyKind::Json(document))
     }
 
-    /// Words.
-    pub fn text(words: impl Into<String>) -> Self {
-        Self::new(Say::Text(words.into()))
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(ReplyKind::Text(text.into()))
     }
 
-    /// A call of a tool, under an id that no other call has.
+    /// A tool call with a unique id.
     pub fn tool_call(name: impl Into<String>, arguments: Value) -> Self {
         Self::tool_calls(vec![ToolCall { id: None, name: name.into(), arguments }])
     }
 
-    /// Calls of tools.
     pub fn tool_calls(calls: Vec<ToolCall>) -> Self {
-        Self::new(Say::ToolCalls { calls, text: None })
+        Self::new(ReplyKind::ToolCalls { calls, text: None })
     }
 
-    /// A command line for the agent that asks.
+    /// A command line for the agent that sends the request.
     pub fn shell(command: impl Into<String>) -> Self {
-        Self::new(Say::Shell { command: command.into(), text: None })
+        Self::new(ReplyKind::Shell { command: command.into(), text: None })
     }
 
-    /// Something goes wrong.
     pub fn fault(fault: Fault) -> Self {
-        Self::new(Say::Fault(fault))
+        Self::new(ReplyKind::Fault(fault))
     }
 
-    /// An error of this status, in the form of the protocol.
+    /// An error with this status, in the form of the protocol.
     pub fn status(status: u16) -> Self {
         Self::fault(Fault::Status { status, retry_after: None, body: None })
     }
 
-    /// The same, with words before the calls of tools; of other replies nothing changes.
+    /// Adds a text before tool calls; other replies do not change.
     #[must_use]
-    pub fn saying(mut self, words: impl Into<String>) -> Self {
-        match &mut self.say {
-            Say::ToolCalls { text, .. } | Say::Shell { text, .. } => *text = Some(words.into()),
-            Say::Json(_) | Say::Text(_) | Say::Fault(_) => {}
+    pub fn with_text(mut self, before: impl Into<String>) -> Self {
+        match &mut self.kind {
+            ReplyKind::ToolCalls { text, .. } | ReplyKind::Shell { text, .. } => *text = Some(before.into()),
+            ReplyKind::Json(_) | ReplyKind::Text(_) | ReplyKind::Fault(_) => {}
         }
         self
     }
 
-    /// The same, said to have used this.
+    /// Sets the reported usage.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// The same after a pause.
+    /// Sets the pause.
     #[must_use]
     pub fn delay_ms(mut self, delay: u64) -> Self {
         self.delay_ms = Some(delay);

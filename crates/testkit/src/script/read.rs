@@ -1,14 +1,14 @@
-//! Replies between their form in a script, where the field that is there tells the kind, and their kinds.
+//! Reading and writing replies: in a script, the field that is present gives the kind.
 //!
-//! Owns that reading and writing. Refuses a reply of no kind or of two.
+//! Rejects a reply of no kind or of two kinds.
 
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Fault, Reply, Say, ToolCall, Usage};
+use super::{Fault, Reply, ReplyKind, ToolCall, Usage};
 
-/// A reply as it is written.
+/// A reply as it is in a script.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawReply {
@@ -58,42 +58,42 @@ impl TryFrom<RawReply> for Reply {
     type Error = &'static str;
 
     fn try_from(raw: RawReply) -> Result<Self, Self::Error> {
-        let say = match raw {
+        let kind = match raw {
             RawReply { json: Some(json), text: None, tool_calls: None, shell: None, fault: None, .. } => {
-                Say::Json(json)
+                ReplyKind::Json(json)
             }
             RawReply { json: None, text: Some(text), tool_calls: None, shell: None, fault: None, .. } => {
-                Say::Text(text)
+                ReplyKind::Text(text)
             }
             RawReply { json: None, text, tool_calls: Some(calls), shell: None, fault: None, .. } => {
-                Say::ToolCalls { calls, text }
+                ReplyKind::ToolCalls { calls, text }
             }
             RawReply { json: None, text, tool_calls: None, shell: Some(command), fault: None, .. } => {
-                Say::Shell { command, text }
+                ReplyKind::Shell { command, text }
             }
             RawReply {
                 json: None, text: None, tool_calls: None, shell: None, fault: Some(fault), ..
-            } => Say::Fault(fault.into()),
+            } => ReplyKind::Fault(fault.into()),
             RawReply { .. } => {
                 return Err(
-                    "a reply has one of json, text, tool_calls, shell and fault (tool_calls and shell may have \
-                            text besides)",
+                    "a reply has one of json, text, tool_calls, shell and fault (tool_calls and shell may also \
+                            have text)",
                 );
             }
         };
-        Ok(Self { say, usage: raw.usage.unwrap_or_default(), delay_ms: raw.delay_ms })
+        Ok(Self { kind, usage: raw.usage.unwrap_or_default(), delay_ms: raw.delay_ms })
     }
 }
 
 impl From<Reply> for RawReply {
     fn from(reply: Reply) -> Self {
         let raw = Self { usage: Some(reply.usage), delay_ms: reply.delay_ms, ..Self::default() };
-        match reply.say {
-            Say::Json(json) => Self { json: Some(json), ..raw },
-            Say::Text(text) => Self { text: Some(text), ..raw },
-            Say::ToolCalls { calls, text } => Self { tool_calls: Some(calls), text, ..raw },
-            Say::Shell { command, text } => Self { shell: Some(command), text, ..raw },
-            Say::Fault(fault) => Self { fault: Some(fault.into()), usage: None, ..raw },
+        match reply.kind {
+            ReplyKind::Json(json) => Self { json: Some(json), ..raw },
+            ReplyKind::Text(text) => Self { text: Some(text), ..raw },
+            ReplyKind::ToolCalls { calls, text } => Self { tool_calls: Some(calls), text, ..raw },
+            ReplyKind::Shell { command, text } => Self { shell: Some(command), text, ..raw },
+            ReplyKind::Fault(fault) => Self { fault: Some(fault.into()), usage: None, ..raw },
         }
     }
 }
@@ -126,12 +126,12 @@ impl From<Fault> for RawFault {
     }
 }
 
-/// `"json": null` is a document, not an absent one.
+/// `"json": null` is a document; it is not absent.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// One text may stand for a list of one.
+/// A text may stand for a list with one item.
 pub(super) fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_read_and_written_as_it_was() {
+    fn every_kind_round_trips() {
         let usage =
             json!({"input_tokens": 1, "output_tokens": 2, "cache_read_tokens": 3, "cache_write_tokens": 4});
         let table = [
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn invalid_replies_are_rejected() {
         let table = [
             json!({}),
             json!({"text": "a", "json": {}}),

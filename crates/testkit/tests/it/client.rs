@@ -1,5 +1,5 @@
-//! A client of nothing but a socket, so that what is checked is what goes over the wire; questions and answers in
-//! the three protocols.
+//! A client on a plain socket, so that the tests check the bytes that are sent; requests and answers in the three
+//! protocols.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -9,8 +9,8 @@ use fixpoint_testkit::Protocol::{self, Chat, Messages, Responses};
 use fixpoint_testkit::{Options, Script, ScriptedServer};
 use serde_json::{Value, json};
 
-/// How long anything may take before the test fails; nothing takes so long that goes well.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest anything may take before a test fails.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) const PROTOCOLS: [Protocol; 3] = [Chat, Messages, Responses];
 
@@ -18,31 +18,30 @@ pub(crate) fn start(script: &Script) -> ScriptedServer {
     ScriptedServer::start(script, Options::default()).unwrap()
 }
 
-/// Asks until it is so.
-pub(crate) fn until(mut so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !so() {
-        assert!(begun.elapsed() < PATIENCE, "it never came about");
+/// Polls until the condition holds.
+pub(crate) fn until(mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < TIMEOUT, "the condition never held");
     }
 }
 
-/// Whether all of an answer came.
+/// Whether an answer is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrived {
-    Whole,
+    Complete,
     CutOff,
 }
 
-/// An answer as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Got {
+pub(crate) struct Received {
     pub(crate) status: u16,
     pub(crate) headers: Vec<String>,
     pub(crate) body: String,
     pub(crate) arrived: Arrived,
 }
 
-impl Got {
+impl Received {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
@@ -51,7 +50,7 @@ impl Got {
         self.headers.iter().any(|header| header.eq_ignore_ascii_case(line))
     }
 
-    /// The documents of a stream, the mark of its end excepted.
+    /// The documents of a stream, without the end marker.
     pub(crate) fn events(&self) -> Vec<Value> {
         let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
@@ -63,7 +62,7 @@ pub(crate) struct Client(BufReader<TcpStream>);
 impl Client {
     pub(crate) fn new(address: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         Self(BufReader::new(stream))
     }
 
@@ -78,13 +77,13 @@ impl Client {
         self.0.get_mut().write_all(request.as_bytes()).unwrap();
     }
 
-    /// The header of the next answer; what follows is left.
+    /// The header of the next answer; the body is not read.
     pub(crate) fn receive_header(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.line().filter(|line| !line.is_empty())).collect()
     }
 
-    /// The next answer, or nothing if the connection was closed instead.
-    pub(crate) fn receive(&mut self) -> Option<Got> {
+    /// The next answer; `None` if the connection was closed.
+    pub(crate) fn receive(&mut self) -> Option<Received> {
         let first = self.line()?;
         let status = first.strip_prefix("HTTP/1.1 ").unwrap_or_else(|| panic!("{first}"));
         let status = status.split(' ').next().unwrap().parse().unwrap();
@@ -94,15 +93,15 @@ impl Client {
             Some(length) => self.exactly(length.parse().unwrap()),
             None => self.chunks(),
         };
-        Some(Got { status, headers, body, arrived })
+        Some(Received { status, headers, body, arrived })
     }
 
-    /// Says that no more will be asked; what is answered can still be read.
+    /// Closes the sending side; answers can still be read.
     pub(crate) fn stop_sending(&self) {
         self.0.get_ref().shutdown(Shutdown::Write).unwrap();
     }
 
-    /// Whether nothing has come so far.
+    /// Whether nothing has arrived so far.
     pub(crate) fn is_silent(&self) -> bool {
         self.0.get_ref().set_nonblocking(true).unwrap();
         let peeked = self.0.get_ref().peek(&mut [0]);
@@ -118,7 +117,7 @@ impl Client {
     fn exactly(&mut self, length: usize) -> (String, Arrived) {
         let mut body = Vec::new();
         self.0.by_ref().take(length as u64).read_to_end(&mut body).unwrap();
-        let arrived = if body.len() == length { Arrived::Whole } else { Arrived::CutOff };
+        let arrived = if body.len() == length { Arrived::Complete } else { Arrived::CutOff };
         (String::from_utf8(body).unwrap(), arrived)
     }
 
@@ -129,20 +128,20 @@ impl Client {
             body += &self.exactly(size).0;
             self.line();
             if size == 0 {
-                return (body, Arrived::Whole);
+                return (body, Arrived::Complete);
             }
         }
         (body, Arrived::CutOff)
     }
 }
 
-pub(crate) fn get(server: &ScriptedServer, path: &str) -> Got {
+pub(crate) fn get(server: &ScriptedServer, path: &str) -> Received {
     let mut client = Client::new(server.address());
     client.send("GET", path, "");
     client.receive().unwrap()
 }
 
-pub(crate) fn ask(server: &ScriptedServer, protocol: Protocol, body: &Value) -> Option<Got> {
+pub(crate) fn ask(server: &ScriptedServer, protocol: Protocol, body: &Value) -> Option<Received> {
     let mut client = Client::new(server.address());
     client.send("POST", path(protocol), &body.to_string());
     client.receive()
@@ -156,7 +155,7 @@ pub(crate) fn path(protocol: Protocol) -> &'static str {
     }
 }
 
-/// A question of one message.
+/// A request with one message.
 pub(crate) fn question(protocol: Protocol, text: &str) -> Value {
     match protocol {
         Chat | Messages => json!({"model": "m", "messages": [{"role": "user", "content": text}]}),
@@ -164,14 +163,14 @@ pub(crate) fn question(protocol: Protocol, text: &str) -> Value {
     }
 }
 
-/// The same as a stream.
+/// The same, streamed.
 pub(crate) fn streamed(mut question: Value) -> Value {
     question["stream"] = json!(true);
     question
 }
 
-/// The words of an answer, streamed or not.
-pub(crate) fn words(protocol: Protocol, got: &Got) -> String {
+/// The text of an answer, streamed or not.
+pub(crate) fn text_of(protocol: Protocol, got: &Received) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     if !got.has_header("content-type: text/event-stream") {
         let pointer = match protocol {

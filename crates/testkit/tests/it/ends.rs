@@ -1,4 +1,4 @@
-//! The server ends with whoever started it, and says why it does not begin.
+//! The server ends with the process that started it, and reports why it does not start.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
@@ -8,7 +8,7 @@ use std::thread;
 
 use fixpoint_testkit::{Reply, Rule, Script, ScriptError, ScriptedServer, StartError};
 
-use crate::client::{Client, PATIENCE, start, until};
+use crate::client::{Client, TIMEOUT, start, until};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_scripted-server");
 
@@ -22,7 +22,7 @@ fn written(script: &Script) -> tempfile::NamedTempFile {
     file
 }
 
-/// The program itself, without the library around it. It is killed at the end, should it still run.
+/// The program itself, without the library. It is killed when the value is dropped.
 pub(crate) struct Program {
     child: Child,
     pub(crate) address: String,
@@ -52,15 +52,15 @@ impl Drop for Program {
 #[test]
 fn it_ends_when_its_input_is_closed() {
     let mut program = Program::start(&script(), &[]);
-    // A client that holds its connection does not keep the server.
+    // An open connection does not keep the server running.
     let _client = Client::new(&program.address);
     drop(program.child.stdin.take());
     until(|| program.child.try_wait().unwrap().is_some_and(|status| status.success()));
 }
 
-/// Its input stays open here: only the parent goes. That the server has gone is seen by its output ending.
+/// Its input stays open here, only the parent ends. The end of its output shows that the server has ended.
 #[test]
-fn it_ends_when_its_parent_goes() {
+fn it_ends_when_its_parent_ends() {
     let script = written(&script());
     let mut parent = Command::new("sh")
         .args(["-c", "exec 3<&0; \"$0\" --script \"$1\" <&3 3<&- & exec 1>&-; wait"])
@@ -79,12 +79,12 @@ fn it_ends_when_its_parent_goes() {
     parent.wait().unwrap();
     let (ended, end) = mpsc::channel();
     thread::spawn(move || ended.send(out.read_to_string(&mut line).is_ok()));
-    assert_eq!(end.recv_timeout(PATIENCE), Ok(true));
+    assert_eq!(end.recv_timeout(TIMEOUT), Ok(true));
     drop(input);
 }
 
 #[test]
-fn it_ends_with_the_value() {
+fn it_ends_when_the_value_is_dropped() {
     let server = start(&script());
     assert_eq!(server.url(), format!("http://{}", server.address()));
     let id = server.id().to_string();
@@ -96,12 +96,16 @@ fn it_ends_with_the_value() {
 }
 
 #[test]
-fn a_script_that_cannot_be_played_is_refused() {
+fn an_invalid_script_is_rejected() {
     let start = |script: &Script| ScriptedServer::start(script, fixpoint_testkit::Options::default());
-    let silent = Script::new().rule(Rule::new("r"));
-    assert!(matches!(start(&silent), Err(StartError::Script(ScriptError::Silent(name))) if name == "r"));
+    let no_replies = Script::new().rule(Rule::new("r"));
+    assert!(
+        matches!(start(&no_replies), Err(StartError::Script(ScriptError::NoReplies(name))) if name == "r")
+    );
     let twice = script().rule(Rule::new("any").reply(Reply::text("b")));
-    assert!(matches!(start(&twice), Err(StartError::Script(ScriptError::SameName(name))) if name == "any"));
+    assert!(
+        matches!(start(&twice), Err(StartError::Script(ScriptError::DuplicateName(name))) if name == "any")
+    );
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), r#"{"rules": [{"name": "r", "repiles": []}]}"#).unwrap();
     let said = Command::new(PROGRAM).arg("--script").arg(file.path()).stdin(Stdio::piped()).output().unwrap();
@@ -111,7 +115,7 @@ fn a_script_that_cannot_be_played_is_refused() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_named() {
+fn a_port_in_use_is_named() {
     let first = start(&script());
     let port = first.address().rsplit(':').next().unwrap().parse().unwrap();
     let options = fixpoint_testkit::Options { port, ..Default::default() };

@@ -1,4 +1,4 @@
-//! The one test binary of this crate. Every test talks to a real server process over a socket.
+//! The integration tests of this crate, in one binary. Every test talks to a real server process over a socket.
 
 #[cfg(test)]
 mod client;

@@ -1,17 +1,19 @@
-//! Replies in each protocol, whole and streamed.
+//! Replies in each protocol, streamed and not.
 
 use fixpoint_testkit::Protocol::{self, Chat, Messages, Responses};
 use fixpoint_testkit::{Reply, Rule, Script, ToolCall, Usage};
 use serde_json::{Value, json};
 
-use crate::client::{Arrived, Client, Got, PROTOCOLS, ask, get, path, question, start, streamed, words};
+use crate::client::{
+    Arrived, Client, PROTOCOLS, Received, ask, get, path, question, start, streamed, text_of,
+};
 
 fn always(reply: Reply) -> Script {
     Script::new().rule(Rule::new("always").reply(reply))
 }
 
 #[test]
-fn words_are_the_same_whole_and_streamed() {
+fn a_text_is_the_same_streamed_and_not() {
     let said = "Grüße, 世界: \"quoted\"\nand a second line.";
     let server = start(&always(Reply::text(said)));
     for protocol in PROTOCOLS {
@@ -20,16 +22,16 @@ fn words_are_the_same_whole_and_streamed() {
         assert_eq!((whole.status, stream.status), (200, 200));
         assert!(whole.has_header("content-type: application/json"), "{whole:?}");
         assert!(stream.has_header("content-type: text/event-stream"), "{stream:?}");
-        assert_eq!(words(protocol, &whole), said);
-        assert_eq!(words(protocol, &stream), said);
-        assert_eq!(stream.arrived, Arrived::Whole);
-        assert!(stream.events().len() > 4, "the stream comes in one piece: {stream:?}");
+        assert_eq!(text_of(protocol, &whole), said);
+        assert_eq!(text_of(protocol, &stream), said);
+        assert_eq!(stream.arrived, Arrived::Complete);
+        assert!(stream.events().len() > 4, "the stream is a single piece: {stream:?}");
     }
 }
 
-/// Catches usage told with caches inside Anthropic's input, or outside OpenAI's.
+/// Catches cached tokens inside Anthropic's input, or outside OpenAI's.
 #[test]
-fn usage_is_told_as_each_protocol_tells_it() {
+fn usage_is_reported_as_in_each_protocol() {
     let usage = Usage { input_tokens: 100, output_tokens: 7, cache_read_tokens: 20, cache_write_tokens: 3 };
     let server = start(&always(Reply::text("a").usage(usage)));
     let expected = |protocol| match protocol {
@@ -49,18 +51,18 @@ fn usage_is_told_as_each_protocol_tells_it() {
         asked["stream_options"] = json!({"include_usage": true});
         let events = ask(&server, protocol, &asked).unwrap().events();
         let last = |from_end: usize| &events[events.len() - from_end];
-        let told = match protocol {
+        let reported = match protocol {
             Chat => &last(1)["usage"],
             Messages => &last(2)["usage"],
             Responses => &last(1)["response"]["usage"],
         };
-        assert_eq!(*told, expected(protocol));
+        assert_eq!(*reported, expected(protocol));
     }
     let unasked = ask(&server, Chat, &streamed(question(Chat, "?"))).unwrap().events();
     assert!(unasked.iter().all(|event| event["usage"].is_null()), "{unasked:?}");
 }
 
-fn calls_whole(protocol: Protocol, got: &Got) -> Vec<(String, String, Value)> {
+fn calls_whole(protocol: Protocol, got: &Received) -> Vec<(String, String, Value)> {
     let document = got.json();
     let parsed = |text: &Value| serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_string();
@@ -86,8 +88,8 @@ fn calls_whole(protocol: Protocol, got: &Got) -> Vec<(String, String, Value)> {
     }
 }
 
-/// The arguments of the streamed calls, put together, by the index of the call or block.
-fn calls_streamed(protocol: Protocol, got: &Got) -> Vec<Value> {
+/// The joined arguments of the streamed calls, by the index of the call or block.
+fn calls_streamed(protocol: Protocol, got: &Received) -> Vec<Value> {
     let mut texts: std::collections::BTreeMap<u64, String> = std::collections::BTreeMap::new();
     for event in got.events() {
         let (index, piece) = match protocol {
@@ -109,13 +111,13 @@ fn calls_streamed(protocol: Protocol, got: &Got) -> Vec<Value> {
 }
 
 #[test]
-fn tools_are_called_whole_and_streamed() {
+fn tools_are_called_streamed_and_not() {
     let call = |id: &str, path: &str| ToolCall {
         id: Some(id.to_string()),
         name: "read".to_string(),
         arguments: json!({"path": path, "lines": [1, 2]}),
     };
-    let reply = Reply::tool_calls(vec![call("a", "one"), call("b", "two")]).saying("I look.");
+    let reply = Reply::tool_calls(vec![call("a", "one"), call("b", "two")]).with_text("I look.");
     let server = start(&always(reply));
     let arguments = |path: &str| json!({"path": path, "lines": [1, 2]});
     for protocol in PROTOCOLS {
@@ -123,10 +125,10 @@ fn tools_are_called_whole_and_streamed() {
         let expected = [("a", "one"), ("b", "two")]
             .map(|(id, path)| (id.to_string(), "read".to_string(), arguments(path)));
         assert_eq!(calls_whole(protocol, &whole), expected);
-        assert_eq!(words(protocol, &whole), "I look.");
+        assert_eq!(text_of(protocol, &whole), "I look.");
         let stream = ask(&server, protocol, &streamed(question(protocol, "?"))).unwrap();
         assert_eq!(calls_streamed(protocol, &stream), [arguments("one"), arguments("two")]);
-        assert_eq!(words(protocol, &stream), "I look.");
+        assert_eq!(text_of(protocol, &stream), "I look.");
     }
     let whole = |protocol| ask(&server, protocol, &question(protocol, "?")).unwrap().json();
     assert_eq!(whole(Chat)["choices"][0]["finish_reason"], "tool_calls");
@@ -135,14 +137,14 @@ fn tools_are_called_whole_and_streamed() {
 
 /// Catches ids made of the rule or the turn alone, which two calls of one conversation would share.
 #[test]
-fn a_call_without_an_id_gets_one_of_its_own() {
+fn a_call_without_an_id_gets_a_unique_one() {
     let server = start(&always(Reply::tool_call("read", json!({}))));
     let id = || calls_whole(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap())[0].0.clone();
     assert_ne!(id(), id());
 }
 
 #[test]
-fn a_document_comes_as_text_or_as_the_forced_tools_arguments() {
+fn a_document_is_a_text_or_the_arguments_of_a_forced_tool() {
     let document = json!({"score": 0.5, "why": "so"});
     let script =
         Script::new().rule(Rule::new("judge").form("judgement").reply(Reply::json(document.clone())));
@@ -161,7 +163,7 @@ fn a_document_comes_as_text_or_as_the_forced_tools_arguments() {
         (Responses, "text", json!({"format": typed})),
     ];
     for (protocol, field, value) in as_text {
-        let text = words(protocol, &with(protocol, field, value));
+        let text = text_of(protocol, &with(protocol, field, value));
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), document);
     }
     let as_call = [
@@ -174,15 +176,15 @@ fn a_document_comes_as_text_or_as_the_forced_tools_arguments() {
         let calls = calls_whole(protocol, &got);
         assert_eq!(calls.len(), 1);
         if protocol == Chat {
-            assert_eq!(got.json()["choices"][0]["finish_reason"], "stop", "the model did not choose to call");
+            assert_eq!(got.json()["choices"][0]["finish_reason"], "stop", "the call was forced");
         }
         assert_eq!((calls[0].1.as_str(), &calls[0].2), ("judgement", &document));
     }
-    assert_eq!(ask(&server, Chat, &question(Chat, "?")).unwrap().status, 400, "no form, no document");
+    assert_eq!(ask(&server, Chat, &question(Chat, "?")).unwrap().status, 400, "the rule does not match");
 }
 
 #[test]
-fn a_command_is_a_call_of_the_agents_own_tool() {
+fn a_command_is_a_call_of_the_agents_shell_tool() {
     let server = start(&always(Reply::shell("make test")));
     let schema =
         |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
@@ -209,10 +211,10 @@ fn models_are_listed_and_tokens_counted() {
     let mut client = Client::new(server.address());
     client.send("POST", "/v1/messages/count_tokens?beta=true", "{}");
     assert!(client.receive().unwrap().json()["input_tokens"].is_u64());
-    assert_eq!(server.calls().unwrap().calls, 0, "none of these is a question to a model");
+    assert_eq!(server.calls().unwrap().calls, 0, "none of these is a request to a model");
 }
 
-/// Catches a body left unread, a stream without its end, and an answer to HEAD with a body.
+/// Catches a body that is not read, a stream without its end, and a HEAD answer with a body.
 #[test]
 fn a_connection_serves_many_requests() {
     let server = start(&always(Reply::text("a")));
@@ -222,7 +224,7 @@ fn a_connection_serves_many_requests() {
             // Some clients add the prefix, some do not.
             for path in [path(protocol), path(protocol).trim_start_matches("/v1")] {
                 client.send("POST", path, &asked.to_string());
-                assert_eq!(words(protocol, &client.receive().unwrap()), "a");
+                assert_eq!(text_of(protocol, &client.receive().unwrap()), "a");
             }
         }
     }
@@ -233,10 +235,10 @@ fn a_connection_serves_many_requests() {
         first.len(),
         second.len()
     ));
-    assert_eq!(words(Chat, &client.receive().unwrap()), "a");
+    assert_eq!(text_of(Chat, &client.receive().unwrap()), "a");
     client.write("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n{}");
     assert_eq!(client.receive_header(), ["HTTP/1.1 100 Continue"]);
-    assert_eq!(words(Chat, &client.receive().unwrap()), "a");
+    assert_eq!(text_of(Chat, &client.receive().unwrap()), "a");
     client.send("HEAD", "/", "");
     assert_eq!(client.receive_header()[0], "HTTP/1.1 200 OK");
     client.write("GET /v1/models HTTP/1.1\r\nconnection: close\r\n\r\n");

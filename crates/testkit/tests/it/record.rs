@@ -1,10 +1,10 @@
-//! Counts that outlive the server, and the log.
+//! Counts that survive the server, and the log.
 
 use fixpoint_testkit::Protocol::{Chat, Messages};
 use fixpoint_testkit::{LogLine, Options, Reply, Rule, Script, ScriptedServer};
 use serde_json::Value;
 
-use crate::client::{Client, ask, get, question, start, streamed, words};
+use crate::client::{Client, ask, get, question, start, streamed, text_of};
 use crate::ends::Program;
 
 fn counting() -> Script {
@@ -14,9 +14,9 @@ fn counting() -> Script {
     Script::new().rule(rule.then_fail())
 }
 
-/// Catches counts written when the server ends: it is killed.
+/// Catches counts that are written only when the server ends: it is killed.
 #[test]
-fn a_server_goes_on_where_the_last_was_killed() {
+fn a_server_continues_where_the_last_was_killed() {
     let directory = tempfile::tempdir().unwrap();
     let counts = directory.path().join("counts.json");
     let options = || Options { counts: Some(counts.clone()), ..Options::default() };
@@ -24,23 +24,23 @@ fn a_server_goes_on_where_the_last_was_killed() {
     for _ in 0..2 {
         let server = ScriptedServer::start(&counting(), options()).unwrap();
         for _ in 0..2 {
-            said.push(words(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap()));
+            said.push(text_of(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap()));
         }
     }
     assert_eq!(said, ["one", "two", "three", "four"]);
     let server = ScriptedServer::start(&counting(), options()).unwrap();
-    assert_eq!(ask(&server, Chat, &question(Chat, "?")).unwrap().status, 400, "all are used up");
+    assert_eq!(ask(&server, Chat, &question(Chat, "?")).unwrap().status, 400, "no reply is left");
     let calls = server.calls().unwrap();
     assert_eq!((calls.calls, calls.unmatched, calls.by_rule["counts"]), (5, 1, 4));
     let files = std::fs::read_dir(directory.path()).unwrap().count();
-    assert_eq!(files, 1, "only the counts are left");
+    assert_eq!(files, 1, "only the counts file remains");
 }
 
 #[test]
-fn without_counts_a_server_begins_anew() {
+fn without_counts_a_server_starts_from_the_beginning() {
     for _ in 0..2 {
         let server = start(&counting());
-        assert_eq!(words(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap()), "one");
+        assert_eq!(text_of(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap()), "one");
     }
 }
 
@@ -80,12 +80,12 @@ fn every_request_is_logged() {
     assert_eq!(server.log().unwrap(), expected);
 }
 
-/// Catches a reply given to two of those who ask at once.
+/// Catches a reply that is given to two concurrent requests.
 #[test]
-fn those_who_ask_at_once_get_a_reply_each() {
+fn concurrent_requests_get_different_replies() {
     let server = start(&counting());
     let mut said: Vec<String> = std::thread::scope(|scope| {
-        let ask = || words(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap());
+        let ask = || text_of(Chat, &ask(&server, Chat, &question(Chat, "?")).unwrap());
         let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
         asking.into_iter().map(|one| one.join().unwrap()).collect()
     });
@@ -96,19 +96,19 @@ fn those_who_ask_at_once_get_a_reply_each() {
 }
 
 #[test]
-fn a_reply_waits_as_it_is_told() {
+fn a_reply_is_delayed() {
     let rule = Rule::new("slow").reply(Reply::text("own").delay_ms(200)).reply(Reply::text("the script's"));
     let server = start(&Script::new().rule(rule).delay_ms(20));
     for least in [200, 20] {
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         ask(&server, Chat, &question(Chat, "?")).unwrap();
-        assert!(begun.elapsed().as_millis() >= least, "{:?}", begun.elapsed());
+        assert!(started.elapsed().as_millis() >= least, "{:?}", started.elapsed());
     }
 }
 
-/// Catches a log that is begun anew, or whose numbers are.
+/// Catches a log that is truncated, or whose numbers start again.
 #[test]
-fn a_log_goes_on_as_the_counts_do() {
+fn a_log_continues_with_the_counts() {
     let directory = tempfile::tempdir().unwrap();
     let (log, counts) = (directory.path().join("log"), directory.path().join("counts"));
     for _ in 0..2 {

@@ -1,13 +1,13 @@
-//! Which rule answers, seen from outside.
+//! Which rule answers, tested through the server.
 
 use fixpoint_testkit::Protocol::{Chat, Messages, Responses};
-use fixpoint_testkit::{FormSupport, Options, Reply, Rule, Script, ScriptedServer};
+use fixpoint_testkit::{Options, Reply, ResponseFormat, Rule, Script, ScriptedServer};
 use serde_json::{Value, json};
 
-use crate::client::{PROTOCOLS, ask, question, start, words};
+use crate::client::{PROTOCOLS, ask, question, start, text_of};
 
 #[test]
-fn rules_are_tried_in_order_until_they_are_used_up() {
+fn rules_are_tried_in_order_until_they_have_no_reply_left() {
     let script = Script::new()
         .rule(
             Rule::new("plan").contains("plan").reply(Reply::text("p1")).reply(Reply::text("p2")).then_fail(),
@@ -15,7 +15,8 @@ fn rules_are_tried_in_order_until_they_are_used_up() {
         .rule(Rule::new("rest").reply(Reply::text("r1")).reply(Reply::text("r2")));
     for protocol in PROTOCOLS {
         let server = start(&script);
-        let said = |text: &str| words(protocol, &ask(&server, protocol, &question(protocol, text)).unwrap());
+        let said =
+            |text: &str| text_of(protocol, &ask(&server, protocol, &question(protocol, text)).unwrap());
         let all = ["the plan", "else", "plan", "plan", "else"].map(said);
         assert_eq!(all, ["p1", "r1", "p2", "r2", "r2"]);
         let calls = server.calls().unwrap();
@@ -25,7 +26,7 @@ fn rules_are_tried_in_order_until_they_are_used_up() {
 }
 
 #[test]
-fn turns_are_told_by_tool_results_and_by_the_last_message() {
+fn turns_are_matched_by_tool_results_and_by_the_last_message() {
     let script = Script::new()
         .rule(Rule::new("refused").last_contains("denied").reply(Reply::text("I give up")))
         .rule(Rule::new("first").turn(0).reply(Reply::text("begin")))
@@ -43,7 +44,7 @@ fn turns_are_told_by_tool_results_and_by_the_last_message() {
             {"type": "function_call_output", "output": text}]}),
     };
     for protocol in PROTOCOLS {
-        let said = |body: &Value| words(protocol, &ask(&server, protocol, body).unwrap());
+        let said = |body: &Value| text_of(protocol, &ask(&server, protocol, body).unwrap());
         assert_eq!(said(&question(protocol, "?")), "begin");
         assert_eq!(said(&result(protocol, "fine")), "go on");
         assert_eq!(said(&result(protocol, "denied")), "I give up");
@@ -51,7 +52,7 @@ fn turns_are_told_by_tool_results_and_by_the_last_message() {
 }
 
 #[test]
-fn what_no_rule_is_made_for_is_refused_with_what_was_asked() {
+fn a_request_that_no_rule_matches_is_rejected_with_its_content() {
     let server = start(&Script::new().rule(Rule::new("never").form("other").reply(Reply::text("a"))));
     let long = format!("do something unheard of {} at last", "and so on ".repeat(100));
     let mut asked = question(Chat, &long);
@@ -67,12 +68,12 @@ fn what_no_rule_is_made_for_is_refused_with_what_was_asked() {
 }
 
 #[test]
-fn forms_can_be_refused() {
+fn response_formats_can_be_rejected() {
     let script = Script::new().rule(Rule::new("any").reply(Reply::json(json!({"a": 1}))));
-    let options = Options { forms: FormSupport::Refused, ..Options::default() };
+    let options = Options { response_format: ResponseFormat::Rejected, ..Options::default() };
     let server = ScriptedServer::start(&script, options).unwrap();
     let format = json!({"type": "json_schema", "name": "f", "json_schema": {"name": "f"}});
-    let held = [
+    let rejected = [
         (Chat, "response_format", format.clone()),
         (Chat, "response_format", json!({"type": "json_object"})),
         (Chat, "tool_choice", json!("required")),
@@ -81,24 +82,24 @@ fn forms_can_be_refused() {
         (Responses, "text", json!({"format": format})),
         (Responses, "tool_choice", json!({"type": "function", "name": "f"})),
     ];
-    for (protocol, field, value) in held {
+    for (protocol, field, value) in rejected {
         let mut asked = question(protocol, "?");
         asked[field] = value;
         let got = ask(&server, protocol, &asked).unwrap();
         assert_eq!(got.status, 400, "{asked}");
         assert!(got.body.contains("not supported"), "{got:?}");
     }
-    let free = [
+    let accepted = [
         (Chat, "response_format", json!({"type": "text"})),
         (Chat, "tool_choice", json!("auto")),
         (Messages, "tool_choice", json!({"type": "auto"})),
         (Messages, "output_config", json!({"effort": "high"})),
         (Responses, "text", json!({"format": {"type": "text"}, "verbosity": "low"})),
     ];
-    for (protocol, field, value) in free {
+    for (protocol, field, value) in accepted {
         let mut asked = question(protocol, "?");
         asked[field] = value;
-        assert_eq!(words(protocol, &ask(&server, protocol, &asked).unwrap()), r#"{"a":1}"#);
+        assert_eq!(text_of(protocol, &ask(&server, protocol, &asked).unwrap()), r#"{"a":1}"#);
     }
     let calls = server.calls().unwrap();
     assert_eq!((calls.calls, calls.unmatched, calls.by_rule["any"]), (12, 0, 5));

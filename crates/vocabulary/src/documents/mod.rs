@@ -34,6 +34,5 @@ pub enum Document {
     TaskJudgement(JudgeAnswer),
     /// What the judge says of the whole.
     WholeJudgement(WholeJudgement),
-    /// What looking back found.
     Reflection(ReflectionDocument),
 }

@@ -115,6 +115,24 @@ pub struct Subtask {
     pub subtasks: Vec<Subtask>,
 }
 
+impl Subtask {
+    /// A task with a name and a description, and nothing else.
+    pub const fn new(id: TaskId, description: String) -> Self {
+        Self {
+            id,
+            description,
+            dependencies: Vec::new(),
+            estimated_complexity: Complexity::Medium,
+            required_tools: Vec::new(),
+            acceptance: Vec::new(),
+            scope_paths: Vec::new(),
+            goals: Vec::new(),
+            context: String::new(),
+            subtasks: Vec::new(),
+        }
+    }
+}
+
 /// In which order, by which steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ActionPlan {

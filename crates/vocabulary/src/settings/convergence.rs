@@ -1,4 +1,4 @@
-//! Settings of the convergence controller and of replanning.
+//! Settings of stuck tasks: when attempts are stopped, and how a task is replaced.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,32 +7,35 @@ use super::limits::MAX_ITERATIONS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When attempts at one task count as getting nowhere.
+/// When a task counts as stuck, and what happens then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ConvergenceSettings {
-    /// Off: attempts repeat until done or until `max_iterations`.
+    /// Whether stuck tasks are stopped. If false, attempts are repeated until the task is done or
+    /// `max_iterations` is reached.
     pub enabled: bool,
-    /// So many stalls raise the stage by one.
+    /// Stalls that raise the stage by one. A stall is an attempt that leaves the same failures, more
+    /// failures, failures of an earlier attempt, or no change.
     #[schemars(range(min = 1, max = 20))]
     pub stall_threshold: u32,
-    /// The last stage.
+    /// The last stage. At stage 1 the agent is told what fails; from stage 2 on it starts from the best
+    /// attempt so far and is told to make a minimal fix.
     #[schemars(range(min = 2, max = 10))]
     pub max_stage: u32,
-    /// Whether reaching the last stage stops the task. Off: the last stage acts as stage 2.
+    /// Whether reaching the last stage stops the task. If false, the last stage works like stage 2.
     pub fail_on_max_stage: bool,
-    /// So many attempts with progress lower the stage by one.
+    /// Attempts with progress (fewer failures than ever before) that lower the stage by one.
     #[schemars(range(min = 1, max = 20))]
     pub recover_after: u32,
-    /// Every so many changed attempts in a row count as a stall.
+    /// Every so many attempts in a row that leave other failures, but not fewer, count as a stall.
     #[schemars(range(min = 1, max = 20))]
     pub changed_limit: u32,
-    /// Attempts at one task, at most.
+    /// Attempts at one task, at most; then it stops.
     #[schemars(range(min = MAX_ITERATIONS.min, max = MAX_ITERATIONS.max))]
     pub max_iterations: u32,
-    /// What a task that does not converge leads to within a run.
+    /// What a `run` does with a task that was stopped as stuck.
     pub on_stop: OnStop,
-    /// What the agent is told at the stages between 2 and the last.
+    /// Instructions of your own for the agent, one entry for each stage from 2 on.
     #[schemars(length(max = 10))]
     pub stages: Vec<StageInstructions>,
 }
@@ -54,46 +57,47 @@ impl Default for ConvergenceSettings {
 }
 
 impl ConvergenceSettings {
-    /// Stalls, not undone by progress, that stop a task.
+    /// Stalls that stop a task if no attempt in between makes progress.
     pub const fn stalls_to_stop(&self) -> u32 {
         self.stall_threshold.saturating_mul(self.max_stage.saturating_sub(1))
     }
 }
 
-/// What a task that does not converge leads to within a run.
+/// What a `run` does with a task that was stopped as stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStop {
-    /// The diagnosis goes to replanning first.
+    /// The planner replaces it by smaller tasks, if `replanning` allows.
     #[default]
     Replan,
-    /// The task is blocked.
+    /// It is blocked, and so are the tasks that depend on it.
     Block,
 }
 
-/// What the agent is told at one stage.
+/// Instructions for the agent at one stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageInstructions {
-    /// The stage these instructions are for.
+    /// The stage; stages above `convergence.max_stage` are never reached.
     #[schemars(range(min = 2, max = 10))]
     pub stage: u32,
-    /// Added to the agent's prompt.
+    /// Text that is added to the agent's prompt.
     pub instructions: String,
 }
 
-/// How a task that cannot work is replaced by smaller ones.
+/// How a task that cannot be done as planned is replaced by smaller tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ReplanningSettings {
-    /// Off: a task that would need a replan is blocked.
+    /// Whether tasks are replaced. If false, such a task is blocked.
     pub enabled: bool,
-    /// The replan with this number, counted over a task and all its descendants, is not made any more.
+    /// A task and its replacements are replanned at most one time less than this: 3 allows two replans, 1
+    /// none.
     #[schemars(range(min = 0, max = 100))]
     pub max_iterations: u32,
-    /// How long the planner may take for one replan.
+    /// Seconds the planner has for one replan; `models.timeout` if that is shorter.
     #[schemars(range(min = 1, max = 86400))]
     pub timeout_seconds: u32,
-    /// Tasks that one replan may make.
+    /// Tasks that one replan may create, at most.
     #[schemars(range(min = 1, max = 100))]
     pub max_children: u32,
 }

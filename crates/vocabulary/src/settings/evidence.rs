@@ -1,4 +1,4 @@
-//! Settings of everything that is evidence: checks, baseline, fingerprints, scope, workspaces, integration.
+//! Settings of checks, baseline, fingerprints, scope, workspaces and integration.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,35 +8,59 @@ use super::limits::MAX_INFRA_FAILURES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A command whose outcome is evidence.
+/// A command that tests the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// How the check is called in reports.
+    /// The name shown in reports. No two checks may have the same name.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// The command line, run by `sh -c`.
+    /// The command line, run by `sh -c` at the root of the repository. For example `cargo test`.
     #[schemars(length(min = 1))]
     pub command: String,
-    /// Whether the check must pass, or only show nothing new.
+    /// What the check must show.
     #[serde(default)]
     pub kind: CheckKind,
-    /// Seconds until the check counts as hanging.
+    /// Seconds after which the check is stopped and counts as failed.
     #[serde(default = "Check::default_timeout")]
     #[schemars(range(min = 1, max = 86400))]
     pub timeout: u32,
-    /// Checks with the same lock never run at the same time (a port, a database).
+    /// Checks with the same lock never run at the same time, not even in different runs. For example the name
+    /// of a port or a database they share.
     #[serde(default)]
     pub lock: Option<String>,
-    /// How the outcome is read.
+    /// How pass or fail is decided.
     #[serde(default)]
     pub verdict: CheckVerdict,
-    /// The test runner whose output it prints: its name, or `auto`.
+    /// The test runner or compiler whose output the check prints. `auto` recognises it by the command line
+    /// and the output; `generic` is any other program.
     #[serde(default = "Check::default_runner")]
+    #[schemars(extend("enum" = RUNNERS))]
     pub runner: String,
 }
 
+/// The values of `checks[].runner`. All but `auto` are names of runners whose output can be read.
+pub const RUNNERS: [&str; 17] = [
+    "auto",
+    "cargo_test",
+    "nextest",
+    "go_test",
+    "pytest",
+    "unittest",
+    "jest",
+    "vitest",
+    "mocha",
+    "node_test",
+    "junit",
+    "tap",
+    "rustc",
+    "gcc",
+    "tsc",
+    "eslint",
+    "generic",
+];
+
 impl Check {
-    /// A check with the default limits.
+    /// A check with default timeout, verdict and runner, and without a lock.
     pub fn new(name: impl Into<String>, command: impl Into<String>, kind: CheckKind) -> Self {
         Self {
             name: name.into(),
@@ -58,39 +82,41 @@ impl Check {
     }
 }
 
-/// Whether a check must pass, or only show nothing new.
+/// What a check must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
-    /// Must pass.
+    /// It must pass.
     Goal,
-    /// Must show nothing that was not failing before.
+    /// It must show no failure that was not there before.
     #[default]
     Guard,
 }
 
-/// How a check's outcome is read.
+/// How pass or fail of a check is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckVerdict {
-    /// Decision file, machine report, exit code with what could be parsed.
+    /// By the decision file if the check writes one, else by the tests its output names, else by the exit
+    /// code.
     #[default]
     Auto,
-    /// Also a last line that is exactly a verdict word.
+    /// Like `auto`, but with exit code 0 the last line that is exactly `PASS`, `COMPLETE`, `FAIL` or
+    /// `INCOMPLETE` decides; without such a line the check fails.
     Text,
 }
 
-/// How all checks are run.
+/// How checks are run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CheckOptions {
-    /// Checks that run at the same time.
+    /// Checks of one task that run at the same time.
     #[schemars(range(min = 1, max = 64))]
     pub max_parallel: u32,
-    /// So many attempts in a row whose checks could not run stop the task.
+    /// Attempts in a row whose checks could not be run at all; then the task stops.
     #[schemars(range(min = MAX_INFRA_FAILURES.min, max = MAX_INFRA_FAILURES.max))]
     pub max_infra_failures: u32,
-    /// How many times a goal must pass.
+    /// How many times in a row a goal must pass.
     #[schemars(range(min = 1, max = 20))]
     pub goal_runs: u32,
 }
@@ -101,32 +127,35 @@ impl Default for CheckOptions {
     }
 }
 
-/// What was failing before the work began.
+/// What failed before the work began and is therefore not blamed on the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BaselineSettings {
-    /// Runs at the base; what fails in some of them only is known to be flaky.
+    /// How many times failing checks are run before the work begins. What fails only in some of these runs is
+    /// flaky.
     #[schemars(range(min = 1, max = 20))]
     pub runs: u32,
-    /// Further runs of what looks new.
+    /// How many more times a failure that looks new is run before it counts.
     #[schemars(range(min = 0, max = 20))]
     pub confirm_runs: u32,
-    /// Whether a test that fails sometimes now and never did before blocks.
+    /// What happens if a test that never failed before the work began now fails in some runs.
     pub newly_flaky: NewlyFlaky,
-    /// Names of the checks a baseline is taken of; empty for all.
+    /// Names of the guards to use, from `checks` or as found by Fixpoint; other guards are not run. Goals are
+    /// always run. Empty: all guards.
     pub checks: Vec<String>,
-    /// Whether what an earlier run saw at the same tree, within a day, is taken instead of running the checks again.
+    /// Whether an earlier result of the same check on the same files is used instead of running the check
+    /// again.
     pub reuse: BaselineReuse,
 }
 
-/// Whether what an earlier run saw at the same tree is taken instead of running the checks again.
+/// Whether an earlier result of the same check on the same files is used instead of running the check again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BaselineReuse {
-    /// It is, within a day.
+    /// Yes, if it is less than a day old.
     #[default]
     Day,
-    /// The checks run every time.
+    /// No, every run takes its own baseline.
     Never,
 }
 
@@ -142,102 +171,115 @@ impl Default for BaselineSettings {
     }
 }
 
-/// Whether a test that fails sometimes now and never did before blocks.
+/// What happens if a test that never failed before the work began now fails in some runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NewlyFlaky {
-    /// It blocks.
+    /// The attempt is not done.
     #[default]
     Block,
-    /// It is listed and tolerated.
+    /// The test is reported, and the attempt may be done.
     Allow,
 }
 
-/// What makes two failures the same.
+/// When two failures count as the same failure.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FingerprintSettings {
-    /// Whether values that were seen ("got 6") tell failures apart.
+    /// Whether values in a message make a difference, such as 6 in "expected 5, got 6".
     pub values: FingerprintValues,
 }
 
-/// Whether values that were seen ("got 6") tell failures apart.
+/// Whether values in a message make a difference, such as 6 in "expected 5, got 6".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FingerprintValues {
-    /// "got 6" and "got 7" are the same failure.
+    /// No: "got 6" and "got 7" are the same failure.
     #[default]
     Drop,
-    /// They are two.
+    /// Yes: they are two failures.
     Keep,
 }
 
-/// Which files a task may change.
+/// Which files an agent may change. `.fixpoint` may never change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-unavailable-keys" = {
+    "definitions": "list files that must not change in `scope.denied_paths` instead"
+}))]
 pub struct ScopeSettings {
-    /// Globs as in `.gitignore` of what may change; empty for everything.
+    /// Globs of files that may change, as in `.gitignore`, from the root of the repository. Empty: all files.
+    /// For example `src/**`.
     #[schemars(length(max = MAX_GLOBS))]
     pub allowed_paths: Vec<String>,
-    /// Globs of what may not change, whatever is allowed.
+    /// Globs of files that may not change, even if `allowed_paths` matches them.
     #[schemars(length(max = MAX_GLOBS))]
     pub denied_paths: Vec<String>,
-    /// Files that may change, at most.
+    /// Files that one task may change, at most; null for no limit.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub max_changed_files: Option<u64>,
-    /// Lines that may change, at most.
+    /// Lines that one task may add and delete together, at most; null for no limit.
     #[schemars(range(min = 0, max = 100_000_000))]
     pub max_changed_lines: Option<u64>,
-    /// What a violation leads to.
+    /// What happens to an attempt that changes something else. From stage 2 on, such changes are always
+    /// reverted.
     pub on_violation: OnViolation,
-    /// Files that may change along with another, beside the known lock files.
+    /// Files that may change together with another file although `allowed_paths` does not match them. The
+    /// usual lock files are known.
     pub companions: Vec<Companion>,
 }
 
-/// What a scope violation leads to.
+/// What happens to an attempt that changes files outside the scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnViolation {
-    /// The attempt is not complete, and is told why.
+    /// It is not done, and the next attempt is told which files to put back.
     #[default]
     Report,
-    /// What lies outside is reverted at once.
+    /// The files outside the scope are reverted at once; then the checks are run.
     Revert,
-    /// The task is blocked.
+    /// The task stops.
     Block,
 }
 
-/// A file that may change along with another, in the same directory or below it.
+/// A file that may change if another file in the same directory, or in one below, changes too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Companion {
-    /// The file name that changes along, such as `Cargo.lock`.
+    /// The name of the file that may change, or a glob of names. For example `Cargo.lock`.
     #[schemars(length(min = 1))]
     pub file: String,
-    /// The file name it changes with, such as `Cargo.toml`.
+    /// The name of the file it changes with, or a glob of names. For example `Cargo.toml`.
     #[schemars(length(min = 1))]
     pub with: String,
 }
 
-/// How a private workspace is prepared.
+/// How the private copies of the repository that agents and checks run in are prepared.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-unavailable-keys" = {
+    "max_bytes": "remove it: the size of a result is not limited",
+    "max_files": "limit the files that a task may change with `scope.max_changed_files` instead"
+}))]
 pub struct WorkspaceSettings {
-    /// Commands run once in a new workspace, such as installing packages.
+    /// Commands run by `sh -c` in a new workspace, and again when a manifest or lock file changes, each
+    /// within `agent.timeout` seconds. For example `npm ci`.
     pub setup: Vec<String>,
-    /// Files git ignores that the project needs, such as `.env`.
+    /// Files to copy although git ignores them, as globs from the root of the repository. For example `.env`.
     pub copy: Vec<String>,
-    /// Names of environment variables that agents and checks may see beyond the usual ones; `NAME*` for a family.
+    /// Names of further environment variables that agents and checks may see. `NAME*` stands for all that
+    /// begin with `NAME`. `--env` adds to them.
     pub env: Vec<String>,
 }
 
-/// How finished tasks are put together.
+/// How the results of tasks are merged and the whole is finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct IntegrationSettings {
-    /// Tasks made to repair merges, at most.
+    /// Merges with a conflict or a new failure that an agent may repair, at most; and rounds in which the
+    /// final review may add tasks, at most.
     #[schemars(range(min = 0, max = 100))]
     pub max_fix_iterations: u32,
-    /// Tasks the final judgement may add, at most.
+    /// Tasks that the final review may add, at most, in all rounds together.
     #[schemars(range(min = 0, max = 100))]
     pub max_additional_tasks: u32,
 }

@@ -1,11 +1,9 @@
-//! Ranges that settings share with the questions decisions are asked, each written once.
+//! Ranges that both settings and the questions of `fixpoint decide` use.
 
 /// A range, both ends included.
 #[derive(Debug, Clone, Copy)]
 pub struct Range<T> {
-    /// The least.
     pub min: T,
-    /// The most.
     pub max: T,
 }
 
@@ -21,5 +19,5 @@ pub const MAX_ITERATIONS: Range<u32> = Range { min: 1, max: 1000 };
 pub const MAX_INFRA_FAILURES: Range<u32> = Range { min: 1, max: 100 };
 /// `planning.max_subtasks`.
 pub const MAX_SUBTASKS: Range<u32> = Range { min: 1, max: 10_000 };
-/// The number of globs in one scope: matching takes time by the product of globs and paths.
+/// Globs in one scope, at most. Matching takes time by the product of globs and paths.
 pub const MAX_GLOBS: usize = 1000;

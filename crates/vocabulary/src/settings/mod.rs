@@ -1,7 +1,9 @@
-//! Every setting Fixpoint knows, typed: its default, its range and its meaning, each written once.
+//! Every setting of Fixpoint as a typed field: its default, its range and its description, each written once.
 //!
-//! The ranges and descriptions below become the JSON Schema that editors read and that `config` enforces, so
-//! what is published is what is checked. Nothing here reads a file or merges layers: that is `config`.
+//! The doc comments and ranges below become the JSON Schema that editors read and that the `config` crate
+//! enforces, and the reference page. A field exists only if some code reads it. Keys and choices that are
+//! planned but not implemented are listed in `x-unavailable-keys` and `x-unavailable-values`, each with what
+//! to do instead; `config` refuses them as "not available yet". Nothing here reads a file or merges layers.
 
 mod convergence;
 mod evidence;
@@ -9,9 +11,8 @@ pub mod limits;
 mod planning;
 mod refinement;
 mod resources;
+mod tool_policy;
 
-use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use schemars::JsonSchema;
@@ -20,63 +21,67 @@ use serde::{Deserialize, Serialize};
 pub use convergence::{ConvergenceSettings, OnStop, ReplanningSettings, StageInstructions};
 pub use evidence::{
     BaselineReuse, BaselineSettings, Check, CheckKind, CheckOptions, CheckVerdict, Companion,
-    FingerprintSettings, FingerprintValues, IntegrationSettings, NewlyFlaky, OnViolation, ScopeSettings,
-    WorkspaceSettings,
+    FingerprintSettings, FingerprintValues, IntegrationSettings, NewlyFlaky, OnViolation, RUNNERS,
+    ScopeSettings, WorkspaceSettings,
 };
 pub use planning::{
-    ApprovalRule, ApprovalWhen, BranchKind, CacheSettings, ComplexityThreshold, DecompositionLevel,
-    EarlyTermination, ExecutionSettings, PlanningSettings, ReflectAfter, ReflectionDepth, ReflectionSettings,
-    RevisionSettings, SecuritySettings, Strategy,
+    CacheSettings, ComplexityThreshold, DecompositionLevel, PlanningSettings, ReflectAfter, ReflectionDepth,
+    ReflectionSettings, RevisionSettings, Strategy,
 };
 pub use refinement::{JudgeSettings, OnStagnation, RefinementSettings};
 pub use resources::{
-    AgentKind, AgentSettings, BudgetSettings, Endpoint, McpServer, ModelSettings, Price, Protocol,
-    SandboxMode, UserConfigApi,
+    AgentKind, AgentSettings, BudgetSettings, Endpoint, ModelSettings, Price, Protocol, SandboxMode,
+    UserConfigApi,
 };
+pub use tool_policy::{ApprovalRule, ApprovalWhen, BranchKind};
 
-/// The whole configuration of Fixpoint.
+/// All settings of Fixpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-unavailable-keys" = {
+    "mcp_servers": "configure MCP servers in your coding agent instead"
+}))]
 pub struct Settings {
-    /// How a goal is understood, decomposed and ordered.
+    /// How `fixpoint run` and `fixpoint plan` turn a goal into tasks.
     pub planning: PlanningSettings,
-    /// How a judged plan is accepted, refined or rejected.
+    /// When a plan that the judge has scored is accepted, planned again or rejected.
     pub refinement: RefinementSettings,
-    /// How often a plan may be scored when a decision depends on it.
+    /// How often the judge scores a plan.
     pub judge: JudgeSettings,
-    /// How a task that cannot work is replaced by smaller ones.
+    /// How a task that cannot be done as planned is replaced by smaller tasks.
     pub replanning: ReplanningSettings,
-    /// When attempts at one task count as getting nowhere.
+    /// When a task counts as stuck, and what happens then.
     pub convergence: ConvergenceSettings,
-    /// The project's own commands whose outcome is evidence.
+    /// Commands that test the project. `--until` and `--check` replace them; if there are none at all,
+    /// Fixpoint looks for the project's tests as `fixpoint init` does. Each check needs a name of its own.
     #[schemars(length(max = 100))]
     pub checks: Vec<Check>,
-    /// How all checks are run.
+    /// How checks are run.
     pub check_options: CheckOptions,
-    /// What was failing before the work began.
+    /// What failed before the work began and is therefore not blamed on the agent.
     pub baseline: BaselineSettings,
-    /// What makes two failures the same.
+    /// When two failures count as the same failure.
     pub fingerprint: FingerprintSettings,
-    /// Which files a task may change.
+    /// Which files an agent may change. `.fixpoint` may never change.
     pub scope: ScopeSettings,
-    /// How a private workspace is prepared.
+    /// How the private copies of the repository that agents and checks run in are prepared.
     pub workspace: WorkspaceSettings,
-    /// How finished tasks are put together.
+    /// How the results of tasks are merged and the whole is finished.
     pub integration: IntegrationSettings,
-    /// How many agents work at the same time, at most.
+    /// Tasks that run at the same time, at most. Each has an agent and a workspace of its own.
     #[schemars(range(min = 1, max = 64))]
     pub max_workers: u32,
-    /// What a run may spend. An absent limit is no limit.
+    /// What one run may spend; null means no limit. Work that has begun is finished; then the run pauses, and
+    /// `fixpoint resume --budget` continues it.
     pub budget: BudgetSettings,
-    /// Which model plays which role.
+    /// Which language models plan, judge and reflect, and how they are reached.
     pub models: ModelSettings,
-    /// The coding agent that does the work.
+    /// The coding agent that edits the code, where none is named after `--`.
     pub agent: AgentSettings,
-    /// Whether agents are confined by the kernel.
+    /// Whether agents must be confined by the operating system. This version cannot confine them: they run
+    /// with your permissions.
     pub sandbox: SandboxMode,
-    /// MCP servers by name.
-    pub mcp_servers: BTreeMap<String, McpServer>,
-    /// A service that answers with one person's settings.
+    /// A web service that supplies the settings of the person a `fixpoint run` or `fixpoint plan` is for.
     pub user_config_api: UserConfigApi,
 }
 
@@ -100,7 +105,6 @@ impl Default for Settings {
             models: ModelSettings::default(),
             agent: AgentSettings::default(),
             sandbox: SandboxMode::Auto,
-            mcp_servers: BTreeMap::new(),
             user_config_api: UserConfigApi::default(),
         }
     }

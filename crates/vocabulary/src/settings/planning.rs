@@ -1,41 +1,40 @@
-//! Settings of planning, reflection, revision, the plan cache, execution and tool policy.
-
-use alloc::string::String;
-use alloc::vec::Vec;
+//! Settings of planning, reflection, revision and the plan cache.
 
 use super::limits::MAX_SUBTASKS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a goal is understood, decomposed and ordered.
+/// How `fixpoint run` and `fixpoint plan` turn a goal into tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-unavailable-keys" = {
+    "execution": "limit the work with `agent.timeout`, `convergence.max_iterations` and `budget` instead",
+    "security": "restrict tools in the configuration of your coding agent instead"
+}))]
 pub struct PlanningSettings {
-    /// Off: the goal runs as one task.
+    /// Whether a goal is split into tasks. If false, the whole goal is one task, as with `--no-plan`.
     pub enabled: bool,
-    /// How the planner is asked to think.
+    /// How the planner works out the tasks. A goal of at most `complexity_threshold.simple` tokens is always
+    /// planned in one call.
     pub strategy: Strategy,
-    /// Tasks of one run, replans included, at most.
+    /// Tasks of one run, at most, including those that replanning adds.
     #[schemars(range(min = MAX_SUBTASKS.min, max = MAX_SUBTASKS.max))]
     pub max_subtasks: u32,
-    /// How fine the tasks are cut.
+    /// How small the tasks are.
     pub decomposition_level: DecompositionLevel,
-    /// Whether the size of the goal decides about level and reflection where nothing else was set.
+    /// Whether the size of the goal chooses `strategy`, `decomposition_level` and
+    /// `reflection.trigger_interval`. Each of the three that is set in any layer keeps its value.
     pub auto_adjust_level: bool,
-    /// Whether the feasible part of a goal is run without asking when the rest is not.
+    /// Whether the feasible part of a goal is run without asking a person, if the rest is not feasible.
     pub allow_partial: bool,
-    /// Sizes of a goal, in tokens.
+    /// The size of a goal, in tokens (about four English letters each).
     pub complexity_threshold: ComplexityThreshold,
-    /// When results are looked back on.
+    /// When the reflector reviews a finished task and may revise the plan.
     pub reflection: ReflectionSettings,
-    /// How often a plan may be revised while it runs.
+    /// How the plan may be revised while it runs.
     pub revision: RevisionSettings,
-    /// Plans kept for goals that come again.
+    /// Plans stored for later runs with the same or a similar goal.
     pub cache: CacheSettings,
-    /// Limits while actions are carried out.
-    pub execution: ExecutionSettings,
-    /// Which tools may be used.
-    pub security: SecuritySettings,
 }
 
 impl Default for PlanningSettings {
@@ -51,49 +50,49 @@ impl Default for PlanningSettings {
             reflection: ReflectionSettings::default(),
             revision: RevisionSettings::default(),
             cache: CacheSettings::default(),
-            execution: ExecutionSettings::default(),
-            security: SecuritySettings::default(),
         }
     }
 }
 
-/// How the planner is asked to think.
+/// How the planner works out the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// Reasoning first.
+    /// In several calls, with written reasoning first.
     #[default]
     ChainOfThought,
-    /// A task may hold subtasks.
+    /// In several calls; a task may contain subtasks, which are flattened into one graph.
     Hierarchical,
-    /// One call, no written reasoning.
+    /// In one call, without written reasoning.
     Simple,
 }
 
-/// How fine the tasks are cut.
+/// How small the tasks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DecompositionLevel {
-    /// Many small tasks.
+    /// Many small tasks, each verifiable by itself.
     Detailed,
-    /// As many as seem natural.
+    /// As many tasks as the planner finds natural.
     #[default]
     Moderate,
-    /// As few as possible.
+    /// As few tasks as possible.
     Minimal,
 }
 
-/// Sizes of a goal, in tokens.
+/// The size of a goal, in tokens (about four English letters each).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ComplexityThreshold {
-    /// Up to this size a goal is simple.
+    /// A goal of at most this many tokens is simple: one planning call, as few tasks as possible, reflection
+    /// only after failures.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub simple: u32,
-    /// Up to this size a goal is moderate; above it, complex.
+    /// A larger goal of at most this many tokens is moderate, with reflection every 5 tasks. Any larger goal
+    /// is complex: detailed tasks, reflection every 3.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub moderate: u32,
-    /// Read for compatibility; unused.
+    /// Accepted because older files have it; it has no effect.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub complex: u32,
 }
@@ -104,20 +103,21 @@ impl Default for ComplexityThreshold {
     }
 }
 
-/// When results are looked back on.
+/// When the reflector reviews a finished task and may revise the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ReflectionSettings {
-    /// Off: never.
+    /// Whether there is any reflection.
     pub enabled: bool,
-    /// After every failed action.
+    /// Whether every failed task is reviewed.
     pub trigger_on_error: bool,
-    /// After every so many actions; 0 for never.
+    /// Every so many finished tasks, the last one is reviewed; 0 for failed tasks only. With
+    /// `planning.auto_adjust_level`, the size of the goal chooses this number unless it is set.
     #[schemars(range(min = 0, max = 1000))]
     pub trigger_interval: u32,
-    /// How much the reflecting model is shown.
+    /// How much of the task the reflector is shown.
     pub depth: ReflectionDepth,
-    /// After which actions the regular reflection happens.
+    /// Which tasks the regular review is for. Failed tasks are reviewed anyway, by `trigger_on_error`.
     pub after: ReflectAfter,
 }
 
@@ -133,40 +133,40 @@ impl Default for ReflectionSettings {
     }
 }
 
-/// How much the reflecting model is shown.
+/// How much of the task the reflector is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReflectionDepth {
-    /// Everything recorded about the action.
+    /// Also the diff, the end of the agent's output and all other tasks.
     Deep,
-    /// The result and what was expected.
+    /// Also the acceptance criteria and the results of the checks.
     #[default]
     Moderate,
-    /// The status alone.
+    /// Only the goal, the task's status and the planned actions.
     Shallow,
 }
 
-/// After which actions the regular reflection happens.
+/// Which tasks the regular review is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReflectAfter {
-    /// After any.
+    /// Every task.
     #[default]
     All,
-    /// After those that change something.
+    /// Tasks that changed files.
     Important,
 }
 
-/// How often a plan may be revised while it runs.
+/// How the plan may be revised while it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RevisionSettings {
-    /// Revisions of one plan, at most.
+    /// Revisions in one run, at most.
     #[schemars(range(min = 0, max = 100))]
     pub max_revisions: u32,
-    /// Whether a person must agree to a revision.
+    /// Whether a person must approve each revision.
     pub require_human_approval: bool,
-    /// Seconds to wait for that person; then it is a no.
+    /// Seconds a person has to approve a plan or a revision; no answer means no.
     #[schemars(range(min = 1, max = 2_592_000))]
     pub approval_timeout: u32,
 }
@@ -177,19 +177,20 @@ impl Default for RevisionSettings {
     }
 }
 
-/// Plans kept for goals that come again.
+/// Plans stored for later runs with the same or a similar goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CacheSettings {
-    /// Off: every goal is planned anew.
+    /// Whether plans are stored and reused. The same goal on the same files reuses its plan; a similar goal
+    /// gives it to the planner as a draft.
     pub enabled: bool,
-    /// Seconds a plan is kept.
+    /// Seconds after which a stored plan is too old to be used.
     #[schemars(range(min = 0, max = 31_536_000))]
     pub ttl: u32,
-    /// How alike two goals must be for one's plan to be the other's draft.
+    /// How similar two goals must be to share a draft: 1 means the same words, 0 means anything.
     #[schemars(range(min = 0, max = 1))]
     pub similarity: f64,
-    /// Plans kept, at most; the least recently used goes first.
+    /// Plans stored for one repository, at most; the least recently used is deleted first.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_entries: u32,
 }
@@ -198,94 +199,4 @@ impl Default for CacheSettings {
     fn default() -> Self {
         Self { enabled: true, ttl: 86_400, similarity: 0.92, max_entries: 500 }
     }
-}
-
-/// Limits while actions are carried out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ExecutionSettings {
-    /// Seconds for one action.
-    #[schemars(range(min = 1, max = 86_400))]
-    pub action_timeout: u32,
-    /// Seconds for all actions together.
-    #[schemars(range(min = 1, max = 2_592_000))]
-    pub total_timeout: u32,
-    /// Giving up before the end.
-    pub early_termination: EarlyTermination,
-}
-
-impl Default for ExecutionSettings {
-    fn default() -> Self {
-        Self { action_timeout: 60, total_timeout: 3600, early_termination: EarlyTermination::default() }
-    }
-}
-
-/// Giving up before the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct EarlyTermination {
-    /// Off: failures in a row do not stop the actions.
-    pub enabled: bool,
-    /// So many failed actions in a row stop them, and a person is told.
-    #[schemars(range(min = 1, max = 1000))]
-    pub max_consecutive_failures: u32,
-}
-
-impl Default for EarlyTermination {
-    fn default() -> Self {
-        Self { enabled: true, max_consecutive_failures: 3 }
-    }
-}
-
-/// Which tools may be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct SecuritySettings {
-    /// Globs of tools that may be used; empty for all that nothing else catches.
-    pub allowed_tools: Vec<String>,
-    /// Globs of tools that may never be used; wins over everything.
-    pub forbidden_tools: Vec<String>,
-    /// Globs of tools a person must agree to.
-    pub require_approval: Vec<ApprovalRule>,
-}
-
-impl Default for SecuritySettings {
-    fn default() -> Self {
-        let ask = |glob: &str| ApprovalRule::Tool(glob.into());
-        Self {
-            allowed_tools: Vec::new(),
-            forbidden_tools: Vec::new(),
-            require_approval: Vec::from(["*delete*", "*merge*", "*admin*", "*permission*"].map(ask)),
-        }
-    }
-}
-
-/// A glob of tools a person must agree to, or the same under a condition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum ApprovalRule {
-    /// Whenever the tool is used.
-    Tool(String),
-    /// Only when the condition holds, or cannot be known.
-    Conditional {
-        /// The glob of tools.
-        tool: String,
-        /// The condition.
-        when: ApprovalWhen,
-    },
-}
-
-/// The condition of an approval rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ApprovalWhen {
-    /// The kind of branch the tool would change.
-    pub branch: BranchKind,
-}
-
-/// The kind of branch a tool would change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BranchKind {
-    /// The repository's default branch.
-    Default,
 }

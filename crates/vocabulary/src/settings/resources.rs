@@ -1,4 +1,4 @@
-//! Settings of what a run uses and spends: budget, models, agent, sandbox, outside services.
+//! Settings of what a run uses: budget, models, agent, sandbox, user config service.
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -9,57 +9,60 @@ use serde::{Deserialize, Serialize};
 
 use crate::usage::{MicroUsd, Usage};
 
-/// What a run may spend. An absent limit is no limit.
+/// What one run may spend; null means no limit. Work that has begun is finished; then the run pauses, and
+/// `fixpoint resume --budget` continues it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BudgetSettings {
-    /// Calls of models.
+    /// Questions to models, at most. `fixpoint loop` asks none.
     #[schemars(range(min = 0, max = 10_000_000))]
     pub model_calls: Option<u64>,
-    /// Tokens of models, in and out together.
+    /// Tokens that models read and write, together. What agents use is not counted.
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub tokens: Option<u64>,
-    /// Money, in US dollars.
+    /// US dollars for models and agents together.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub usd: Option<f64>,
-    /// Time, in seconds.
+    /// Seconds of work. The time in which a run is paused is not counted.
     #[schemars(range(min = 0, max = 31_536_000))]
     pub wall_time: Option<u64>,
-    /// Attempts of agents.
+    /// Attempts by agents, in all tasks together.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub attempts: Option<u64>,
 }
 
-/// Which model plays which role.
+/// Which language models plan, judge and reflect, and how they are reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-unavailable-keys" = {
+    "worker": "set the model of the coding agent with `agent.model` instead"
+}))]
 pub struct ModelSettings {
-    /// The model that plans, or `auto`.
+    /// The model that makes plans: `ENDPOINT/MODEL` such as `openai/gpt-5`, an installed agent such as
+    /// `agent:claude`, or `auto` for the first one found.
     pub planner: String,
-    /// The model that judges, or `auto`.
+    /// The model that judges plans and results; values as for `models.planner`.
     pub judge: String,
-    /// The model of the built-in agent, or `auto`.
-    pub worker: String,
-    /// The model that reflects, or `auto`.
+    /// The model that reviews finished tasks; values as for `models.planner`.
     pub reflector: String,
-    /// How often an answer that cannot be read is asked for again.
+    /// How many times a question is repeated if the answer is not valid.
     #[schemars(range(min = 0, max = 10))]
     pub max_format_retries: u32,
-    /// Tokens of one answer, at most.
+    /// Tokens that one answer may have, at most.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_output_tokens: u32,
-    /// Tokens of one prompt, at most.
+    /// Tokens that one prompt may have, at most; longer texts in it are shortened.
     #[schemars(range(min = 1000, max = 10_000_000))]
     pub max_prompt_tokens: u32,
-    /// Seconds for one answer, repetitions after failures included.
+    /// Seconds for one answer, including retries.
     #[schemars(range(min = 1, max = 86_400))]
     pub timeout: u32,
-    /// Requests for one answer, at most, when an endpoint fails or is busy.
+    /// Requests for one answer, at most, if an endpoint fails or is busy.
     #[schemars(range(min = 1, max = 100))]
     pub max_requests: u32,
-    /// Prices by model name, where the built-in table is wrong or silent.
+    /// Prices by model name, such as `openai/gpt-5`, where the built-in price list is wrong or has none.
     pub prices: BTreeMap<String, Price>,
-    /// Endpoints by name, beside those that are known; a model of one is named `endpoint/model`.
+    /// Endpoints of your own by name. The models of an endpoint `office` are called `office/MODEL`.
     pub endpoints: BTreeMap<String, Endpoint>,
 }
 
@@ -68,7 +71,6 @@ impl Default for ModelSettings {
         Self {
             planner: "auto".to_string(),
             judge: "auto".to_string(),
-            worker: "auto".to_string(),
             reflector: "auto".to_string(),
             max_format_retries: 2,
             max_output_tokens: 8192,
@@ -81,30 +83,32 @@ impl Default for ModelSettings {
     }
 }
 
-/// An endpoint that serves models.
+/// A server that offers models.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Endpoint {
-    /// Its address up to and without the part that names the operation, such as `http://localhost:8080/v1`.
+    /// The address, without `/chat/completions` or `/messages` at its end. For example
+    /// `http://localhost:8080/v1`. Required.
     pub url: String,
-    /// How it is spoken to.
+    /// The protocol it speaks.
     pub protocol: Protocol,
-    /// The name of the environment variable that holds the key; without one, none is sent.
+    /// The name of the environment variable that holds the API key. Without it and `api_key_command`, no key
+    /// is sent.
     pub api_key_env: Option<String>,
-    /// A command that prints the key, where no variable holds it.
+    /// A command that prints the API key, used if that variable is not set. For example `pass show office`.
     pub api_key_command: Option<String>,
-    /// Whether answers are taken as they are written.
+    /// Whether answers are streamed; null means yes.
     pub stream: Option<bool>,
 }
 
-/// How an endpoint is spoken to.
+/// The protocol an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// OpenAI's chat completions, which most servers offer.
+    /// OpenAI's chat completions, which most servers support.
     #[default]
     Openai,
-    /// Anthropic's messages.
+    /// Anthropic's messages API.
     Anthropic,
 }
 
@@ -112,25 +116,28 @@ pub enum Protocol {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Price {
-    /// Per million tokens read.
+    /// US dollars for a million input tokens.
     #[schemars(range(min = 0, max = 100_000))]
     pub input_per_million: f64,
-    /// Per million tokens read out of a cache; as other tokens read where absent.
+    /// US dollars for a million input tokens read from the prompt cache; null means the price of input
+    /// tokens.
     #[schemars(range(min = 0, max = 100_000))]
     pub cache_read_per_million: Option<f64>,
-    /// Per million tokens read and written into a cache; likewise.
+    /// US dollars for a million input tokens written to the prompt cache; null means the price of input
+    /// tokens.
     #[schemars(range(min = 0, max = 100_000))]
     pub cache_write_per_million: Option<f64>,
-    /// Per million tokens written.
+    /// US dollars for a million output tokens.
     #[schemars(range(min = 0, max = 100_000))]
     pub output_per_million: f64,
-    /// Per attempt of an external agent.
+    /// US dollars for one attempt by an agent, for the model that `agent.model` names. Used for the budget,
+    /// if the agent does not report its cost.
     #[schemars(range(min = 0, max = 100_000))]
     pub per_attempt: f64,
 }
 
 impl Price {
-    /// What a usage costs; an attempt of an agent is not part of it.
+    /// What the tokens cost, without `per_attempt`.
     #[expect(clippy::cast_precision_loss, reason = "a sum of money needs no more than 53 bits")]
     pub fn of(&self, usage: &Usage) -> MicroUsd {
         let cost = |tokens: u64, per_million: f64| tokens as f64 * per_million / 1e6;
@@ -145,21 +152,22 @@ impl Price {
     }
 }
 
-/// The coding agent that does the work.
+/// The coding agent that edits the code, where none is named after `--`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AgentSettings {
-    /// Which agent.
+    /// Which coding agent.
     pub kind: AgentKind,
-    /// The command line of an agent of kind `command` or `acp`; of the other kinds, the program where it is not on
-    /// the path, with arguments that are added to ours.
+    /// The program and its arguments, for example `["/opt/claude/bin/claude", "--verbose"]`. Required for the
+    /// kind `command`. For the other kinds: where the program is, if not on the `PATH`, and arguments to add.
     pub command: Vec<String>,
-    /// The model the agent is to use, where it can be told.
+    /// The model that Claude Code and Codex are told to use; null for their own default. Other agents take it
+    /// as an argument in `agent.command`.
     pub model: Option<String>,
-    /// Seconds for one attempt.
+    /// Seconds after which an attempt is stopped; what it left is checked all the same.
     #[schemars(range(min = 1, max = 604_800))]
     pub timeout: u32,
-    /// Seconds without any output until the agent counts as hanging.
+    /// Seconds without any output after which an attempt is stopped.
     #[schemars(range(min = 1, max = 604_800))]
     pub silence_timeout: u32,
 }
@@ -170,15 +178,17 @@ impl Default for AgentSettings {
     }
 }
 
-/// Which agent does the work.
+/// Which coding agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-unavailable-values" = {
+    "acp": "use `command` with `agent.command` instead",
+    "builtin": "install a coding agent such as Claude Code or Codex, or use `command` with `agent.command` instead"
+}))]
 pub enum AgentKind {
-    /// The first that is installed.
+    /// The kind that `agent.command` shows, else the first supported agent on the `PATH`.
     #[default]
     Auto,
-    /// Any agent that speaks the Agent Client Protocol.
-    Acp,
     /// Claude Code.
     Claude,
     /// Codex.
@@ -187,53 +197,48 @@ pub enum AgentKind {
     Opencode,
     /// Gemini CLI.
     Gemini,
-    /// Fixpoint's own.
-    Builtin,
-    /// Any command line.
+    /// Any program, as `agent.command` says. It gets the prompt as `{prompt}` or `{prompt_file}` in its
+    /// arguments, else on standard input.
     Command,
 }
 
-/// Whether agents are confined by the kernel.
+/// Whether agents must be confined by the operating system. This version cannot confine them: they run with
+/// your permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-unavailable-keys" = {
+    "mode": "write `sandbox: MODE` instead, such as `sandbox: off`",
+    "read": "remove it: agents are not confined",
+    "write": "remove it: agents are not confined",
+    "hide": "remove it: agents are not confined",
+    "network": "remove it: agents are not confined"
+}))]
 pub enum SandboxMode {
-    /// Where the kernel offers it.
+    /// Agents run unconfined, and `fixpoint doctor` warns about it.
     #[default]
     Auto,
-    /// Refuse to run without.
+    /// `fixpoint loop` and `fixpoint run` refuse to start.
     Required,
-    /// Never.
+    /// Agents run unconfined, without a warning.
     Off,
 }
 
-/// An MCP server, started as a command or reached by address.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct McpServer {
-    /// The program to start.
-    pub command: Option<String>,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Names of environment variables it is given, each with the variable it is read from.
-    pub env: BTreeMap<String, String>,
-    /// The address of a server that is already running.
-    pub url: Option<String>,
-}
-
-/// A service that answers with one person's settings.
+/// A web service that supplies the settings of the person a `fixpoint run` or `fixpoint plan` is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct UserConfigApi {
-    /// Off: nobody is asked.
+    /// Whether the service is asked, with `GET URL/config/PLATFORM/NAME`. `--for PLATFORM/NAME` says for
+    /// whom.
     pub enabled: bool,
-    /// The service's address.
+    /// The address of the service. Required if `enabled` is true.
     pub url: Option<String>,
-    /// The name of the environment variable that holds its key.
+    /// The name of the environment variable that holds the API key; null for none.
     pub api_key_env: Option<String>,
-    /// Seconds until it counts as unreachable.
+    /// Seconds to wait for the answer.
     #[schemars(range(min = 1, max = 600))]
     pub timeout: u32,
-    /// Whether a run without its answer is an error.
+    /// Whether a missing or invalid answer is an error. If false, it is a warning, and the other layers are
+    /// used.
     pub required: bool,
 }
 

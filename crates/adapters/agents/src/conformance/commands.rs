@@ -1,4 +1,4 @@
-//! What is promised about command lines: the prompt arrives, and what a person said is kept.
+//! Rules about command lines: the prompt arrives, and the person's arguments are kept.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -7,17 +7,13 @@ use fixpoint_ports::{Program, Stdin};
 use fixpoint_vocabulary::usage::Usage;
 
 use super::{Violation, ensure};
-use crate::agent::{
-    Agent, CommandLine, Continuation, Permissions, SessionReach, StdinUse, Turn, TurnLimits, User,
-};
+use crate::agent::{Agent, CommandLine, SessionUse, StdinUse, Turn};
 use crate::progress::Session;
 
-/// What a kind of agent can be told.
+/// Whether a kind supports sessions and a choice of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Abilities {
-    /// Which session to continue, and which model to use.
+pub(crate) enum Abilities {
     SessionsAndModels,
-    /// Neither.
     None,
 }
 
@@ -25,69 +21,62 @@ const PROMPT: &str = "Do $(this); `that` \"and\" 'more' & more\n{prompt_file}";
 const PROMPT_FILE: &str = "/prompts/a file.md";
 const MODEL: &str = "model-of-the-test";
 const SESSION: &str = "0f8a3c52-session";
-/// What the kernel takes for one argument, its end included.
-const LONGEST_ARGUMENT: usize = 128 << 10;
+/// The longest argument the kernel accepts, with its terminator.
+const MAX_ARGUMENT: usize = 128 << 10;
 
-pub(super) fn uphold(agent: &dyn Agent, abilities: Abilities) -> Result<(), Violation> {
+pub(super) fn check(agent: &dyn Agent, abilities: Abilities) -> Result<(), Violation> {
     let long = "long ".repeat(100_000);
-    let extras: [&[&str]; 4] = [
+    let arguments: [&[&str]; 4] = [
         &[],
         &["--option-of-a-person", "two words; $(x)", "--other={prompt_file}"],
         &["{prompt}"],
         &["--with={prompt}", "{prompt_file}"],
     ];
     let session = Session { id: SESSION.to_string(), used: Usage::default() };
-    let has_sessions = agent.session_reach() != SessionReach::Nowhere;
-    let kept = has_sessions == (abilities == Abilities::SessionsAndModels);
-    ensure(kept.then_some(()), "a kind with sessions says where", agent.name(), || format!("{abilities:?}"))?;
-    for extra in extras {
-        let extra: Vec<String> = extra.iter().map(ToString::to_string).collect();
+    for arguments in arguments {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         for prompt in [PROMPT, &long] {
             for session in [None, Some(&session)] {
-                for permissions in [Permissions::Workspace, Permissions::Anything] {
-                    let turn = Turn {
-                        program: "/opt/agent",
-                        extra: &extra,
-                        prompt,
-                        prompt_file: Path::new(PROMPT_FILE),
-                        session,
-                        model: Some(MODEL),
-                        limits: TurnLimits { turns: Some(3), cost: None },
-                        permissions,
-                        may_run: &[],
-                        user: User::Root,
-                    };
-                    one_turn(agent, abilities, &turn)?;
-                }
+                let turn = Turn {
+                    program: "/opt/agent",
+                    arguments: &arguments,
+                    prompt,
+                    prompt_file: Path::new(PROMPT_FILE),
+                    session,
+                    model: Some(MODEL),
+                    max_cost: None,
+                    allowed_commands: &[],
+                };
+                check_turn(agent, abilities, &turn)?;
             }
         }
     }
     Ok(())
 }
 
-fn one_turn(agent: &dyn Agent, abilities: Abilities, turn: &Turn<'_>) -> Result<(), Violation> {
+fn check_turn(agent: &dyn Agent, abilities: Abilities, turn: &Turn<'_>) -> Result<(), Violation> {
     let line = agent.command(turn);
-    let told = format!("{:?}, prompt of {} bytes", turn.extra, turn.prompt.len());
-    let check = |kept: bool, promise| {
+    let sample = format!("{:?}, prompt of {} bytes", turn.arguments, turn.prompt.len());
+    let check = |holds: bool, rule| {
         let arguments: Vec<String> = line.arguments.iter().map(|argument| shown(argument)).collect();
-        ensure(kept.then_some(()), promise, &told, || format!("{arguments:?}, {:?}", line.stdin))
+        ensure(holds.then_some(()), rule, &sample, || format!("{arguments:?}, {:?}", line.stdin))
     };
     check(prompt_arrives(&line, turn), "the prompt arrives, in one way")?;
-    let is_short = |argument: &OsString| argument.len() < LONGEST_ARGUMENT;
-    check(line.arguments.iter().all(is_short), "no argument is longer than the kernel takes")?;
-    check(keeps(&line, turn), "what a person gave is kept, each as one argument")?;
+    let is_short = |argument: &OsString| argument.len() < MAX_ARGUMENT;
+    check(line.arguments.iter().all(is_short), "no argument is longer than the kernel accepts")?;
+    check(keeps(&line, turn), "the person's arguments are kept, each as one argument")?;
     let direct = Program::Direct { program: turn.program.into(), arguments: line.arguments.clone() };
     check(line.program() == direct, "the program is run directly")?;
     let has = |word: &str| line.arguments.iter().any(|argument| argument == word);
-    let continuation = match (abilities, turn.session) {
-        (Abilities::SessionsAndModels, Some(_)) => Continuation::Continued,
+    let session_use = match (abilities, turn.session) {
+        (Abilities::SessionsAndModels, Some(_)) => SessionUse::Resumed,
         (Abilities::SessionsAndModels | Abilities::None, None) | (Abilities::None, Some(_)) => {
-            Continuation::Anew
+            SessionUse::New
         }
     };
-    check(line.continuation == continuation, "a session is continued where it can be")?;
-    let names_it = has(SESSION) == (continuation == Continuation::Continued);
-    check(names_it, "a session is named where it is continued, and nowhere else")?;
+    check(line.session_use == session_use, "a session is resumed where it can be")?;
+    let names_it = has(SESSION) == (session_use == SessionUse::Resumed);
+    check(names_it, "a session is named where it is resumed, and nowhere else")?;
     match abilities {
         Abilities::SessionsAndModels => check(has(MODEL), "the model is passed on"),
         Abilities::None => Ok(()),
@@ -96,7 +85,7 @@ fn one_turn(agent: &dyn Agent, abilities: Abilities, turn: &Turn<'_>) -> Result<
 
 fn prompt_arrives(line: &CommandLine, turn: &Turn<'_>) -> bool {
     let has = |text: &str| line.arguments.iter().any(|argument| shown(argument).contains(text));
-    let is_named = turn.extra.iter().any(|argument| argument.contains("{prompt"));
+    let is_named = turn.arguments.iter().any(|argument| argument.contains("{prompt"));
     match line.stdin {
         StdinUse::Prompt => {
             let bytes = Stdin::Bytes(turn.prompt.as_bytes().to_vec());
@@ -110,7 +99,7 @@ fn prompt_arrives(line: &CommandLine, turn: &Turn<'_>) -> bool {
 
 fn keeps(line: &CommandLine, turn: &Turn<'_>) -> bool {
     let mut rest = line.arguments.iter();
-    let plain = turn.extra.iter().filter(|argument| !argument.contains("{prompt"));
+    let plain = turn.arguments.iter().filter(|argument| !argument.contains("{prompt"));
     let mut kept = plain.map(|argument| rest.any(|given| given == OsStr::new(argument)));
     kept.all(|kept| kept)
 }

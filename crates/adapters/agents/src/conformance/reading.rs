@@ -1,15 +1,15 @@
-//! What is promised about reading: any pieces, any cut, any noise.
+//! Rules about reading: chunks of any size, truncated output, noise between the lines.
 
 use serde_json::Value;
 
 use super::{Sample, Violation, ensure};
-use crate::agent::{Agent, Permissions, Turn, TurnLimits, User};
+use crate::agent::{Agent, Turn};
 use crate::progress::Progress;
-use crate::shortening::LONGEST_TEXT;
-use crate::stream::{LONGEST_LINE, Stream};
+use crate::sanitize::MAX_TEXT;
+use crate::stream::{MAX_LINE, OutputStream};
 use crate::transcript::Transcript;
 
-/// Lines that no agent means.
+/// Lines that are not events.
 const NOISE: [&[u8]; 9] = [
     b"{\"type\":\"of.tomorrow\",\"news\":[1,{}]}",
     b"{\"type\":\"of_tomorrow\"}",
@@ -22,50 +22,48 @@ const NOISE: [&[u8]; 9] = [
     b"warning: something \xf0\x9f",
 ];
 
-/// Cuts at which the stream is also ended lie this far apart, beside those around the ends of lines.
-const CUTS_APART: usize = 197;
+/// The output is truncated at every line break, and every so many bytes.
+const CUT_EVERY: usize = 197;
 
-/// Parts of one line that are replaced by something else.
+/// How many parts of one line are replaced.
 const PARTS_REPLACED: usize = 60;
 
-pub(super) fn uphold(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
+pub(super) fn check(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
     let whole = read(agent, sample, [sample.bytes.as_slice()]);
     texts_are_bounded(sample, &whole)?;
     usage_only_grows(sample, &whole)?;
-    pieces_make_no_difference(agent, sample, &whole)?;
-    a_cut_stream_is_a_beginning(agent, sample, &whole)?;
-    noise_takes_nothing_away(agent, sample, &whole)?;
-    any_shape_is_survived(agent, sample)
+    chunks_make_no_difference(agent, sample, &whole)?;
+    truncated_output_is_a_prefix(agent, sample, &whole)?;
+    noise_loses_nothing(agent, sample, &whole)?;
+    any_form_is_survived(agent, sample)
 }
 
-/// What depends little on what else is in the stream, so that one stream is enough.
-pub(super) fn uphold_once(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
+/// Rules that do not depend on the rest of the output, so that one sample is enough.
+pub(super) fn check_once(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
     noise_is_passed_on(agent, sample)?;
-    a_line_without_end_is_survived(agent, sample)
+    an_endless_line_is_survived(agent, sample)
 }
 
-type Seen = (Vec<Progress>, Transcript);
+type ReadOutput = (Vec<Progress>, Transcript);
 
-fn stream(agent: &dyn Agent, sample: &Sample) -> Stream {
+fn stream(agent: &dyn Agent, sample: &Sample) -> OutputStream {
     let turn = Turn {
         program: agent.name(),
-        extra: &[],
+        arguments: &[],
         prompt: "",
         prompt_file: std::path::Path::new(""),
         session: sample.session.as_ref(),
         model: None,
-        limits: TurnLimits::default(),
-        permissions: Permissions::default(),
-        may_run: &[],
-        user: User::default(),
+        max_cost: None,
+        allowed_commands: &[],
     };
-    Stream::new(agent.reader(&turn))
+    OutputStream::new(agent.reader(&turn))
 }
 
-fn read<'a>(agent: &dyn Agent, sample: &Sample, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
+fn read<'a>(agent: &dyn Agent, sample: &Sample, chunks: impl IntoIterator<Item = &'a [u8]>) -> ReadOutput {
     let mut stream = stream(agent, sample);
-    let mut progress: Vec<Progress> = pieces.into_iter().flat_map(|piece| stream.push(piece)).collect();
-    let (last, transcript) = stream.end();
+    let mut progress: Vec<Progress> = chunks.into_iter().flat_map(|chunk| stream.push(chunk)).collect();
+    let (last, transcript) = stream.finish();
     progress.extend(last);
     (progress, transcript)
 }
@@ -86,16 +84,16 @@ fn texts(progress: &Progress) -> Vec<&str> {
     }
 }
 
-fn texts_are_bounded(sample: &Sample, (progress, _): &Seen) -> Result<(), Violation> {
-    let steers = |text: &str| text.chars().any(|letter| letter.is_control() && !"\n\t".contains(letter));
+fn texts_are_bounded(sample: &Sample, (progress, _): &ReadOutput) -> Result<(), Violation> {
+    let has_control = |text: &str| text.chars().any(|letter| letter.is_control() && !"\n\t".contains(letter));
     let bad =
-        progress.iter().find(|one| texts(one).iter().any(|text| text.len() > LONGEST_TEXT || steers(text)));
-    let promise = "texts are bounded and steer no terminal";
-    ensure(bad.is_none().then_some(()), promise, &sample.name, || format!("{bad:?}"))
+        progress.iter().find(|one| texts(one).iter().any(|text| text.len() > MAX_TEXT || has_control(text)));
+    let rule = "texts are short and contain no control characters";
+    ensure(bad.is_none().then_some(()), rule, &sample.name, || format!("{bad:?}"))
 }
 
-fn usage_only_grows(sample: &Sample, (progress, transcript): &Seen) -> Result<(), Violation> {
-    let told: Vec<_> = progress
+fn usage_only_grows(sample: &Sample, (progress, transcript): &ReadOutput) -> Result<(), Violation> {
+    let reported: Vec<_> = progress
         .iter()
         .filter_map(|one| if let Progress::Usage(usage) = one { Some(*usage) } else { None })
         .collect();
@@ -103,48 +101,56 @@ fn usage_only_grows(sample: &Sample, (progress, transcript): &Seen) -> Result<()
         let tokens = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
         [tokens.to_vec(), vec![usage.output_tokens, usage.calls]].concat()
     };
-    let grows = told.iter().zip(told.iter().skip(1)).all(|(before, after)| {
+    let grows = reported.iter().zip(reported.iter().skip(1)).all(|(before, after)| {
         numbers(before).iter().zip(numbers(after)).all(|(before, after)| *before <= after)
     });
-    let promise = "each usage is all of it so far, and the last is the transcript's";
-    let kept = grows && told.last().copied() == transcript.usage;
-    ensure(kept.then_some(()), promise, &sample.name, || format!("{told:?}, {:?}", transcript.usage))
+    let rule = "each usage is the total so far, and the last is the transcript's";
+    let holds = grows && reported.last().copied() == transcript.usage;
+    ensure(holds.then_some(()), rule, &sample.name, || format!("{reported:?}, {:?}", transcript.usage))
 }
 
-fn pieces_make_no_difference(agent: &dyn Agent, sample: &Sample, whole: &Seen) -> Result<(), Violation> {
+fn chunks_make_no_difference(
+    agent: &dyn Agent,
+    sample: &Sample,
+    whole: &ReadOutput,
+) -> Result<(), Violation> {
     for size in [1, 2, 3, 7, 64, 4096] {
         let seen = read(agent, sample, sample.bytes.chunks(size));
-        let found = || format!("in pieces of {size}: {seen:?}, as a whole: {whole:?}");
-        ensure((seen == *whole).then_some(()), "pieces make no difference", &sample.name, found)?;
+        let found = || format!("in chunks of {size}: {seen:?}, as a whole: {whole:?}");
+        ensure((seen == *whole).then_some(()), "chunks make no difference", &sample.name, found)?;
     }
     Ok(())
 }
 
-fn a_cut_stream_is_a_beginning(agent: &dyn Agent, sample: &Sample, whole: &Seen) -> Result<(), Violation> {
+fn truncated_output_is_a_prefix(
+    agent: &dyn Agent,
+    sample: &Sample,
+    whole: &ReadOutput,
+) -> Result<(), Violation> {
     let is_end =
         |at: usize| sample.bytes.get(at.saturating_sub(1)..=at).is_some_and(|two| two.contains(&b'\n'));
-    let cuts = (0..sample.bytes.len()).filter(|at| at % CUTS_APART == 0 || is_end(*at));
+    let cuts = (0..sample.bytes.len()).filter(|at| at % CUT_EVERY == 0 || is_end(*at));
     for cut in cuts {
-        let beginning = sample.bytes.get(..cut).unwrap_or_default();
+        let start = sample.bytes.get(..cut).unwrap_or_default();
         let mut stream = stream(agent, sample);
-        let progress = stream.push(beginning);
-        let is_beginning = whole.0.starts_with(&progress);
-        let promise = "a stream that was cut is a beginning of the whole";
-        ensure(is_beginning.then_some(()), promise, &sample.name, || format!("at {cut}: {progress:?}"))?;
+        let progress = stream.push(start);
+        let is_prefix = whole.0.starts_with(&progress);
+        let rule = "truncated output is read as a prefix of the whole";
+        ensure(is_prefix.then_some(()), rule, &sample.name, || format!("at {cut}: {progress:?}"))?;
         let session = progress
             .iter()
             .rev()
             .find_map(|one| if let Progress::Session(id) = one { Some(id.clone()) } else { None });
-        let (_, transcript) = stream.end();
+        let (_, transcript) = stream.finish();
         let kept = transcript.session.map(|session| session.id);
-        let promise = "a session that was seen is kept, however the stream ends";
+        let rule = "a session that was read is kept, however the output ends";
         let holds = session.is_none() || session == kept;
-        ensure(holds.then_some(()), promise, &sample.name, || format!("at {cut}: {session:?}, {kept:?}"))?;
+        ensure(holds.then_some(()), rule, &sample.name, || format!("at {cut}: {session:?}, {kept:?}"))?;
     }
     Ok(())
 }
 
-fn noise_takes_nothing_away(agent: &dyn Agent, sample: &Sample, whole: &Seen) -> Result<(), Violation> {
+fn noise_loses_nothing(agent: &dyn Agent, sample: &Sample, whole: &ReadOutput) -> Result<(), Violation> {
     let mut noisy = Vec::new();
     for (line, noise) in sample.bytes.split_inclusive(|byte| *byte == b'\n').zip(NOISE.iter().cycle()) {
         noisy.extend_from_slice(noise);
@@ -154,26 +160,25 @@ fn noise_takes_nothing_away(agent: &dyn Agent, sample: &Sample, whole: &Seen) ->
     let (progress, transcript) = read(agent, sample, [noisy.as_slice()]);
     let mut rest = progress.iter();
     let missing = whole.0.iter().find(|one| !rest.any(|other| other == *one));
-    let promise = "lines nobody means take nothing away";
-    ensure(missing.is_none().then_some(()), promise, &sample.name, || format!("{missing:?}"))?;
+    let rule = "lines that are not events lose nothing";
+    ensure(missing.is_none().then_some(()), rule, &sample.name, || format!("{missing:?}"))?;
     let kept = (&transcript.session, transcript.usage, transcript.tool_calls, &transcript.errors);
     let expected = (&whole.1.session, whole.1.usage, whole.1.tool_calls, &whole.1.errors);
-    ensure((kept == expected).then_some(()), promise, &sample.name, || format!("{kept:?}"))
+    ensure((kept == expected).then_some(()), rule, &sample.name, || format!("{kept:?}"))
 }
 
 fn noise_is_passed_on(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
     for noise in NOISE {
         let (progress, _) = read(agent, sample, [noise, b"\n".as_slice()]);
-        let promise = "a line that is not understood is passed on";
+        let rule = "an unknown line is passed on";
         let found = || format!("{}: {progress:?}", String::from_utf8_lossy(noise));
-        ensure((progress.len() == 1).then_some(()), promise, &sample.name, found)?;
+        ensure((progress.len() == 1).then_some(()), rule, &sample.name, found)?;
     }
     Ok(())
 }
 
-/// Every part of every event replaced by something of another kind. What it says then is anybody's guess; that it
-/// says it within its bounds is not.
-fn any_shape_is_survived(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
+/// Replaces every part of every event by a value of another type. The result does not matter, but its limits hold.
+fn any_form_is_survived(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
     let others = [Value::Null, Value::from(-7), Value::from("\u{1b}[2J"), Value::from(vec![1.5])];
     for line in sample.bytes.split(|byte| *byte == b'\n') {
         let Ok(event) = serde_json::from_slice::<Value>(line) else { continue };
@@ -192,7 +197,7 @@ fn any_shape_is_survived(agent: &dyn Agent, sample: &Sample) -> Result<(), Viola
     Ok(())
 }
 
-/// Where the parts of a document are.
+/// The pointers of all parts of a document.
 fn parts(value: &Value) -> Vec<String> {
     let below = |name: String, part: &Value| {
         let inner = parts(part).into_iter().map(|path| format!("/{name}{path}")).collect::<Vec<_>>();
@@ -207,12 +212,12 @@ fn parts(value: &Value) -> Vec<String> {
     }
 }
 
-fn a_line_without_end_is_survived(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
-    let long = [b"{\"type\":\"".as_slice(), &vec![b'x'; LONGEST_LINE + 10]].concat();
+fn an_endless_line_is_survived(agent: &dyn Agent, sample: &Sample) -> Result<(), Violation> {
+    let long = [b"{\"type\":\"".as_slice(), &vec![b'x'; MAX_LINE + 10]].concat();
     let seen = read(agent, sample, long.chunks(1 << 16).chain([b"\n".as_slice(), &sample.bytes]));
     texts_are_bounded(sample, &seen)?;
     let alone = read(agent, sample, [sample.bytes.as_slice()]);
     let rest = seen.0.get(1..).unwrap_or_default();
-    let promise = "what follows a line that was cut is whole";
-    ensure((rest == alone.0).then_some(()), promise, &sample.name, || format!("{rest:?}"))
+    let rule = "what follows a truncated line is complete";
+    ensure((rest == alone.0).then_some(()), rule, &sample.name, || format!("{rest:?}"))
 }

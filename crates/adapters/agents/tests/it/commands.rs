@@ -1,37 +1,33 @@
-//! Command lines, word for word: what a person types after `--`, and what is run.
+//! Exact command lines: what a person types after `--`, and what is run.
 
 use std::path::Path;
 
-use fixpoint_agents::{
-    CommandLine, Continuation, Permissions, Session, StdinUse, Turn, TurnLimits, User, of_program,
-};
+use fixpoint_agents::{CommandLine, Session, SessionUse, StdinUse, Turn, agent_for_program};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 
 fn owned(words: &str) -> Vec<String> {
     words.split_whitespace().map(ToString::to_string).collect()
 }
 
-/// A turn about which nothing is said.
+/// A turn without options.
 fn plain() -> Turn<'static> {
     Turn {
         program: "",
-        extra: &[],
+        arguments: &[],
         prompt: "the task",
         prompt_file: Path::new("/p.md"),
         session: None,
         model: None,
-        limits: TurnLimits::default(),
-        permissions: Permissions::default(),
-        may_run: &[],
-        user: User::default(),
+        max_cost: None,
+        allowed_commands: &[],
     }
 }
 
 /// What is run for what a person typed.
 fn command(typed: &str, turn: Turn<'_>) -> CommandLine {
     let words = owned(typed);
-    let turn = Turn { program: &words[0], extra: &words[1..], ..turn };
-    of_program(turn.program).command(&turn)
+    let turn = Turn { program: &words[0], arguments: &words[1..], ..turn };
+    agent_for_program(turn.program).command(&turn)
 }
 
 fn line(command: &CommandLine) -> String {
@@ -40,7 +36,7 @@ fn line(command: &CommandLine) -> String {
 }
 
 #[test]
-fn what_a_person_types_is_completed_or_respected() {
+fn a_command_line_is_completed_or_left_unchanged() {
     let claude = "claude -p --output-format stream-json --verbose --permission-mode acceptEdits";
     let codex = "exec --json --skip-git-repo-check --sandbox workspace-write";
     for (typed, expected, stdin) in [
@@ -80,67 +76,49 @@ fn what_a_person_types_is_completed_or_respected() {
     ] {
         let command = command(typed, plain());
         assert_eq!((line(&command), command.stdin), (expected, stdin), "{typed}");
-        assert_eq!(command.environment, [], "{typed}");
     }
 }
 
 #[test]
-fn a_session_is_continued_with_everything_said_again() {
+fn a_session_is_resumed_with_all_options() {
     let session = Session { id: "s-1".to_string(), used: Usage::default() };
-    for (typed, expected, continuation) in [
+    for (typed, expected, session_use) in [
         (
             "claude",
             "claude -p --output-format stream-json --verbose --permission-mode acceptEdits --model m --resume s-1",
-            Continuation::Continued,
+            SessionUse::Resumed,
         ),
         (
             "claude --no-session-persistence --model x",
             "claude -p --output-format stream-json --verbose --permission-mode acceptEdits \
              --no-session-persistence --model x",
-            Continuation::Anew,
+            SessionUse::New,
         ),
         (
             "codex",
             "codex exec --json --skip-git-repo-check --sandbox workspace-write -m m resume s-1 -",
-            Continuation::Continued,
+            SessionUse::Resumed,
         ),
         (
             "codex --model=x",
             "codex --model=x exec --json --skip-git-repo-check --sandbox workspace-write resume s-1 -",
-            Continuation::Continued,
+            SessionUse::Resumed,
         ),
-        ("codex exec --json", "codex exec --json", Continuation::Anew),
-        ("agent.sh", "agent.sh", Continuation::Anew),
+        ("codex exec --json", "codex exec --json", SessionUse::New),
+        ("agent.sh", "agent.sh", SessionUse::New),
     ] {
         let command = command(typed, Turn { session: Some(&session), model: Some("m"), ..plain() });
-        assert_eq!((line(&command).as_str(), command.continuation), (expected, continuation), "{typed}");
+        assert_eq!((line(&command).as_str(), command.session_use), (expected, session_use), "{typed}");
     }
 }
 
 #[test]
-fn limits_and_permissions_are_passed_on() {
-    let may_run = vec!["cargo test".to_string(), "(odd)".to_string(), "make".to_string()];
-    let limited = command(
-        "claude",
-        Turn {
-            limits: TurnLimits { turns: Some(9), cost: Some(MicroUsd(1_500_000)) },
-            may_run: &may_run,
-            ..plain()
-        },
-    );
+fn the_cost_limit_and_the_checks_are_passed_on() {
+    let checks = vec!["cargo test".to_string(), "(odd)".to_string(), "make".to_string()];
+    let turn = Turn { max_cost: Some(MicroUsd(1_500_000)), allowed_commands: &checks, ..plain() };
     let expected = "claude -p --output-format stream-json --verbose --permission-mode acceptEdits \
-                    --allowedTools=Bash(cargo test:*),Bash(make:*) --max-turns 9 --max-budget-usd 1.500000";
-    assert_eq!(line(&limited), expected);
-
-    let trusted = |typed, user| command(typed, Turn { permissions: Permissions::Anything, user, ..plain() });
-    let claude = trusted("claude", User::Root);
-    let expected = "claude -p --output-format stream-json --verbose --dangerously-skip-permissions";
-    assert_eq!(line(&claude), expected);
-    assert_eq!(claude.environment, [("IS_SANDBOX".into(), "1".into())]);
-    assert_eq!(trusted("claude", User::Ordinary).environment, []);
-    // What confines it is then a person's affair.
-    assert_eq!(trusted("claude --permission-mode plan", User::Root).environment, []);
-    let codex = trusted("codex", User::Root);
-    assert_eq!(line(&codex), "codex exec --json --skip-git-repo-check --sandbox danger-full-access -");
-    assert_eq!(codex.environment, []);
+                    --allowedTools=Bash(cargo test:*),Bash(make:*) --max-budget-usd 1.500000";
+    assert_eq!(line(&command("claude", turn)), expected);
+    let codex = "codex exec --json --skip-git-repo-check --sandbox workspace-write -";
+    assert_eq!(line(&command("codex", turn)), codex);
 }

@@ -1,4 +1,4 @@
-//! The kinds of agents as a caller sees them: command lines, and recordings of the real programs.
+//! Command lines of each kind of agent, and recorded output of the real programs.
 
 #[cfg(test)]
 mod commands;

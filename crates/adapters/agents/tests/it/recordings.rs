@@ -1,10 +1,10 @@
-//! Every recording below `fixtures` says what is expected of it. `FIXPOINT_RECORD=1` writes that down anew, to be
-//! read before it is kept.
+//! Every recording in `fixtures` is read as its `.expected.json` says. `FIXPOINT_RECORD=1` writes these files again; review
+//! them before committing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fixpoint_agents::{Permissions, Progress, Session, Stream, Transcript, Turn, TurnLimits, User, named};
+use fixpoint_agents::{OutputStream, Progress, Session, Transcript, Turn, agent_named};
 use fixpoint_ports::ToolOutcome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -62,83 +62,81 @@ fn transcript(transcript: &Transcript) -> Value {
         "session": session.map(|session| json!({"id": session.id, "used": session.used})),
         "model": transcript.model,
         "usage": transcript.usage,
-        "last_words": transcript.last_words,
-        "said": transcript.said.as_ref().map(fixpoint_agents::Said::text),
+        "last_message": transcript.last_message,
+        "agent_text": transcript.agent_text.as_ref().map(fixpoint_agents::AgentText::text),
         "errors": transcript.errors,
         "tool_calls": transcript.tool_calls,
         "failed_tool_calls": transcript.failed_tool_calls,
-        "lines": transcript.lines,
-        "last_line": transcript.last_line,
-        "outcome": transcript.outcome.map(fixpoint_agents::Outcome::name),
+        "unknown_lines": transcript.unknown_lines,
+        "last_unknown_line": transcript.last_unknown_line,
+        "outcome": transcript.outcome.map(fixpoint_agents::TurnOutcome::name),
     })
 }
 
 fn session(expected: &Value) -> Option<Session> {
-    let session = expected.get("continues")?;
+    let session = expected.get("resumes")?;
     let used = serde_json::from_value(session["used"].clone()).unwrap();
     Some(Session { id: session["id"].as_str().unwrap().to_string(), used })
 }
 
-/// What a recording says, with the session it continues.
+/// What is read from a recording, and the session it resumes.
 fn read(agent: &str, file: &Path, session: Option<&Session>) -> Value {
-    let agent = named(agent).unwrap();
-    // The single result of `json` is asked for by a person.
-    let extra: Vec<String> = match file.file_stem().and_then(|stem| stem.to_str()) {
+    let agent = agent_named(agent).unwrap();
+    // This recording was made with `--output-format json`.
+    let arguments: Vec<String> = match file.file_stem().and_then(|stem| stem.to_str()) {
         Some("json-result") => vec!["--output-format=json".to_string()],
         _ => vec![],
     };
     let turn = Turn {
         program: agent.name(),
-        extra: &extra,
+        arguments: &arguments,
         prompt: "",
         prompt_file: Path::new("/p.md"),
         session,
         model: None,
-        limits: TurnLimits::default(),
-        permissions: Permissions::default(),
-        may_run: &[],
-        user: User::default(),
+        max_cost: None,
+        allowed_commands: &[],
     };
-    let mut stream = Stream::new(agent.reader(&turn));
+    let mut stream = OutputStream::new(agent.reader(&turn));
     let mut seen = stream.push(&fs::read(file).unwrap());
-    let (last, kept) = stream.end();
+    let (last, transcript_read) = stream.finish();
     seen.extend(last);
-    let mut said = json!({
+    let mut read = json!({
         "progress": seen.iter().map(progress).collect::<Vec<_>>(),
-        "transcript": transcript(&kept),
+        "transcript": transcript(&transcript_read),
     });
     if let Some(session) = session {
-        said["continues"] = json!({"id": session.id, "used": session.used});
+        read["resumes"] = json!({"id": session.id, "used": session.used});
     }
-    said
+    read
 }
 
 #[test]
-fn every_recording_says_what_is_expected_of_it() {
+fn every_recording_is_read_as_expected() {
     let recordings = recordings();
     assert!(recordings.len() > 20);
     for (agent, file) in recordings {
         let expected_file = file.with_extension("expected.json");
         let expected: Value =
             fs::read_to_string(&expected_file).map_or(json!({}), |text| serde_json::from_str(&text).unwrap());
-        let said = read(&agent, &file, session(&expected).as_ref());
+        let found = read(&agent, &file, session(&expected).as_ref());
         if std::env::var_os("FIXPOINT_RECORD").is_some() {
-            fs::write(&expected_file, format!("{said:#}\n")).unwrap();
+            fs::write(&expected_file, format!("{found:#}\n")).unwrap();
         } else {
-            assert_eq!(said, expected, "{}", file.display());
+            assert_eq!(found, expected, "{}", file.display());
         }
     }
 }
 
-/// Catches adding up what an agent tells as a sum, and losing what a session used before it was continued.
+/// Catches adding up totals, and losing the usage of a session before it was resumed.
 #[test]
-fn runs_of_one_session_add_up_to_what_the_session_used() {
+fn the_runs_of_a_session_add_up_to_its_total() {
     for agent in ["claude/2.1.197", "codex/0.166.0"] {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(agent);
         let name = agent.split('/').next().unwrap();
         let first = read(name, &root.join("tool-call.jsonl"), None);
         let before = first["transcript"]["session"].clone();
-        let session = session(&json!({"continues": before}));
+        let session = session(&json!({"resumes": before}));
         let second = read(name, &root.join("resumed.jsonl"), session.as_ref());
         let tokens = |usage: &Value, kind: &str| usage[kind].as_u64().unwrap();
         for kind in ["input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"] {
@@ -154,21 +152,19 @@ fn runs_of_one_session_add_up_to_what_the_session_used() {
     }
 }
 
-/// All that is read out of these bytes, handed over in pieces of these sizes, over and over.
-fn in_pieces(agent: &str, bytes: &[u8], sizes: &[usize]) -> (Vec<Progress>, Transcript) {
+/// Everything read from these bytes, in chunks of these sizes.
+fn in_chunks(agent: &str, bytes: &[u8], sizes: &[usize]) -> (Vec<Progress>, Transcript) {
     let turn = Turn {
         program: agent,
-        extra: &[],
+        arguments: &[],
         prompt: "",
         prompt_file: Path::new("/p.md"),
         session: None,
         model: None,
-        limits: TurnLimits::default(),
-        permissions: Permissions::default(),
-        may_run: &[],
-        user: User::default(),
+        max_cost: None,
+        allowed_commands: &[],
     };
-    let mut stream = Stream::new(named(agent).unwrap().reader(&turn));
+    let mut stream = OutputStream::new(agent_named(agent).unwrap().reader(&turn));
     let mut seen = Vec::new();
     let mut rest = bytes;
     for size in sizes.iter().cycle() {
@@ -179,7 +175,7 @@ fn in_pieces(agent: &str, bytes: &[u8], sizes: &[usize]) -> (Vec<Progress>, Tran
         seen.extend(stream.push(piece));
         rest = after;
     }
-    let (last, transcript) = stream.end();
+    let (last, transcript) = stream.finish();
     seen.extend(last);
     (seen, transcript)
 }
@@ -187,9 +183,9 @@ fn in_pieces(agent: &str, bytes: &[u8], sizes: &[usize]) -> (Vec<Progress>, Tran
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Catches reading a piece instead of a line, and cutting a text in the middle of a letter.
+    /// Catches reading a chunk instead of a line, and cutting a text inside a character.
     #[test]
-    fn damaged_recordings_are_read_alike_in_any_pieces(
+    fn damaged_recordings_are_read_alike_in_any_chunks(
         which in any::<prop::sample::Index>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
         sizes in prop::collection::vec(1_usize..500, 1..20),
@@ -201,7 +197,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        let whole = in_pieces(agent, &bytes, &[bytes.len()]);
-        prop_assert_eq!(in_pieces(agent, &bytes, &sizes), whole);
+        let whole = in_chunks(agent, &bytes, &[bytes.len()]);
+        prop_assert_eq!(in_chunks(agent, &bytes, &sizes), whole);
     }
 }

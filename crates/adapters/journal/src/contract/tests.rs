@@ -39,9 +39,12 @@ impl Medium for FaultyDisk {
 struct Careless(std::sync::Arc<std::sync::Mutex<Vec<Vec<u8>>>>);
 
 impl Journal for Careless {
-    fn append(&mut self, _: Seq, record: &[u8]) -> Result<Seq, JournalError> {
+    fn append_all(&mut self, _: Seq, batch: &[&[u8]]) -> Result<Seq, JournalError> {
         let mut records = self.0.lock().unwrap();
-        records.push(record.to_vec());
+        if let Some(record) = batch.iter().find(|record| record.len() > 1 << 20) {
+            return Err(JournalError::TooLarge { bytes: record.len(), limit: 1 << 20 });
+        }
+        records.extend(batch.iter().map(|record| record.to_vec()));
         Ok(Seq(records.len() as u64))
     }
 }

@@ -116,6 +116,27 @@ fn power_lost_after_every_byte_loses_nothing_that_was_acknowledged() {
     }
 }
 
+/// Catches a batch of which later records are taken for acknowledged although an earlier one is torn, and a batch that is
+/// acknowledged before all of it is flushed.
+#[test]
+fn power_lost_inside_a_batch_leaves_a_beginning_of_it() {
+    let batch = payloads();
+    let records: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
+    let total = samples::disk().contents().len();
+    for residue in [Residue::Short, Residue::Zeros] {
+        for bytes in 0..=total {
+            let disk = FaultyDisk::new();
+            disk.lose_power_after(bytes, residue);
+            let written = MemoryJournal::begin(disk.clone())
+                .is_ok_and(|mut journal| journal.append_all(Seq(0), &records).is_ok());
+            disk.restart();
+            let there = payloads_of(&resume(&disk, OpenMode::Continue).unwrap());
+            assert_eq!(there, batch[..there.len()], "{bytes} {residue:?}");
+            assert!(!written || there.len() == batch.len(), "{bytes} {residue:?}");
+        }
+    }
+}
+
 #[test]
 fn power_lost_while_taking_over_is_one_more_torn_tail() {
     let whole = samples::disk().contents();

@@ -1,4 +1,4 @@
-//! Answers of both protocols, whole and in pieces cut anywhere.
+//! Answers of both protocols, complete and in pieces of any size.
 
 use fixpoint_ports::{Message, ModelReply, ModelRequest, StopReason, ToolCall, ToolOutcome};
 use fixpoint_vocabulary::settings::{ModelSettings, Price, Protocol};
@@ -6,7 +6,7 @@ use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::{Value, json};
 
 use crate::server::{Server, ok, stream};
-use crate::stage::{
+use crate::setup::{
     ask, completion, completion_stream, limits, message_stream, model, model_with, network, question,
     settings, text_block, weather,
 };
@@ -35,35 +35,39 @@ fn anthropic_usage() -> Usage {
     }
 }
 
-fn said(text: &str, usage: Usage, model: &str) -> ModelReply {
+fn reply_of(text: &str, usage: Usage, model: &str) -> ModelReply {
     ModelReply { text: text.into(), calls: vec![], stop: StopReason::Finished, usage, model: model.into() }
 }
 
 #[test]
-fn a_completion_is_read_whatever_the_pieces() {
+fn a_completion_is_read_in_pieces_of_any_size() {
     let words = ["Grüß", " dich, ", "世界", " 🦀"];
     for piece in [1, 2, 3, 7, 100, 100_000] {
-        let server = Server::playing(vec![stream(&completion_stream(&words), piece)]);
-        let (reply, heard) = ask(&*model(&server, Protocol::Openai), &question("Hello"));
-        assert_eq!(reply.unwrap(), said("Grüß dich, 世界 🦀", openai_usage(), "some-model-2026"), "{piece}");
-        assert_eq!(heard, "Grüß dich, 世界 🦀");
+        let server = Server::answering(vec![stream(&completion_stream(&words), piece)]);
+        let (reply, streamed) = ask(&*model(&server, Protocol::Openai), &question("Hello"));
+        assert_eq!(
+            reply.unwrap(),
+            reply_of("Grüß dich, 世界 🦀", openai_usage(), "some-model-2026"),
+            "{piece}"
+        );
+        assert_eq!(streamed, "Grüß dich, 世界 🦀");
     }
 }
 
 #[test]
-fn a_message_is_read_whatever_the_pieces() {
+fn a_message_is_read_in_pieces_of_any_size() {
     let text = message_stream(&[text_block(&["Grüß", " dich"])], "end_turn");
     for piece in [1, 5, 100_000] {
-        let server = Server::playing(vec![stream(&text, piece)]);
-        let (reply, heard) = ask(&*model(&server, Protocol::Anthropic), &question("Hello"));
-        assert_eq!(reply.unwrap(), said("Grüß dich", anthropic_usage(), "claude-test-1"), "{piece}");
-        assert_eq!(heard, "Grüß dich");
+        let server = Server::answering(vec![stream(&text, piece)]);
+        let (reply, streamed) = ask(&*model(&server, Protocol::Anthropic), &question("Hello"));
+        assert_eq!(reply.unwrap(), reply_of("Grüß dich", anthropic_usage(), "claude-test-1"), "{piece}");
+        assert_eq!(streamed, "Grüß dich");
     }
 }
 
 #[test]
-fn requests_of_chat_completions_have_their_form() {
-    let server = Server::playing(vec![stream(&completion_stream(&["ok"]), 100)]);
+fn chat_completion_requests_have_the_documented_form() {
+    let server = Server::answering(vec![stream(&completion_stream(&["ok"]), 100)]);
     let request = ModelRequest { tools: vec![weather()], messages: conversation(), ..question("") };
     ask(&*model(&server, Protocol::Openai), &request).0.unwrap();
     let request = &server.requests()[0];
@@ -106,8 +110,8 @@ fn conversation() -> Vec<Message> {
 }
 
 #[test]
-fn requests_of_messages_have_their_form_and_hints_for_the_cache() {
-    let server = Server::playing(vec![stream(&message_stream(&[text_block(&["ok"])], "end_turn"), 100)]);
+fn message_requests_have_the_documented_form_and_mark_what_to_cache() {
+    let server = Server::answering(vec![stream(&message_stream(&[text_block(&["ok"])], "end_turn"), 100)]);
     let model = model(&server, Protocol::Anthropic);
     let request = ModelRequest { tools: vec![weather()], messages: conversation(), ..question("") };
     ask(&*model, &request).0.unwrap();
@@ -133,14 +137,14 @@ fn requests_of_messages_have_their_form_and_hints_for_the_cache() {
             "tools": [{"name": "weather", "description": "The weather of a place.",
                 "input_schema": {"type": "object", "properties": {"place": {"type": "string"}}}}]})
     );
-    // A single question is not worth writing to the cache.
+    // A single question is not worth caching.
     let alone = json!([{"role": "user", "content": [{"type": "text", "text": "Alone"}]}]);
     assert_eq!(server.bodies()[1]["messages"], alone);
     assert_eq!(server.bodies()[1]["system"], system);
 }
 
 #[test]
-fn calls_of_tools_come_in_fragments() {
+fn tool_calls_come_in_fragments() {
     let delta = |calls: Value, finish: Value| {
         let event = json!({"model": "m", "choices": [{"index": 0, "delta": {"tool_calls": calls}, "finish_reason": finish}]});
         format!("data: {event}\n\n")
@@ -159,7 +163,7 @@ fn calls_of_tools_come_in_fragments() {
         delta(json!([{"index": 2, "id": "c", "function": {"name": "now"}}]), json!("tool_calls")),
         "data: [DONE]\n\n".to_string(),
     ];
-    let server = Server::playing(vec![stream(&text.concat(), 11)]);
+    let server = Server::answering(vec![stream(&text.concat(), 11)]);
     let reply = ask(&*model(&server, Protocol::Openai), &question("Hello")).0.unwrap();
     let call =
         |id: &str, name: &str, arguments: Value| ToolCall { id: id.into(), name: name.into(), arguments };
@@ -169,13 +173,13 @@ fn calls_of_tools_come_in_fragments() {
         call("c", "now", json!({})),
     ];
     assert_eq!((reply.calls, reply.stop, reply.text.as_str()), (expected, StopReason::ToolCalls, ""));
-    // This endpoint said nothing about tokens.
+    // This endpoint reported no tokens.
     assert_eq!(reply.usage.counted, Counted::Estimated);
     assert!(reply.usage.input_tokens > 5 && reply.usage.output_tokens > 5, "{:?}", reply.usage);
 }
 
 #[test]
-fn calls_of_tools_come_in_blocks() {
+fn tool_calls_come_in_blocks() {
     let fragment = |text: &str| json!({"type": "input_json_delta", "partial_json": text});
     let tool = |id: &str| json!({"type": "tool_use", "id": id, "name": "weather", "input": {}});
     let thought = json!({"type": "thinking_delta", "thinking": "Let me see."});
@@ -185,13 +189,13 @@ fn calls_of_tools_come_in_blocks() {
         (tool("a"), vec![fragment(""), fragment("{\"place\": \"Os"), fragment("lo\"}")]),
         (tool("b"), vec![]),
     ];
-    let server = Server::playing(vec![stream(&message_stream(&blocks, "tool_use"), 13)]);
-    let (reply, heard) = ask(&*model(&server, Protocol::Anthropic), &question("Hello"));
+    let server = Server::answering(vec![stream(&message_stream(&blocks, "tool_use"), 13)]);
+    let (reply, streamed) = ask(&*model(&server, Protocol::Anthropic), &question("Hello"));
     let reply = reply.unwrap();
     let call = |id: &str, arguments: Value| ToolCall { id: id.into(), name: "weather".into(), arguments };
     assert_eq!(reply.calls, vec![call("a", json!({"place": "Oslo"})), call("b", json!({}))]);
     assert_eq!(
-        (reply.stop, reply.text.as_str(), heard.as_str()),
+        (reply.stop, reply.text.as_str(), streamed.as_str()),
         (StopReason::ToolCalls, "I look.", "I look.")
     );
 }
@@ -203,12 +207,12 @@ fn unstreamed(server: &Server, protocol: Protocol) -> ModelSettings {
 }
 
 #[test]
-fn answers_that_come_as_a_whole_are_read() {
-    let server = Server::playing(vec![ok(&completion("Hello"))]);
-    let (reply, heard) =
+fn answers_that_are_not_streamed_are_read() {
+    let server = Server::answering(vec![ok(&completion("Hello"))]);
+    let (reply, streamed) =
         ask(&*model_with(&unstreamed(&server, Protocol::Openai), network(limits())), &question("Hi"));
-    assert_eq!(reply.unwrap(), said("Hello", openai_usage(), "some-model-2026"));
-    assert_eq!(heard, "Hello");
+    assert_eq!(reply.unwrap(), reply_of("Hello", openai_usage(), "some-model-2026"));
+    assert_eq!(streamed, "Hello");
     assert_eq!((server.bodies()[0].get("stream"), server.bodies()[0].get("stream_options")), (None, None));
 
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test-1",
@@ -216,19 +220,19 @@ fn answers_that_come_as_a_whole_are_read() {
             {"type": "tool_use", "id": "a", "name": "weather", "input": {"place": "Oslo"}}],
         "stop_reason": "tool_use", "usage": {"input_tokens": 25, "cache_creation_input_tokens": 300,
             "cache_read_input_tokens": 4000, "output_tokens": 42}});
-    let server = Server::playing(vec![ok(&message)]);
+    let server = Server::answering(vec![ok(&message)]);
     let reply =
         ask(&*model_with(&unstreamed(&server, Protocol::Anthropic), network(limits())), &question("Hi")).0;
     let expected = ModelReply {
         calls: vec![ToolCall { id: "a".into(), name: "weather".into(), arguments: json!({"place": "Oslo"}) }],
         stop: StopReason::ToolCalls,
-        ..said("Hello", anthropic_usage(), "claude-test-1")
+        ..reply_of("Hello", anthropic_usage(), "claude-test-1")
     };
     assert_eq!(reply.unwrap(), expected);
 }
 
 #[test]
-fn an_answer_may_be_whole_though_a_stream_was_asked_for_and_the_other_way_round() {
+fn an_answer_may_be_streamed_or_not_whatever_was_requested() {
     let mislabelled = String::from_utf8(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n".to_vec(),
     );
@@ -237,28 +241,28 @@ fn an_answer_may_be_whole_though_a_stream_was_asked_for_and_the_other_way_round(
         ok(&completion("Hello")),
         vec![crate::server::Step::Bytes(unlabelled.into_bytes()), crate::server::Step::Close],
     ] {
-        let server = Server::playing(vec![steps]);
+        let server = Server::answering(vec![steps]);
         let reply = ask(&*model(&server, Protocol::Openai), &question("Hi")).0;
-        assert_eq!(reply.unwrap(), said("Hello", openai_usage(), "some-model-2026"));
+        assert_eq!(reply.unwrap(), reply_of("Hello", openai_usage(), "some-model-2026"));
     }
 }
 
 #[test]
-fn a_stream_may_end_without_its_last_word() {
+fn a_stream_may_end_without_done() {
     let text = completion_stream(&["Hello"]).replace("data: [DONE]\n\n", "");
-    let server = Server::playing(vec![stream(&text, 50)]);
+    let server = Server::answering(vec![stream(&text, 50)]);
     let reply = ask(&*model(&server, Protocol::Openai), &question("Hi")).0;
-    assert_eq!(reply.unwrap(), said("Hello", openai_usage(), "some-model-2026"));
+    assert_eq!(reply.unwrap(), reply_of("Hello", openai_usage(), "some-model-2026"));
 }
 
 #[test]
-fn reasons_to_stop_are_told_apart() {
+fn stop_reasons_are_recognised() {
     for (reason, message, stop) in [
         ("stop", json!({"content": "x"}), StopReason::Finished),
         ("length", json!({"content": "x"}), StopReason::Length),
         ("content_filter", json!({"content": "x"}), StopReason::Declined),
         ("stop", json!({"content": null, "refusal": "No."}), StopReason::Declined),
-        // Some servers say `stop` though they want a tool to be called.
+        // Some servers report `stop` although they want a tool to be called.
         (
             "stop",
             json!({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {"a": 1}}}]}),
@@ -266,7 +270,7 @@ fn reasons_to_stop_are_told_apart() {
         ),
     ] {
         let answer = json!({"choices": [{"message": message, "finish_reason": reason}]});
-        let server = Server::playing(vec![ok(&answer)]);
+        let server = Server::answering(vec![ok(&answer)]);
         let reply = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap();
         assert_eq!(reply.stop, stop, "{answer}");
         assert_eq!(reply.model, "some-model");
@@ -277,46 +281,49 @@ fn reasons_to_stop_are_told_apart() {
         ("refusal", StopReason::Declined),
         ("stop_sequence", StopReason::Finished),
     ] {
-        let server = Server::playing(vec![stream(&message_stream(&[text_block(&["x"])], reason), 99)]);
+        let server = Server::answering(vec![stream(&message_stream(&[text_block(&["x"])], reason), 99)]);
         let reply = ask(&*model(&server, Protocol::Anthropic), &question("Hi")).0.unwrap();
         assert_eq!(reply.stop, stop, "{reason}");
     }
 }
 
 #[test]
-fn usage_is_taken_from_wherever_servers_put_it() {
-    for (told, expected) in [
-        // DeepSeek tells hits at the top.
+fn usage_is_found_wherever_servers_put_it() {
+    for (name, reported, expected) in [
         (
+            "DeepSeek reports cache hits at the top level",
             json!({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 105, "prompt_cache_hit_tokens": 64}),
             (36, 64, 0, 5),
         ),
-        // Gemini leaves thinking out of the tokens written, and pays for it in the total.
-        (json!({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 150}), (100, 0, 0, 50)),
-        // OpenRouter tells what was written to the cache.
         (
+            "Gemini counts thinking only in the total",
+            json!({"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 150}),
+            (100, 0, 0, 50),
+        ),
+        (
+            "OpenRouter reports cache writes",
             json!({"prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 20, "cache_write_tokens": 30}}),
             (50, 20, 30, 5),
         ),
-        // Nonsense never gives more than was read.
         (
+            "more cached tokens than input tokens",
             json!({"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 99}}),
             (0, 10, 0, 5),
         ),
     ] {
         let mut answer = completion("x");
-        answer["usage"] = told;
-        let server = Server::playing(vec![ok(&answer)]);
+        answer["usage"] = reported;
+        let server = Server::answering(vec![ok(&answer)]);
         let usage = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap().usage;
         let counts =
             (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens);
-        assert_eq!((counts, usage.counted), (expected, Counted::Told), "{answer}");
+        assert_eq!((counts, usage.counted), (expected, Counted::Told), "{name}");
     }
 }
 
 #[test]
-fn a_price_of_the_configuration_makes_the_cost() {
-    let server = Server::playing(vec![ok(&completion("x"))]);
+fn a_configured_price_determines_the_cost() {
+    let server = Server::answering(vec![ok(&completion("x"))]);
     let mut settings = settings(&server, Protocol::Openai);
     let price = Price {
         input_per_million: 10.0,
@@ -331,7 +338,7 @@ fn a_price_of_the_configuration_makes_the_cost() {
 }
 
 #[test]
-fn thinking_beside_calls_is_given_back() {
+fn thinking_next_to_tool_calls_is_sent_back() {
     let call = |id: &str| Message::Assistant {
         text: "I look.".into(),
         calls: vec![ToolCall { id: id.into(), name: "weather".into(), arguments: json!({}) }],
@@ -351,7 +358,7 @@ fn thinking_beside_calls_is_given_back() {
         text_block(&["I look."]),
         (json!({"type": "tool_use", "id": "a", "name": "weather", "input": {}}), vec![]),
     ];
-    let server = Server::playing(vec![stream(&message_stream(&blocks, "tool_use"), 13)]);
+    let server = Server::answering(vec![stream(&message_stream(&blocks, "tool_use"), 13)]);
     let model = model(&server, Protocol::Anthropic);
     ask(&*model, &question("Hi")).0.unwrap();
     ask(&*model, &next("a")).0.unwrap();
@@ -366,8 +373,8 @@ fn thinking_beside_calls_is_given_back() {
     let signed = json!({"google": {"thought_signature": "signed"}});
     answer["choices"][0]["message"]["tool_calls"] =
         json!([{"id": "a", "function": {"name": "weather", "arguments": "{}"}, "extra_content": signed}]);
-    let server = Server::playing(vec![ok(&answer)]);
-    let model = crate::stage::model(&server, Protocol::Openai);
+    let server = Server::answering(vec![ok(&answer)]);
+    let model = crate::setup::model(&server, Protocol::Openai);
     ask(&*model, &question("Hi")).0.unwrap();
     ask(&*model, &next("a")).0.unwrap();
     let turn = &server.bodies()[1]["messages"][2];

@@ -1,4 +1,4 @@
-//! Failures: which are tried again, how often, and what is said in the end.
+//! Failures: which are retried, how often, and the final message.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::json;
 
 use crate::server::{Server, Step, ok, stream, unfinished, whole};
-use crate::stage::{
+use crate::setup::{
     ask, completion, completion_stream, limits, message_stream, model, model_with, network, question,
     settings, text_block,
 };
 
-/// Answers that may be better another time.
-fn passing() -> Vec<(&'static str, Vec<Step>)> {
+/// Failures that may pass.
+fn temporary() -> Vec<(&'static str, Vec<Step>)> {
     let half = completion_stream(&["Hel", "lo"]);
     let half = half.split("\"finish_reason\":\"stop\"").next().unwrap();
     let error_event = "data: {\"error\":{\"message\":\"overloaded\",\"type\":\"server_error\"}}\n\n";
@@ -54,9 +54,9 @@ fn passing() -> Vec<(&'static str, Vec<Step>)> {
 }
 
 #[test]
-fn what_may_pass_is_tried_again() {
-    for (name, steps) in passing() {
-        let server = Server::playing(vec![steps, ok(&completion("Hello"))]);
+fn temporary_failures_are_retried() {
+    for (name, steps) in temporary() {
+        let server = Server::answering(vec![steps, ok(&completion("Hello"))]);
         let reply = ask(&*model(&server, Protocol::Openai), &question("Hi")).0;
         let reply = reply.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!((reply.text.as_str(), server.requests().len()), ("Hello", 2), "{name}");
@@ -65,21 +65,21 @@ fn what_may_pass_is_tried_again() {
 }
 
 #[test]
-fn requests_end_with_their_number_and_every_one_is_counted() {
-    for (name, steps) in passing() {
-        let server = Server::playing(vec![steps]);
-        let unanswered = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
-        let ModelError::Unavailable { endpoint, message } = &unanswered.error else {
-            panic!("{name}: {:?}", unanswered.error)
+fn retries_are_limited_and_every_request_is_counted() {
+    for (name, steps) in temporary() {
+        let server = Server::answering(vec![steps]);
+        let failure = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
+        let ModelError::Unavailable { endpoint, message } = &failure.error else {
+            panic!("{name}: {:?}", failure.error)
         };
         assert_eq!(endpoint, "test");
-        assert!(message.starts_with("3 requests failed, the last: "), "{name}: {message}");
-        assert_eq!((server.requests().len(), unanswered.usage.calls), (3, 3), "{name}");
+        assert!(message.starts_with("3 requests failed, the last one: "), "{name}: {message}");
+        assert_eq!((server.requests().len(), failure.usage.calls), (3, 3), "{name}");
     }
 }
 
 #[test]
-fn what_will_not_pass_is_not_tried_again() {
+fn permanent_failures_are_not_retried() {
     for (status, body, expected) in [
         ("401 Unauthorized", r#"{"error":{"message":"bad key","code":"invalid_api_key"}}"#, "sign in"),
         ("403 Forbidden", r#"{"error":{"message":"not yours"}}"#, "sign in"),
@@ -94,9 +94,9 @@ fn what_will_not_pass_is_not_tried_again() {
         ("404 Not Found", r#"{"error":{"message":"no such model"}}"#, "refused"),
         ("307 Temporary Redirect", "", "refused"),
     ] {
-        let server = Server::playing(vec![whole(status, "Location: http://127.0.0.1:1/\r\n", body)]);
-        let unanswered = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
-        let class = match unanswered.error {
+        let server = Server::answering(vec![whole(status, "Location: http://127.0.0.1:1/\r\n", body)]);
+        let failure = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
+        let class = match failure.error {
             ModelError::SignIn { .. } => "sign in",
             ModelError::NoCredit { .. } => "credit",
             ModelError::TooLong { .. } => "too long",
@@ -106,31 +106,30 @@ fn what_will_not_pass_is_not_tried_again() {
             ModelError::Cancelled => "cancelled",
         };
         assert_eq!((class, server.requests().len()), (expected, 1), "{status} {body}");
-        // Whoever refuses does not charge.
+        // A rejected request costs nothing.
         let usage = Usage { calls: 1, cost: Some(MicroUsd(0)), ..Usage::default() };
-        assert_eq!(unanswered.usage, usage, "{status} {body}");
+        assert_eq!(failure.usage, usage, "{status} {body}");
     }
 }
 
 #[test]
-fn a_refused_connection_is_no_call() {
+fn a_refused_connection_is_not_counted() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let server = Server::playing(vec![]);
+    let server = Server::answering(vec![]);
     let mut settings = settings(&server, Protocol::Openai);
     settings.endpoints.get_mut("test").unwrap().url = format!("http://127.0.0.1:{port}/v1");
-    let unanswered = ask(&*model_with(&settings, network(limits())), &question("Hi")).0.unwrap_err();
-    assert!(
-        matches!(&unanswered.error, ModelError::Unavailable { message, .. } if message.contains("refused"))
-    );
-    assert_eq!(unanswered.usage, Usage { cost: Some(MicroUsd(0)), ..Usage::default() });
+    let failure = ask(&*model_with(&settings, network(limits())), &question("Hi")).0.unwrap_err();
+    assert!(matches!(&failure.error, ModelError::Unavailable { message, .. } if message.contains("refused")));
+    assert_eq!(failure.usage, Usage { cost: Some(MicroUsd(0)), ..Usage::default() });
 }
 
 #[test]
-fn what_a_broken_stream_told_is_on_the_bill() {
+fn the_tokens_of_a_broken_stream_are_counted() {
     let text = message_stream(&[text_block(&["Hello, this is cut"])], "end_turn");
     let half = text.split("event: content_block_stop").next().unwrap();
     let good = message_stream(&[text_block(&["Hello"])], "end_turn");
-    let server = Server::playing(vec![[unfinished(half, 60), vec![Step::Close]].concat(), stream(&good, 60)]);
+    let server =
+        Server::answering(vec![[unfinished(half, 60), vec![Step::Close]].concat(), stream(&good, 60)]);
     let usage = ask(&*model(&server, Protocol::Anthropic), &question("Hi")).0.unwrap().usage;
     assert_eq!(
         (usage.calls, usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens),
@@ -141,51 +140,51 @@ fn what_a_broken_stream_told_is_on_the_bill() {
 }
 
 #[test]
-fn errors_in_a_stream_of_messages_have_their_class() {
+fn errors_inside_an_anthropic_stream_have_their_class() {
     let start = message_stream(&[text_block(&["Hel"])], "end_turn");
     let start = start.split("event: content_block_stop").next().unwrap();
     let with = |kind: &str| {
         let event = json!({"type": "error", "error": {"type": kind, "message": "because"}});
         stream(&format!("{start}event: error\ndata: {event}\n\n"), 50)
     };
-    let server = Server::playing(vec![with("overloaded_error"), with("authentication_error")]);
-    let unanswered = ask(&*model(&server, Protocol::Anthropic), &question("Hi")).0.unwrap_err();
-    assert!(matches!(unanswered.error, ModelError::SignIn { .. }), "{:?}", unanswered.error);
+    let server = Server::answering(vec![with("overloaded_error"), with("authentication_error")]);
+    let failure = ask(&*model(&server, Protocol::Anthropic), &question("Hi")).0.unwrap_err();
+    assert!(matches!(failure.error, ModelError::SignIn { .. }), "{:?}", failure.error);
     assert_eq!(server.requests().len(), 2);
 }
 
 #[test]
-fn asking_to_come_back_later_than_there_is_time_ends_it_at_once() {
+fn a_retry_after_beyond_the_deadline_fails_at_once() {
     let busy = whole("429 Too Many Requests", "Retry-After: 3600\r\n", "{}");
-    let server = Server::playing(vec![busy, ok(&completion("never"))]);
-    let unanswered = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
-    let ModelError::Unavailable { message, .. } = unanswered.error else { panic!("{:?}", unanswered.error) };
+    let server = Server::answering(vec![busy, ok(&completion("never"))]);
+    let failure = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
+    let ModelError::Unavailable { message, .. } = failure.error else { panic!("{:?}", failure.error) };
     assert!(
-        message.starts_with("it asks to come back in 3600 s, which is after the deadline; 1 request failed"),
+        message.starts_with("it asks to retry in 3600 s, which is after the deadline; 1 request failed"),
         "{message}"
     );
     assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
-fn the_time_asked_for_is_waited() {
+fn retry_after_is_respected() {
     let busy = whole("429 Too Many Requests", "Retry-After-Ms: 120\r\n", "{}");
-    let server = Server::playing(vec![busy, ok(&completion("Hello"))]);
-    let began = std::time::Instant::now();
+    let server = Server::answering(vec![busy, ok(&completion("Hello"))]);
+    let started = std::time::Instant::now();
     ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap();
-    assert!(began.elapsed() >= Duration::from_millis(120));
+    assert!(started.elapsed() >= Duration::from_millis(120));
 }
 
 #[test]
-fn no_time_for_a_pause_is_no_reason_to_wait() {
+fn a_pause_beyond_the_deadline_fails_at_once() {
     let busy = whole("503 Service Unavailable", "", "");
-    let server = Server::playing(vec![busy]);
+    let server = Server::answering(vec![busy]);
     let mut limits = limits();
     limits.backoff.first = Duration::from_secs(3600);
     limits.backoff.longest = Duration::from_secs(3600);
     let model = model_with(&settings(&server, Protocol::Openai), network(limits));
     let request = ModelRequest { deadline: Duration::from_secs(600), ..question("Hi") };
-    let unanswered = ask(&*model, &request).0.unwrap_err();
-    assert!(matches!(unanswered.error, ModelError::Unavailable { .. }));
+    let failure = ask(&*model, &request).0.unwrap_err();
+    assert!(matches!(failure.error, ModelError::Unavailable { .. }));
     assert_eq!(server.requests().len(), 1);
 }

@@ -1,11 +1,11 @@
-//! Endpoints that reject a part of a request: what is tried next, and that it is remembered.
+//! Endpoints that reject a part of a request: the next fallback is tried, and remembered.
 
 use fixpoint_ports::{ModelError, ModelRequest, StopReason};
 use fixpoint_vocabulary::settings::Protocol;
 use serde_json::{Value, json};
 
 use crate::server::{Server, Step, ok, stream, whole};
-use crate::stage::{
+use crate::setup::{
     ask, completion, document_question, limits, message_stream, model, model_with, network, question, schema,
     settings, text_block, weather,
 };
@@ -23,21 +23,21 @@ fn system_of(body: &Value) -> &str {
 }
 
 #[test]
-fn a_document_is_asked_for_by_its_schema() {
-    let server = Server::playing(vec![ok(&completion("{\"ok\":true}"))]);
+fn a_document_is_requested_by_its_schema() {
+    let server = Server::answering(vec![ok(&completion("{\"ok\":true}"))]);
     let model = model(&server, Protocol::Openai);
     ask(&*model, &document_question(schema())).0.unwrap();
     let expected = json!({"type": "json_schema",
         "json_schema": {"name": "verdict", "schema": schema(), "strict": true}});
     assert_eq!(server.bodies()[0]["response_format"], expected);
-    // What strict mode would reject is not asked for strictly.
+    // A schema that strict mode would reject is not sent as strict.
     ask(&*model, &document_question(json!({"type": "object"}))).0.unwrap();
     assert_eq!(server.bodies()[1]["response_format"]["json_schema"]["strict"], json!(false));
 }
 
 #[test]
-fn a_rejected_schema_becomes_an_object_then_words_and_is_not_tried_again() {
-    let server = Server::playing(vec![
+fn a_rejected_schema_falls_back_to_an_object_then_to_the_prompt_for_good() {
+    let server = Server::answering(vec![
         rejection("'response_format' of type 'json_schema' is not supported"),
         rejection("response_format: json_object is not supported"),
         ok(&completion("{\"ok\":true}")),
@@ -46,11 +46,11 @@ fn a_rejected_schema_becomes_an_object_then_words_and_is_not_tried_again() {
     let settings = settings(&server, Protocol::Openai);
     let reply = ask(&*model_with(&settings, shared.clone()), &document_question(schema())).0.unwrap();
     assert_eq!((reply.text.as_str(), reply.usage.calls), ("{\"ok\":true}", 3));
-    // Another model of the same name knows it already, and so does the same one.
+    // Another model of the same name already knows what is rejected.
     ask(&*model_with(&settings, shared), &document_question(schema())).0.unwrap();
     let bodies = server.bodies();
-    let forms: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
-    assert_eq!(forms, [&json!("json_schema"), &json!("json_object"), &Value::Null, &Value::Null]);
+    let formats: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
+    assert_eq!(formats, [&json!("json_schema"), &json!("json_object"), &Value::Null, &Value::Null]);
     assert_eq!(system_of(&bodies[0]), "Be brief.");
     for body in &bodies[1..] {
         assert!(
@@ -62,17 +62,17 @@ fn a_rejected_schema_becomes_an_object_then_words_and_is_not_tried_again() {
 }
 
 #[test]
-fn a_rejection_of_the_last_form_is_a_refusal() {
-    let server = Server::playing(vec![rejection("response_format is not supported")]);
-    let unanswered = ask(&*model(&server, Protocol::Openai), &document_question(schema())).0.unwrap_err();
-    assert!(matches!(unanswered.error, ModelError::Refused { .. }), "{:?}", unanswered.error);
-    assert_eq!((server.requests().len(), unanswered.usage.calls), (3, 3));
+fn a_rejection_of_the_last_fallback_is_final() {
+    let server = Server::answering(vec![rejection("response_format is not supported")]);
+    let failure = ask(&*model(&server, Protocol::Openai), &document_question(schema())).0.unwrap_err();
+    assert!(matches!(failure.error, ModelError::Refused { .. }), "{:?}", failure.error);
+    assert_eq!((server.requests().len(), failure.usage.calls), (3, 3));
 }
 
 #[test]
-fn the_limit_of_tokens_has_two_names() {
-    let complaint = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
-    let server = Server::playing(vec![rejection(complaint), ok(&completion("a"))]);
+fn the_token_limit_has_two_names() {
+    let error = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    let server = Server::answering(vec![rejection(error), ok(&completion("a"))]);
     let model = model(&server, Protocol::Openai);
     ask(&*model, &question("Hi")).0.unwrap();
     ask(&*model, &question("Hi")).0.unwrap();
@@ -84,8 +84,8 @@ fn the_limit_of_tokens_has_two_names() {
 }
 
 #[test]
-fn usage_in_streams_and_streams_themselves_may_be_rejected() {
-    let server = Server::playing(vec![
+fn stream_usage_and_streaming_may_be_rejected() {
+    let server = Server::answering(vec![
         rejection("Unrecognized request argument supplied: stream_options"),
         rejection("Your organization must be verified to stream this model."),
         ok(&completion("a")),
@@ -102,28 +102,28 @@ fn usage_in_streams_and_streams_themselves_may_be_rejected() {
 }
 
 #[test]
-fn what_one_model_rejects_is_still_asked_of_another() {
-    let server = Server::playing(vec![rejection("json_schema is not supported"), ok(&completion("{}"))]);
+fn a_rejection_by_one_model_does_not_affect_another() {
+    let server = Server::answering(vec![rejection("json_schema is not supported"), ok(&completion("{}"))]);
     let shared = network(limits());
     let settings = settings(&server, Protocol::Openai);
-    let surroundings = crate::stage::surroundings(shared);
-    let mut resolver = fixpoint_models::Resolver::new(&settings, &surroundings);
+    let environment = crate::setup::environment(shared);
+    let mut resolver = fixpoint_models::Resolver::new(&settings, &environment);
     for name in ["test/one", "test/other"] {
-        let model = resolver.model(name, fixpoint_vocabulary::ask::Role::Judge).unwrap();
+        let model = resolver.model(name).unwrap();
         ask(&*model, &document_question(schema())).0.unwrap();
     }
     let bodies = server.bodies();
-    let forms: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
-    assert_eq!(forms, [&json!("json_schema"), &json!("json_object"), &json!("json_schema")]);
+    let formats: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
+    assert_eq!(formats, [&json!("json_schema"), &json!("json_object"), &json!("json_schema")]);
 }
 
 #[test]
-fn a_message_has_its_document_enforced_then_as_a_tool_then_in_words() {
+fn anthropic_falls_back_to_a_tool_then_to_the_prompt() {
     let tool = json!({"type": "tool_use", "id": "a", "name": "verdict", "input": {}});
     let fragments =
         ["{\"ok\":", "true}"].map(|text| json!({"type": "input_json_delta", "partial_json": text}));
     let as_tool = message_stream(&[(tool, fragments.to_vec())], "tool_use");
-    let server = Server::playing(vec![
+    let server = Server::answering(vec![
         rejection("output_config: Extra inputs are not permitted"),
         stream(&as_tool, 17),
         rejection("tool_choice: forced tool use is not supported on this model"),
@@ -149,8 +149,8 @@ fn a_message_has_its_document_enforced_then_as_a_tool_then_in_words() {
 }
 
 #[test]
-fn a_document_beside_tools_does_not_force_a_tool() {
-    let server = Server::playing(vec![
+fn a_document_next_to_tools_does_not_force_a_tool() {
+    let server = Server::answering(vec![
         rejection("output_config: Extra inputs are not permitted"),
         stream(&message_stream(&[text_block(&["{\"ok\":false}"])], "end_turn"), 50),
     ]);
@@ -162,15 +162,15 @@ fn a_document_beside_tools_does_not_force_a_tool() {
 }
 
 #[test]
-fn a_rejection_of_what_was_not_asked_for_is_a_refusal() {
+fn a_rejection_of_an_unused_feature_is_final() {
     for message in ["response_format is not supported", "tool_choice must not be used"] {
-        let server = Server::playing(vec![rejection(message), ok(&completion("never"))]);
-        let unanswered = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
-        assert!(matches!(unanswered.error, ModelError::Refused { .. }), "{:?}", unanswered.error);
+        let server = Server::answering(vec![rejection(message), ok(&completion("never"))]);
+        let failure = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
+        assert!(matches!(failure.error, ModelError::Refused { .. }), "{:?}", failure.error);
         assert_eq!(server.requests().len(), 1);
     }
     let failure =
         whole("500 Internal Server Error", "", r#"{"error":{"message":"failed to parse grammar"}}"#);
-    let server = Server::playing(vec![failure, ok(&completion("Hello"))]);
+    let server = Server::answering(vec![failure, ok(&completion("Hello"))]);
     assert_eq!(ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap().text, "Hello");
 }

@@ -1,20 +1,20 @@
-//! Time, size, stops, and endpoints that are left alone.
+//! Time, size, stops, and the circuit breaker.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fixpoint_models::NetworkLimits;
-use fixpoint_ports::{Cancel, Model, ModelError, ModelRequest, Unanswered};
+use fixpoint_ports::{Cancel, Model, ModelError, ModelFailure, ModelRequest};
 use fixpoint_vocabulary::settings::Protocol;
 use fixpoint_vocabulary::usage::Usage;
 
 use crate::server::{Server, Step, ok, stream, unfinished, whole};
-use crate::stage::{
+use crate::setup::{
     ask, breaker, completion, completion_stream, limits, model, model_with, network, question, settings,
 };
 
-/// Longer than any test, so that a limit that does not work is seen as a hanging test.
-const AGES: Duration = Duration::from_secs(3600);
+/// Longer than any test: a limit that does not work shows as a hanging test.
+const FOREVER: Duration = Duration::from_secs(3600);
 
 fn hanging() -> Vec<(&'static str, Vec<Step>)> {
     let start = completion_stream(&["Hel"]);
@@ -40,42 +40,42 @@ fn hanging() -> Vec<(&'static str, Vec<Step>)> {
     ]
 }
 
-fn cancelled_after(server: &Server, model: &Arc<dyn Model>, hang: usize) -> (Unanswered, Duration) {
+fn cancelled_after(server: &Server, model: &Arc<dyn Model>, hang: usize) -> (ModelFailure, Duration) {
     let cancel = Cancel::default();
     let asked = {
         let (cancel, model) = (cancel.clone(), Arc::clone(model));
         std::thread::spawn(move || {
-            let request = ModelRequest { deadline: AGES, ..question("Hi") };
-            let unanswered = model.ask(&request, &cancel, &mut |_| {}).unwrap_err();
-            (unanswered, Instant::now())
+            let request = ModelRequest { deadline: FOREVER, ..question("Hi") };
+            let failure = model.ask(&request, &cancel, &mut |_| {}).unwrap_err();
+            (failure, Instant::now())
         })
     };
     server.wait_until_hanging(hang);
-    let began = Instant::now();
+    let started = Instant::now();
     cancel.ask();
-    let (unanswered, ended) = asked.join().unwrap();
-    (unanswered, ended.saturating_duration_since(began))
+    let (failure, ended) = asked.join().unwrap();
+    (failure, ended.saturating_duration_since(started))
 }
 
 #[test]
 fn a_stop_ends_a_hanging_request_and_closes_its_connection() {
     for (place, steps) in hanging() {
-        let server = Server::playing(vec![steps]);
-        // It outlives the question: its end would close the connection as well.
+        let server = Server::answering(vec![steps]);
+        // It must outlive the request: dropping it would close the connection too.
         let model = model(&server, Protocol::Openai);
-        let (unanswered, _) = cancelled_after(&server, &model, 1);
-        assert_eq!(unanswered.error, ModelError::Cancelled, "{place}");
-        assert_eq!(unanswered.usage.calls, 1, "{place}");
+        let (failure, _) = cancelled_after(&server, &model, 1);
+        assert_eq!(failure.error, ModelError::Cancelled, "{place}");
+        assert_eq!(failure.usage.calls, 1, "{place}");
         server.wait_until_gone();
         drop(model);
     }
 }
 
 #[test]
-fn a_stop_is_seen_soon() {
-    // The best of a few: one is enough to show that it can, and the machine may be busy with others.
+fn a_stop_is_noticed_soon() {
+    // The fastest of a few, since the machine may be busy.
     let fastest = (0..5).map(|_| {
-        let server = Server::playing(vec![vec![Step::Hang]]);
+        let server = Server::answering(vec![vec![Step::Hang]]);
         cancelled_after(&server, &model(&server, Protocol::Openai), 1).1
     });
     let fastest = fastest.min().unwrap();
@@ -84,13 +84,13 @@ fn a_stop_is_seen_soon() {
 
 #[test]
 fn a_stop_ends_a_pause() {
-    let server = Server::playing(vec![whole("503 Busy", "Retry-After: 1800\r\n", "")]);
+    let server = Server::answering(vec![whole("503 Busy", "Retry-After: 1800\r\n", "")]);
     let model = model(&server, Protocol::Openai);
     let cancel = Cancel::default();
     let asked = {
         let cancel = cancel.clone();
         std::thread::spawn(move || {
-            let request = ModelRequest { deadline: AGES, ..question("Hi") };
+            let request = ModelRequest { deadline: FOREVER, ..question("Hi") };
             model.ask(&request, &cancel, &mut |_| {}).unwrap_err()
         })
     };
@@ -102,23 +102,23 @@ fn a_stop_ends_a_pause() {
 }
 
 #[test]
-fn a_stop_before_the_beginning_sends_nothing() {
-    let server = Server::playing(vec![ok(&completion("x"))]);
+fn a_stop_before_the_request_sends_nothing() {
+    let server = Server::answering(vec![ok(&completion("x"))]);
     let cancel = Cancel::default();
     cancel.ask();
-    let unanswered = model(&server, Protocol::Openai).ask(&question("Hi"), &cancel, &mut |_| {}).unwrap_err();
-    assert_eq!((unanswered.error, unanswered.usage.calls), (ModelError::Cancelled, 0));
+    let failure = model(&server, Protocol::Openai).ask(&question("Hi"), &cancel, &mut |_| {}).unwrap_err();
+    assert_eq!((failure.error, failure.usage.calls), (ModelError::Cancelled, 0));
     assert!(server.requests().is_empty());
 }
 
 #[test]
 fn the_deadline_ends_a_hanging_request() {
     for (place, steps) in hanging() {
-        let server = Server::playing(vec![steps]);
+        let server = Server::answering(vec![steps]);
         let request = ModelRequest { deadline: Duration::from_millis(500), ..question("Hi") };
         let model = model(&server, Protocol::Openai);
-        let unanswered = ask(&*model, &request).0.unwrap_err();
-        assert!(matches!(unanswered.error, ModelError::TimedOut { .. }), "{place}: {:?}", unanswered.error);
+        let failure = ask(&*model, &request).0.unwrap_err();
+        assert!(matches!(failure.error, ModelError::TimedOut { .. }), "{place}: {:?}", failure.error);
         assert_eq!(server.requests().len(), 1, "{place}");
         server.wait_until_gone();
         drop(model);
@@ -126,58 +126,56 @@ fn the_deadline_ends_a_hanging_request() {
 }
 
 #[test]
-fn silence_in_a_stream_is_a_failure_that_may_pass() {
+fn silence_in_a_stream_is_retried() {
     let short = NetworkLimits {
         silence: Duration::from_millis(300),
         first_byte: Duration::from_millis(300),
         ..limits()
     };
     for (place, steps) in hanging() {
-        let server = Server::playing(vec![steps, ok(&completion("Hello"))]);
+        let server = Server::answering(vec![steps, ok(&completion("Hello"))]);
         let model = model_with(&settings(&server, Protocol::Openai), network(short));
-        let reply = ask(&*model, &ModelRequest { deadline: AGES, ..question("Hi") }).0;
+        let reply = ask(&*model, &ModelRequest { deadline: FOREVER, ..question("Hi") }).0;
         assert_eq!(reply.unwrap_or_else(|error| panic!("{place}: {error}")).text, "Hello", "{place}");
     }
 }
 
 #[test]
-fn an_answer_that_never_ends_is_not_taken() {
+fn an_answer_that_is_too_large_is_rejected() {
     let small = NetworkLimits { max_answer: 100_000, ..limits() };
     let word = "x".repeat(1000);
-    let server = Server::playing(vec![stream(&completion_stream(&vec![word.as_str(); 200]), 8192)]);
+    let server = Server::answering(vec![stream(&completion_stream(&vec![word.as_str(); 200]), 8192)]);
     let model = model_with(&settings(&server, Protocol::Openai), network(small));
-    let unanswered = ask(&*model, &question("Hi")).0.unwrap_err();
-    let ModelError::Unavailable { message, .. } = unanswered.error else { panic!("{:?}", unanswered.error) };
-    assert!(message.ends_with("the answer has more than 100000 bytes"), "{message}");
+    let failure = ask(&*model, &question("Hi")).0.unwrap_err();
+    let ModelError::Unavailable { message, .. } = failure.error else { panic!("{:?}", failure.error) };
+    assert!(message.ends_with("the answer is larger than 100000 bytes"), "{message}");
 }
 
 #[test]
-fn a_huge_error_is_read_to_a_bound() {
+fn only_the_start_of_a_huge_error_is_read() {
     let body = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "no ".repeat(1 << 20));
-    let server = Server::playing(vec![whole("400 Bad Request", "", &body)]);
-    let unanswered = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
-    let ModelError::Refused { message, .. } = unanswered.error else { panic!("{:?}", unanswered.error) };
+    let server = Server::answering(vec![whole("400 Bad Request", "", &body)]);
+    let failure = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap_err();
+    let ModelError::Refused { message, .. } = failure.error else { panic!("{:?}", failure.error) };
     assert!(message.len() < 600, "{}", message.len());
 }
 
 #[test]
-fn an_endpoint_that_fails_again_and_again_is_left_alone_then_tried() {
+fn an_endpoint_that_keeps_failing_is_left_alone_and_then_probed() {
     let bad = whole("503 Busy", "", "");
     let script = [vec![bad; 6], vec![ok(&completion("Hello"))]].concat();
-    let server = Server::playing(script);
+    let server = Server::answering(script);
     let model =
         model_with(&settings(&server, Protocol::Openai), network(breaker(2, Duration::from_millis(300))));
     for _ in 0..2 {
         assert!(ask(&*model, &question("Hi")).0.is_err());
     }
     assert_eq!(server.requests().len(), 6);
-    let turned_away = ask(&*model, &question("Hi")).0.unwrap_err();
-    let ModelError::Unavailable { message, .. } = turned_away.error else {
-        panic!("{:?}", turned_away.error)
-    };
-    assert!(message.contains("2 questions in a row") && message.ends_with("tried again in 1 s"), "{message}");
-    assert_eq!((server.requests().len(), turned_away.usage), (6, Usage::default()));
-    // It is asked again when its time is over, which only time itself can bring about.
+    let blocked = ask(&*model, &question("Hi")).0.unwrap_err();
+    let ModelError::Unavailable { message, .. } = blocked.error else { panic!("{:?}", blocked.error) };
+    assert!(message.contains("2 failed calls in a row") && message.ends_with("next try in 1 s"), "{message}");
+    assert_eq!((server.requests().len(), blocked.usage), (6, Usage::default()));
+    // It is asked again after the pause; only waiting brings that about.
     let until = Instant::now() + Duration::from_secs(20);
     while ask(&*model, &question("Hi")).0.is_err() {
         assert!(Instant::now() < until);
@@ -188,12 +186,12 @@ fn an_endpoint_that_fails_again_and_again_is_left_alone_then_tried() {
 }
 
 #[test]
-fn a_refusal_shows_that_an_endpoint_lives() {
-    let server = Server::playing(vec![whole("400 Bad Request", "", "{}")]);
-    let model = model_with(&settings(&server, Protocol::Openai), network(breaker(1, AGES)));
+fn a_rejection_shows_that_an_endpoint_is_alive() {
+    let server = Server::answering(vec![whole("400 Bad Request", "", "{}")]);
+    let model = model_with(&settings(&server, Protocol::Openai), network(breaker(1, FOREVER)));
     for _ in 0..3 {
-        let unanswered = ask(&*model, &question("Hi")).0.unwrap_err();
-        assert!(matches!(unanswered.error, ModelError::Refused { .. }), "{:?}", unanswered.error);
+        let failure = ask(&*model, &question("Hi")).0.unwrap_err();
+        assert!(matches!(failure.error, ModelError::Refused { .. }), "{:?}", failure.error);
     }
     assert_eq!(server.requests().len(), 3);
 }

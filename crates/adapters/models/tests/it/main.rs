@@ -1,4 +1,4 @@
-//! Models against a server that plays bytes: protocols, failures, limits, names.
+//! Models against a server that sends prepared bytes: protocols, failures, limits, names.
 
 #[cfg(test)]
 mod agents;
@@ -21,4 +21,4 @@ mod secrets;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
-mod stage;
+mod setup;

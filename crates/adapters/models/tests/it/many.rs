@@ -1,4 +1,4 @@
-//! Many questions at once.
+//! Many requests at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use fixpoint_ports::Cancel;
 use fixpoint_vocabulary::settings::Protocol;
 
 use crate::server::{Server, Step, ok, unfinished};
-use crate::stage::{completion, completion_stream, model, question};
+use crate::setup::{completion, completion_stream, model, question};
 
 #[test]
-fn fifty_questions_wait_together() {
+fn fifty_requests_wait_together() {
     let mut steps = vec![Step::Wait(Duration::from_millis(200))];
     steps.extend(ok(&completion("Hello")));
-    let server = Server::playing(vec![steps]);
+    let server = Server::answering(vec![steps]);
     let model = model(&server, Protocol::Openai);
     let answered = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -29,11 +29,11 @@ fn fifty_questions_wait_together() {
 }
 
 #[test]
-fn a_connection_serves_another_question_though_its_end_came_after_the_answer() {
-    // The answer is over with its last event; the end of the body comes later.
+fn a_connection_is_reused_although_the_body_ended_after_the_answer() {
+    // The answer is complete with its last event; the end of the body comes later.
     let mut steps = unfinished(&completion_stream(&["Hello"]), 100);
     steps.extend([Step::Wait(Duration::from_millis(20)), Step::Bytes(b"0\r\n\r\n".to_vec())]);
-    let server = Server::playing(vec![steps]);
+    let server = Server::answering(vec![steps]);
     let model = model(&server, Protocol::Openai);
     let until = Instant::now() + Duration::from_secs(10);
     loop {
@@ -41,6 +41,6 @@ fn a_connection_serves_another_question_though_its_end_came_after_the_answer() {
         if server.connections() < server.requests().len() {
             break;
         }
-        assert!(Instant::now() < until, "every question has a connection of its own");
+        assert!(Instant::now() < until, "every request opened a new connection");
     }
 }

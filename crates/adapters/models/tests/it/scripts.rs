@@ -1,25 +1,25 @@
-//! Answers out of a script.
+//! Scripted answers.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use fixpoint_models::Scripted;
-use fixpoint_ports::{Cancel, Message, Model, ModelError, ModelRequest, StopReason, ToolCall, Unanswered};
+use fixpoint_models::ScriptedModel;
+use fixpoint_ports::{Cancel, Message, Model, ModelError, ModelFailure, ModelRequest, StopReason, ToolCall};
 use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
 use serde_json::{Value, json};
 
-use crate::stage::{ask, document_question, question, schema};
+use crate::setup::{ask, document_question, question, schema};
 
-fn script(document: &Value) -> Scripted {
-    Scripted::parse("demo", &document.to_string()).unwrap()
+fn script(document: &Value) -> ScriptedModel {
+    ScriptedModel::parse("demo", &document.to_string()).unwrap()
 }
 
-fn text_of(model: &Scripted, request: &ModelRequest) -> Result<String, ModelError> {
-    ask(model, request).0.map(|reply| reply.text).map_err(|unanswered| unanswered.error)
+fn text_of(model: &ScriptedModel, request: &ModelRequest) -> Result<String, ModelError> {
+    ask(model, request).0.map(|reply| reply.text).map_err(|failure| failure.error)
 }
 
 #[test]
-fn the_first_rule_that_fits_answers() {
+fn the_first_rule_that_matches_answers() {
     let model = script(&json!({"rules": [
         {"name": "only documents", "form": "verdict", "contains": ["Well", "brief"], "replies": [{"json": {"ok": true}}]},
         {"name": "used up", "contains": ["Hi"], "after": "fail", "replies": [{"text": "one"}, {"text": "two"}]},
@@ -32,18 +32,15 @@ fn the_first_rule_that_fits_answers() {
     let Err(ModelError::Refused { message, .. }) = text_of(&model, &question("Something else")) else {
         panic!()
     };
-    assert_eq!(
-        message,
-        "no rule of the script answers this: asked for a text, the last message begins: Something else"
-    );
+    assert_eq!(message, "no rule of the script matches: format text, last message: Something else");
     let mut other = document_question(schema());
     other.messages = vec![Message::User("x".into())];
     let Err(ModelError::Refused { message, .. }) = text_of(&model, &other) else { panic!() };
-    assert!(message.contains("asked for verdict"), "{message}");
+    assert!(message.contains("format verdict"), "{message}");
 }
 
 #[test]
-fn calls_and_usage_are_as_written() {
+fn tool_calls_and_usage_are_as_scripted() {
     let model = script(&json!({"rules": [{"replies": [
         {"text": "I look.", "tool_calls": [{"id": "a", "name": "weather", "arguments": {"place": "Oslo"}}],
             "usage": {"input_tokens": 10, "output_tokens": 2, "cache_read_tokens": 3, "cache_write_tokens": 4}},
@@ -69,10 +66,10 @@ fn calls_and_usage_are_as_written() {
 }
 
 #[test]
-fn failures_are_what_is_left_after_all_repetitions() {
+fn failures_are_what_is_left_after_all_retries() {
     let fault = |fault: Value| {
         let model = script(&json!({"rules": [{"replies": [{"fault": fault}]}]}));
-        let Err(Unanswered { error, usage }) = ask(&model, &question("Hi")).0 else { panic!() };
+        let Err(ModelFailure { error, usage }) = ask(&model, &question("Hi")).0 else { panic!() };
         assert_eq!(usage.calls, 1);
         error
     };
@@ -92,7 +89,7 @@ fn failures_are_what_is_left_after_all_repetitions() {
 }
 
 #[test]
-fn delays_end_with_the_deadline_and_with_a_stop() {
+fn a_delay_ends_at_the_deadline_and_on_a_stop() {
     let model = script(&json!({"rules": [{"replies": [{"text": "x", "delay_ms": 3_600_000}]}]}));
     let request = ModelRequest { deadline: Duration::from_millis(30), ..question("Hi") };
     assert!(matches!(text_of(&model, &request), Err(ModelError::TimedOut { .. })));
@@ -111,7 +108,7 @@ fn delays_end_with_the_deadline_and_with_a_stop() {
 }
 
 #[test]
-fn each_play_counts_once_whatever_the_threads() {
+fn each_reply_counts_once_on_any_number_of_threads() {
     let replies: Vec<Value> = (0..40).map(|number| json!({"text": number.to_string()})).collect();
     let model = script(&json!({"rules": [{"replies": replies, "after": "fail"}]}));
     let texts: BTreeSet<String> = std::thread::scope(|scope| {
@@ -124,7 +121,7 @@ fn each_play_counts_once_whatever_the_threads() {
 }
 
 #[test]
-fn counts_outlive_the_process() {
+fn counts_survive_the_process() {
     let place = tempfile::tempdir().unwrap();
     let counts = place.path().join("counts.json");
     let document = json!({"rules": [
@@ -141,7 +138,7 @@ fn counts_outlive_the_process() {
 }
 
 #[test]
-fn what_is_wrong_with_a_script_is_said() {
+fn errors_of_a_script_are_reported() {
     for (document, expected) in [
         (json!({"rules": [{"replies": []}]}), "rule #0 has no replies"),
         (json!({"rules": [{"name": "a", "replies": [{}]}]}), "a reply of rule a must be one of"),
@@ -152,7 +149,7 @@ fn what_is_wrong_with_a_script_is_said() {
             "rules 0 and 1 are both called a",
         ),
     ] {
-        let error = Scripted::parse("demo", &document.to_string()).unwrap_err();
+        let error = ScriptedModel::parse("demo", &document.to_string()).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
 }

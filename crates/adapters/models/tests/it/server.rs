@@ -1,5 +1,5 @@
-//! A server on the loopback that plays bytes: each connection's requests are read, recorded, and answered in pieces that
-//! the test cut. It knows no protocol but as much of HTTP as finds the end of a request.
+//! A loopback server that sends prepared bytes: it records each request and answers it in the pieces the test chose. It
+//! knows only as much of HTTP as it takes to find the end of a request.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,17 +13,14 @@ use serde_json::Value;
 /// One step of an answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// These bytes, at one go.
+    /// Sends these bytes in one write.
     Bytes(Vec<u8>),
-    /// So long nothing.
     Wait(Duration),
-    /// Nothing more, and the connection stays open until the client closes it.
+    /// Sends nothing more and keeps the connection open until the client closes it.
     Hang,
-    /// The connection is closed.
     Close,
 }
 
-/// A request as it came.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) head: String,
@@ -40,11 +37,11 @@ impl Request {
 }
 
 struct Shared {
-    /// The answers by number of request; the last one again and again.
-    script: Vec<Vec<Step>>,
+    /// One answer per request; the last one is repeated.
+    answers: Vec<Vec<Step>>,
     requests: Mutex<Vec<Request>>,
     connections: AtomicUsize,
-    /// Connections that are waiting for the client to go away, and have seen it go.
+    /// Signals that a client closed a hanging connection.
     gone: Sender<()>,
     hanging: (Mutex<usize>, Condvar),
 }
@@ -56,13 +53,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Plays one answer per request, the last one for all that follow.
-    pub(crate) fn playing(script: Vec<Vec<Step>>) -> Self {
+    /// Sends one answer per request; the last one is repeated.
+    pub(crate) fn answering(answers: Vec<Vec<Step>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (sender, receiver) = channel();
         let shared = Arc::new(Shared {
-            script,
+            answers,
             requests: Mutex::default(),
             connections: AtomicUsize::new(0),
             gone: sender,
@@ -95,7 +92,6 @@ impl Server {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Waits until so many connections hang.
     pub(crate) fn wait_until_hanging(&self, many: usize) {
         let (count, changed) = &self.shared.hanging;
         let guard = count.lock().unwrap();
@@ -118,7 +114,7 @@ fn serve(shared: &Shared, mut stream: TcpStream) {
             requests.push(request);
             requests.len() - 1
         };
-        let Some(steps) = shared.script.get(number).or(shared.script.last()) else { return };
+        let Some(steps) = shared.answers.get(number).or(shared.answers.last()) else { return };
         for step in steps {
             match step {
                 Step::Bytes(bytes) => {
@@ -165,7 +161,7 @@ fn read_request(stream: &mut TcpStream) -> Option<Request> {
     }
 }
 
-/// A whole answer with a status and more header lines.
+/// A complete response with a status and additional headers.
 pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Vec<Step> {
     let length = body.len();
     let text = format!(
@@ -174,7 +170,6 @@ pub(crate) fn whole(status: &str, headers: &str, body: &str) -> Vec<Step> {
     vec![Step::Bytes(text.into_bytes())]
 }
 
-/// A whole answer that succeeded.
 pub(crate) fn ok(body: &Value) -> Vec<Step> {
     whole("200 OK", "", &body.to_string())
 }
@@ -192,14 +187,14 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// A stream in pieces of so many bytes, that ends as a stream of HTTP does.
+/// A chunked stream in pieces of `piece` bytes, properly terminated.
 pub(crate) fn stream(text: &str, piece: usize) -> Vec<Step> {
     let mut steps = unfinished(text, piece);
     steps.push(Step::Bytes(b"0\r\n\r\n".to_vec()));
     steps
 }
 
-/// A stream without its end.
+/// The same without its end.
 pub(crate) fn unfinished(text: &str, piece: usize) -> Vec<Step> {
     let mut steps = vec![stream_head()];
     steps.extend(text.as_bytes().chunks(piece).map(|bytes| Step::Bytes(chunk(bytes))));

@@ -1,4 +1,4 @@
-//! What can happen to a supervisor, from two threads that wait for it: the socket, and the deaths of children.
+//! The events of a supervisor, from two threads: orders from the socket, and exits of children.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -10,29 +10,26 @@ use nix::sys::signal::kill;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use crate::wire::{Order, Report, read_frame};
+use crate::protocol::{Report, StopOrder, read_frame};
 
-/// Something happened.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// The process that started us wants this.
-    Ordered(Order),
-    /// The process that started us is gone, or talks nonsense.
+    Ordered(StopOrder),
+    /// The process that started us is gone, or sent something that cannot be parsed.
     ParentGone,
-    /// The program itself ended, as this report says.
-    ProgramEnded(Report),
-    /// There are no children left, dead or alive. None will come.
-    Childless,
+    ProgramExited(Report),
+    /// There are no children any more, not even zombies, and there will be none.
+    NoChildren,
 }
 
-/// The first of the real-time signals stands for all of them: they have no names by which to tell them apart.
+/// The first real-time signal stands for all of them: `waitpid` of `nix` does not tell which it was.
 const REAL_TIME_SIGNAL: i32 = 34;
 
-/// Waits for orders in a thread of its own, until there can be no more.
-pub(super) fn listen(mut control: UnixStream, events: SyncSender<Event>) -> io::Result<()> {
+/// Waits for orders in a thread of its own, until the other end is gone.
+pub(super) fn receive_orders(mut control: UnixStream, events: SyncSender<Event>) -> io::Result<()> {
     let wait = move || {
         loop {
-            let order = read_frame(&mut control).ok().and_then(|body| Order::parse(&body).ok());
+            let order = read_frame(&mut control).ok().and_then(|body| StopOrder::parse(&body).ok());
             let event = order.map_or(Event::ParentGone, Event::Ordered);
             let last = event == Event::ParentGone;
             if events.send(event).is_err() || last {
@@ -43,25 +40,25 @@ pub(super) fn listen(mut control: UnixStream, events: SyncSender<Event>) -> io::
     thread::Builder::new().spawn(wait).map(|_| ())
 }
 
-/// Waits for the deaths of all children, the adopted ones included, in a thread of its own.
-pub(super) fn notice_deaths(program: Pid, events: SyncSender<Event>) -> io::Result<()> {
+/// Waits for the exits of all children, also of adopted ones, in a thread of its own.
+pub(super) fn report_exits(program: Pid, events: SyncSender<Event>) -> io::Result<()> {
     let wait = move || {
         loop {
             let event = match waitpid(None, None) {
                 Ok(WaitStatus::Exited(pid, code)) if pid == program => {
-                    Event::ProgramEnded(Report::Exited(code))
+                    Event::ProgramExited(Report::Exited(code))
                 }
                 Ok(WaitStatus::Signaled(pid, signal, _)) if pid == program => {
-                    Event::ProgramEnded(Report::Signalled(signal as i32))
+                    Event::ProgramExited(Report::Signalled(signal as i32))
                 }
-                // A child died of a signal without a name; it was the program if that is no longer there.
+                // A real-time signal killed a child; it was the program if that does not exist any more.
                 Err(Errno::EINVAL) if kill(program, None) == Err(Errno::ESRCH) => {
-                    Event::ProgramEnded(Report::Signalled(REAL_TIME_SIGNAL))
+                    Event::ProgramExited(Report::Signalled(REAL_TIME_SIGNAL))
                 }
-                Err(Errno::ECHILD) => Event::Childless,
+                Err(Errno::ECHILD) => Event::NoChildren,
                 Ok(_) | Err(_) => continue,
             };
-            let last = event == Event::Childless;
+            let last = event == Event::NoChildren;
             if events.send(event).is_err() || last {
                 return;
             }

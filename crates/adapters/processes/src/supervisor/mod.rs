@@ -1,35 +1,35 @@
-//! The other side: what the same program does when it is started again to supervise.
+//! What this program does when it is started again as a supervisor or its watchdog.
 //!
-//! A supervisor is handed three descriptors: what the program will read, where it will write, and, in place of the
-//! error stream, the socket to the process that started it. It has no environment and no telling arguments.
+//! Both get three descriptors: stdin is what the program will read, stdout is where it will write, and stderr is the
+//! socket to the process that started them. They have no environment and no arguments that tell what they run.
 
-mod ending;
 mod events;
-mod guard;
-mod keeper;
+mod supervise;
+mod termination;
+mod watchdog;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub(crate) use ending::{KILL_BOUND, SETTLE};
+pub(crate) use termination::{KILL_TIMEOUT, SETTLE_TIME};
 
-/// The argument by which the guard starts the keeper.
-const KEEPER: &str = "keeper";
+/// The argument with which the watchdog starts the supervisor.
+const SUPERVISOR: &str = "supervisor";
 
-/// Supervises one program, as told by the process that started this one. To be called first thing, with the
-/// arguments that follow those of the command given to [`SupervisedProcesses::new`](crate::SupervisedProcesses::new).
+/// Supervises one program for the process that started this one. Must be called before anything else, with the arguments
+/// that follow those of the command given to [`SupervisedProcesses::new`](crate::SupervisedProcesses::new).
 pub fn supervisor_main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // The error stream is the socket, on which a message for people would be noise.
+    // Stderr is the socket, and a panic must not write to it.
     std::panic::set_hook(Box::new(|_| {}));
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let clean = match arguments.as_slice() {
-        [] => guard::guard(),
-        [role] if role == KEEPER => keeper::keep(),
+    let end = match arguments.as_slice() {
+        [] => watchdog::watch(),
+        [role] if role == SUPERVISOR => supervise::supervise(),
         _ => return ExitCode::from(2),
     };
-    // Success says one thing only: nothing of the tree is left.
-    match clean {
-        Ok(ending::Over { left: 0, .. }) => ExitCode::SUCCESS,
-        Ok(ending::Over { .. }) | Err(_) => ExitCode::FAILURE,
+    // 0 means one thing only: nothing of the tree is left.
+    match end {
+        Ok(termination::TreeEnd { left: 0, .. }) => ExitCode::SUCCESS,
+        Ok(termination::TreeEnd { .. }) | Err(_) => ExitCode::FAILURE,
     }
 }

@@ -1,18 +1,17 @@
-//! The one test binary of this crate. Every test runs real processes on a stage, which fails the test if any of
-//! them is left; it looks for them in `/proc`.
+//! Every test runs real processes, and fails if one of them is left; it looks for them in `/proc`.
 #![cfg(target_os = "linux")]
 
 #[cfg(test)]
-mod deaths;
+mod exits;
 #[cfg(test)]
-mod ends;
+mod fixture;
 #[cfg(test)]
-mod given;
+mod inputs;
+#[cfg(test)]
+mod killed_supervisors;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod output;
-#[cfg(test)]
-mod stage;
 #[cfg(test)]
 mod trees;

@@ -1,4 +1,4 @@
-//! A scratch repository with slots, and a listing of everything in it for comparison.
+//! A temporary repository with slots, and a listing of everything in it for comparison.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -8,17 +8,17 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fixpoint_ports::{Cancel, CommitId, Purpose, Slot, SlotRequest, WorkspaceError, Workspaces};
-use fixpoint_workspaces::{LocalWorkspaces, Options};
+use fixpoint_ports::{Cancel, CommitId, Slot, SlotPurpose, SlotRequest, WorkspaceError, Workspaces};
+use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
-const PERSON: [(&str, &str); 4] = [
+const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "A"),
     ("GIT_AUTHOR_EMAIL", "a@b"),
     ("GIT_COMMITTER_NAME", "A"),
     ("GIT_COMMITTER_EMAIL", "a@b"),
 ];
 
-/// A git process as a user with plain settings would start it.
+/// Runs git as a user without configuration would.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new("git")
         .args(["-c", "protocol.file.allow=always"])
@@ -26,46 +26,46 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Vec<u8> {
         .current_dir(directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .envs(PERSON)
+        .envs(IDENTITY)
         .output()
         .expect("git is a requirement of Fixpoint");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {arguments:?} in {}: {said}", directory.display());
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?} in {}: {message}", directory.display());
     output.stdout
 }
 
-/// The one word git answers with.
+/// The only line that git prints.
 pub(crate) fn ask(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(git(directory, arguments)).unwrap().trim().to_string()
 }
 
-/// A shell script of an agent, or of a user.
+/// Runs a shell script as an agent or a user would.
 pub(crate) fn shell(directory: &Path, script: &str) {
-    let status = Command::new("sh")
+    let output = Command::new("sh")
         .args(["-ec", script])
         .current_dir(directory)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
-    assert!(status.status.success(), "{script}: {}", String::from_utf8_lossy(&status.stderr));
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Slots as most tests want them.
-pub(crate) trait Ask {
-    /// One in which nothing is worth keeping.
-    fn slot(&self, purpose: Purpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError>;
-    /// One of an agent's, whose work is kept under a reference.
-    fn unfinished(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError>;
+/// Shorter ways to ask for a slot.
+pub(crate) trait AcquireSlot {
+    /// A slot whose work is not recovered.
+    fn slot(&self, purpose: SlotPurpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError>;
+    /// A slot for an agent whose work is recovered under a reference.
+    fn recoverable_slot(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError>;
 }
 
-impl Ask for LocalWorkspaces {
-    fn slot(&self, purpose: Purpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError> {
-        self.acquire(&SlotRequest { purpose, at, unfinished: None }, &Cancel::default())
+impl AcquireSlot for GitWorkspaces {
+    fn slot(&self, purpose: SlotPurpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError> {
+        self.acquire(&SlotRequest { purpose, at, recover_as: None }, &Cancel::default())
     }
 
-    fn unfinished(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError> {
-        let request = SlotRequest { purpose: Purpose::Agent, at, unfinished: Some(reference) };
+    fn recoverable_slot(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError> {
+        let request = SlotRequest { purpose: SlotPurpose::Agent, at, recover_as: Some(reference) };
         self.acquire(&request, &Cancel::default())
     }
 }
@@ -76,7 +76,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A repository with a first commit: a file, a program, a link, ignored build output, a sub-directory.
+    /// A repository with one commit: a file, an executable, a link, files in directories, ignore rules.
     pub(crate) fn new() -> Self {
         let fixture = Self::without_commit();
         let user = &fixture.user;
@@ -107,25 +107,25 @@ impl Fixture {
     }
 
     pub(crate) fn write(&self, path: &str, content: &str) {
-        let place = self.user.join(path);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, content).unwrap();
+        let path = self.user.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
     }
 
     pub(crate) fn slots(&self) -> PathBuf {
         self.root.path().canonicalize().unwrap().join("slots")
     }
 
-    pub(crate) fn open(&self) -> LocalWorkspaces {
-        self.open_with(Options::default())
+    pub(crate) fn open(&self) -> GitWorkspaces {
+        self.open_with(WorkspaceOptions::default())
     }
 
-    pub(crate) fn open_with(&self, options: Options) -> LocalWorkspaces {
-        LocalWorkspaces::open(&self.user, &self.slots(), options).unwrap()
+    pub(crate) fn open_with(&self, options: WorkspaceOptions) -> GitWorkspaces {
+        GitWorkspaces::open(&self.user, &self.slots(), options).unwrap()
     }
 
-    /// A snapshot's commit.
-    pub(crate) fn base(&self, workspaces: &LocalWorkspaces) -> CommitId {
+    /// The commit of a snapshot.
+    pub(crate) fn base(&self, workspaces: &GitWorkspaces) -> CommitId {
         workspaces.snapshot("base").unwrap().commit
     }
 
@@ -150,7 +150,7 @@ pub(crate) fn files(repository: &Path, commit: &CommitId) -> Vec<String> {
     described.collect()
 }
 
-/// Everything under a directory: type, mode, time of change and content, except under what is skipped.
+/// Everything below a directory except what is skipped: type, mode, modification time and content.
 pub(crate) fn listing(root: &Path, skipped: &[&str]) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![PathBuf::new()];
@@ -164,7 +164,7 @@ pub(crate) fn listing(root: &Path, skipped: &[&str]) -> BTreeMap<PathBuf, String
             let time = (metadata.mtime(), metadata.mtime_nsec());
             let description = if metadata.is_dir() {
                 open.push(path.clone());
-                // Git makes lock files for a moment in its own directories, which dates those.
+                // Lock files that git creates for a moment change the times of its own directories.
                 let time = if path.starts_with(".git") { (0, 0) } else { time };
                 format!("directory {:o} {time:?}", metadata.mode())
             } else if metadata.is_symlink() {
@@ -179,8 +179,8 @@ pub(crate) fn listing(root: &Path, skipped: &[&str]) -> BTreeMap<PathBuf, String
     found
 }
 
-/// The user's repository without what Fixpoint may change.
-pub(crate) fn users(fixture: &Fixture) -> BTreeMap<PathBuf, String> {
+/// Everything in the user's repository that Fixpoint may not change.
+pub(crate) fn users_files(fixture: &Fixture) -> BTreeMap<PathBuf, String> {
     listing(&fixture.user, &[".git/objects", ".git/refs/fixpoint"])
 }
 

@@ -1,22 +1,28 @@
-//! What workspaces promise, tried with the installed git on scratch repositories.
+//! What workspaces promise, tested with the installed git on temporary repositories.
 
+#[cfg(test)]
+mod agent_actions;
+#[cfg(test)]
+mod commits;
+#[cfg(test)]
+mod concurrency;
+#[cfg(test)]
+mod copy_ignored;
+#[cfg(test)]
+mod delivery;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
-mod mischief;
+mod prune;
 #[cfg(test)]
-mod places;
+mod read;
 #[cfg(test)]
-mod reading;
+mod recovery;
 #[cfg(test)]
-mod results;
+mod repositories;
 #[cfg(test)]
-mod sharing;
+mod same_second;
 #[cfg(test)]
 mod slots;
 #[cfg(test)]
 mod snapshots;
-#[cfg(test)]
-mod unfinished;
-#[cfg(test)]
-mod upkeep;

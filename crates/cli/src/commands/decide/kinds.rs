@@ -1,10 +1,10 @@
-//! The decisions that can be asked from outside: name, example, schemas, and the function that answers.
+//! The decisions of `fixpoint decide`: name, example, schemas, and the function that computes the answer.
 
 use core::convert::Infallible;
 use core::fmt::Display;
 
 use clap::ValueEnum;
-use fixpoint_config::{Node, Section, Shape};
+use fixpoint_config::{Node, Schema, TypedReader};
 use fixpoint_decide::{
     baseline, bounds, convergence, direction, judging, policy, refinement, reflection, replanning, sampling,
     scheduling, scope, structure, verdict,
@@ -15,50 +15,46 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A decision that can be asked from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
-    /// Which way a score moved, and whether by more than noise
+    /// Whether a score went up or down by more than noise
     Direction,
-    /// Whether a judged plan is accepted, planned again or rejected
+    /// Whether a reviewed plan is accepted, improved or rejected
     Refinement,
-    /// Whether a replanned plan is still sound
+    /// Whether an improved plan is still valid
     Structure,
-    /// What a judge's answer about a task leads to, given the evidence
+    /// What follows from the judge's answer about a task and the evidence
     Judge,
     /// Which tasks start now
     Schedule,
-    /// Whether attempts at a task are getting anywhere
+    /// Whether the attempts at a task make progress
     Convergence,
-    /// What a check decided
+    /// Whether a check passed, by its output and exit code
     Verdict,
-    /// What failed, out of what a test runner or compiler printed
+    /// The failures in the output of a test runner or compiler
     Failures,
-    /// What an attempt broke, beside what was broken before
+    /// Which failures are new compared with the baseline
     Baseline,
-    /// Whether the changed files lie within the scope
+    /// Whether the changed files are within the scope
     Scope,
     /// Whether a tool may be used
     Policy,
-    /// The graph after a task was replaced by smaller ones
+    /// The task graph after one task is replaced by smaller ones
     Replan,
-    /// Which plan to score once more, and whether the scores tell
+    /// Which plan to score again, and whether the scores are conclusive
     Sampling,
-    /// Whether results are looked back on now
+    /// Whether a reflection is due
     Reflection,
-    /// The worst case of a run
+    /// The limits that a run can never exceed
     Bounds,
 }
 
 /// Answers a question, or says in one line what is wrong with it.
 type Answering = Box<dyn Fn(&Node, Lang) -> Result<Value, String>>;
 
-/// How one decision is asked.
 pub(crate) struct Decider {
     answering: Answering,
-    /// The schema of the question.
     pub(crate) question_schema: Value,
-    /// The schema of the answer.
     pub(crate) answer_schema: Value,
 }
 
@@ -70,12 +66,10 @@ impl Decider {
 }
 
 impl Kind {
-    /// The name as typed.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
     }
 
-    /// A question worth asking.
     pub(crate) fn example(self) -> &'static str {
         macro_rules! example {
             ($name:literal) => {
@@ -101,7 +95,6 @@ impl Kind {
         }
     }
 
-    /// How the decision is asked.
     pub(crate) fn decider(self) -> Decider {
         match self {
             Self::Direction => always(direction::decide),
@@ -112,7 +105,7 @@ impl Kind {
             Self::Convergence => asked(convergence::decide),
             Self::Verdict => always(verdict::decide),
             Self::Failures => always(fixpoint_failures::decide),
-            Self::Baseline => always(baseline::decide),
+            Self::Baseline => always(baseline::decide::<String>),
             Self::Scope => always(scope::decide),
             Self::Policy => always(policy::decide),
             Self::Replan => asked(replanning::decide),
@@ -141,14 +134,14 @@ where
     Answer: JsonSchema + Serialize + Speak + 'static,
     Unsound: Display,
 {
-    let section = Section::<Question>::new();
-    let question_schema = section.shape().published().clone();
+    let reader = TypedReader::<Question>::new();
+    let question_schema = reader.schema().as_json().clone();
     let answering = move |node: &Node, lang: Lang| {
-        let question = section.read(node).map_err(|problem| problem.to_string())?;
+        let question = reader.read(node).map_err(|problem| problem.to_string())?;
         let mut answer = decide(&question).map_err(|unsound| unsound.to_string())?;
         answer.speak(lang);
         serde_json::to_value(answer).map_err(|error| error.to_string())
     };
-    let answer_schema = Shape::of::<Answer>().published().clone();
+    let answer_schema = Schema::of::<Answer>().as_json().clone();
     Decider { answering: Box::new(answering), question_schema, answer_schema }
 }

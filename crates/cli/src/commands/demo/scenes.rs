@@ -1,76 +1,72 @@
-//! The scenes of the demo: what each tells, and how its answer is shown.
+//! The decisions that the demo shows, with their explanations.
 
 use fixpoint_vocabulary::Text;
 use serde_json::Value;
 
 use crate::commands::decide::kinds::Kind;
 
-/// One worked decision.
 pub(super) struct Scene {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) title: fn() -> Text,
     pub(super) story: fn() -> Text,
-    /// Lines made of the question and the answer.
+    /// The question and the answer in lines.
     pub(super) show: fn(&Value, &Value) -> Vec<String>,
     pub(super) moral: fn() -> Text,
 }
 
-/// The scenes, in the order in which they are told.
 pub(super) const SCENES: [Scene; 6] = [
     Scene {
         name: "circles",
         kind: Kind::Convergence,
-        title: || Text::new("An agent goes round in circles", "同じ所を回り続けるエージェント"),
+        title: || Text::new("An agent goes in circles", "堂々巡りするエージェント"),
         story: || {
             Text::new(
-                "Three tests must pass. The agent fixes one, then trades one failure for another and back again.",
-                "3つのテストを通す課題。エージェントは1つ直した後、失敗を入れ替えるだけになる。",
+                "Three tests must pass. The agent fixes one; after that it only trades one failure for another.",
+                "3つのテストを成功させる課題です。エージェントは1つ直した後、失敗を入れ替えるだけになります。",
             )
         },
         show: attempts,
         moral: || {
             Text::new(
-                "Attempt 5 could not be checked and is not held against it. At the seventh it is stopped, with the cause.",
-                "5回目はチェック不能で停滞に数えない。7回目で原因とともに停止する。",
+                "Attempt 5 could not be checked and does not count. After attempt 7 the agent is stopped, with the cause.",
+                "5回目はチェックを実行できなかったため数えません。7回目の後、原因を示して停止します。",
             )
         },
     },
     Scene {
         name: "noise",
         kind: Kind::Refinement,
-        title: || Text::new("Two points more are no improvement", "2点の上昇は改善ではない"),
+        title: || Text::new("Two more points are not an improvement", "2点の上昇は改善ではない"),
         story: || {
             Text::new(
-                "A plan scored 50, was planned again, and scores 52. The judge still does not accept it.",
-                "50点の計画を再計画すると52点。判定者はまだ受け入れない。",
+                "A plan scored 50. The next version scores 52, and the judge still does not accept it.",
+                "50点の計画を作り直すと52点になりました。判定者はまだ承認しません。",
             )
         },
         show: refinement,
         moral: || {
             Text::new(
-                "The same plan asked twice differs as much: another try would be a coin toss. `fixpoint simulate judging` shows it.",
-                "同じ計画でもその程度は変動する。もう一度試すのは賭けにすぎない（`fixpoint simulate judging`）。",
+                "The same plan, scored twice, differs as much; another try would be a coin toss. See `fixpoint simulate judging`.",
+                "同じ計画を2回採点してもこの程度は変わるため、やり直しても運次第です（`fixpoint simulate judging`）。",
             )
         },
     },
     Scene {
         name: "baseline",
         kind: Kind::Baseline,
-        title: || {
-            Text::new("What was broken before is not the agent's fault", "以前から壊れていたものは責任外")
-        },
+        title: || Text::new("Failures that existed before do not count", "以前からの失敗は数えない"),
         story: || {
             Text::new(
-                "Four tests fail after the attempt. Which of them did the attempt break?",
-                "試行後に4つのテストが失敗。この試行が壊したのはどれか。",
+                "Four tests fail after an attempt. Which of them did the attempt break?",
+                "試行後に4つのテストが失敗しました。この試行が壊したのはどれでしょうか。",
             )
         },
         show: groups,
         moral: || {
             Text::new(
-                "Known and flaky failures do not block. A test that passed and is no longer run does.",
-                "既知の失敗と不安定なテストは妨げない。実行されなくなったテストは妨げる。",
+                "Known and flaky failures are tolerated. A test that passed before and no longer runs is not.",
+                "既知の失敗と不安定なテストは許容します。以前成功し、今は実行されなくなったテストは許容しません。",
             )
         },
     },
@@ -80,46 +76,48 @@ pub(super) const SCENES: [Scene; 6] = [
         title: || Text::new("\"Done\" against the evidence", "証拠に反する「完了」"),
         story: || {
             Text::new(
-                "The judge says that the task succeeded. The checks found a failure that was not there before.",
-                "判定者は成功と言うが、チェックは新しい失敗を見つけた。",
+                "The judge says that the task succeeded, but the checks found a new failure.",
+                "判定者は成功と言いますが、チェックは新しい失敗を見つけました。",
             )
         },
         show: judgement,
-        moral: || Text::new("A model's word alone is never enough.", "モデルの言葉だけでは完了にならない。"),
+        moral: || {
+            Text::new("A model's word alone is never enough.", "モデルの言葉だけでは完了になりません。")
+        },
     },
     Scene {
         name: "scope",
         kind: Kind::Scope,
-        title: || Text::new("Edits all over the tree", "範囲外の変更"),
+        title: || Text::new("Changes out of scope", "範囲外の変更"),
         story: || {
             Text::new(
                 "The task may change src/** and Cargo.toml. Six files changed.",
-                "変更してよいのは src/** と Cargo.toml。6ファイルが変更された。",
+                "変更してよいのは src/** と Cargo.toml です。6ファイルが変更されました。",
             )
         },
         show: violations,
         moral: || {
             Text::new(
-                "Cargo.lock changed along with Cargo.toml and is fine. Fixpoint's own configuration never is.",
-                "Cargo.lock は Cargo.toml に伴う変更なので許される。Fixpoint自身の設定変更は常に違反。",
+                "Cargo.lock may change together with Cargo.toml. Fixpoint's own configuration may never be changed.",
+                "Cargo.lock は Cargo.toml に伴う変更なので許可されます。Fixpoint 自身の設定の変更は常に違反です。",
             )
         },
     },
     Scene {
         name: "replan",
         kind: Kind::Replan,
-        title: || Text::new("A task too large is taken apart", "大きすぎるタスクの再分解"),
+        title: || Text::new("A task that is too large is split", "大きすぎるタスクの分割"),
         story: || {
             Text::new(
-                "`import` cannot be done in one go. Three smaller tasks take its place; `report` waited for it.",
-                "`import` は一度では完了できない。3つの小さなタスクに置き換える。`report` はそれを待っていた。",
+                "`import` is too large for one attempt. Three smaller tasks replace it; `report` depends on it.",
+                "`import` は1回の試行には大きすぎます。3つの小さなタスクに置き換えます。`report` はこれに依存しています。",
             )
         },
         show: graph,
         moral: || {
             Text::new(
-                "The children wait for what it waited for, and whoever waited for it waits for all of them.",
-                "子タスクは元の依存を引き継ぎ、後続は子すべてを待つ。",
+                "The new tasks inherit its dependencies, and tasks that depend on it now depend on all of them.",
+                "新しいタスクは元の依存関係を引き継ぎ、元のタスクに依存していたタスクは3つすべてに依存します。",
             )
         },
     },

@@ -1,42 +1,41 @@
-//! `fixpoint simulate crash`: the loss of power that a failed test names, once more.
+//! `fixpoint simulate crash`: reproduces the power loss that a failed test names.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use fixpoint_simulate::{Agent, Crash, Project, Residue, World, crash_and_compare};
+use fixpoint_vocabulary::counted;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// `fixpoint simulate crash`.
 #[derive(Debug, Args)]
 pub(crate) struct CrashArguments {
-    /// The seed of the task
+    /// Seed of the task
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The agent's character
+    /// Behaviour of the agent
     #[arg(long, value_parser = PossibleValuesParser::new(Agent::ALL.map(Agent::name)))]
     agent: String,
-    /// What surrounds it
+    /// Behaviour of the tests and the machine
     #[arg(long, value_parser = PossibleValuesParser::new(World::ALL.map(World::name)))]
     world: String,
-    /// The power goes after so many bytes were written
+    /// Lose power after this many bytes were written
     #[arg(long, value_name = "BYTES")]
     after_bytes: usize,
-    /// What the torn write leaves
+    /// What the interrupted write leaves on the disk
     #[arg(long, value_enum, default_value_t = ResidueArgument::Short)]
     residue: ResidueArgument,
-    /// As one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// `--residue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ResidueArgument {
-    /// The bytes that were written
+    /// Only the bytes that were written
     Short,
-    /// Those, and zeros up to the length the file would have had
+    /// The bytes that were written, then zeros up to the full length
     Zeros,
 }
 
@@ -53,7 +52,7 @@ impl CrashArguments {
 }
 
 pub(super) fn run(arguments: &CrashArguments, output: &mut Output) -> Result<(), Failure> {
-    let unknown = || Failure::BadInput("there is no such agent or world".to_string());
+    let unknown = || Failure::BadInput("unknown agent or world".to_string());
     let (project, crash) = arguments.meant().ok_or_else(unknown)?;
     let compared = crash_and_compare(&project, crash);
     let (finished, disagreement) = compared.map_err(|error| Failure::Internal(error.to_string()))?;
@@ -66,12 +65,13 @@ pub(super) fn run(arguments: &CrashArguments, output: &mut Output) -> Result<(),
     } else if words.is_none() {
         let cause = serde_json::to_value(cause)?;
         let cause = cause.as_str().unwrap_or_default();
-        output.line(&format!(
-            "agrees: {cause} after {attempts} attempts, with and without the loss of power"
-        ))?;
+        let attempts = counted(attempts, "attempt");
+        output.line(&format!("same result with and without the power loss: {cause} after {attempts}"))?;
     }
     match words {
-        Some(words) => Err(Failure::Internal(format!("a crash changed the task: {words}"))),
+        Some(words) => {
+            Err(Failure::Internal(format!("the power loss changed the result of the task: {words}")))
+        }
         None => Ok(()),
     }
 }

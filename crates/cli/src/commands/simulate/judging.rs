@@ -1,4 +1,4 @@
-//! `fixpoint simulate judging`: how often plans are judged wrongly.
+//! `fixpoint simulate judging`: how often two plans are compared wrongly.
 
 use clap::Args;
 use fixpoint_simulate::{JudgingRow, Method, simulate_judging};
@@ -8,16 +8,15 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// `fixpoint simulate judging`.
 #[derive(Debug, Args)]
 pub(crate) struct JudgingArguments {
-    /// The same seed gives the same table
+    /// Random seed; the same seed gives the same table
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Comparisons for each cell of the table
-    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    /// Comparisons per row of the table
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     runs: u32,
-    /// As one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -57,10 +56,10 @@ fn row_json(row: &JudgingRow) -> Value {
 }
 
 fn table(rows: &[JudgingRow], seed: u64, runs: u32, output: &mut Output) -> Result<(), Failure> {
-    output.line(&format!("{runs} comparisons a cell, seed {seed}; each plan starts with one score"))?;
-    output.line("false change: two equally good plans called different")?;
-    output.line("missed change: a plan 8 points better not seen as better")?;
-    output.line("further calls: judge calls beyond the first two, without and with a true change")?;
+    output.line(&format!("{runs} comparisons per row, seed {seed}; each plan starts with one score"))?;
+    output.line("false change:  two equally good plans are called different")?;
+    output.line("missed change: a plan that is 8 points better is not recognised as better")?;
+    output.line("further calls: judge calls after the first two, without and with a real change")?;
     output.line("")?;
     output.line("   σ  method                  false change  missed change  further calls")?;
     for row in rows {

@@ -1,4 +1,4 @@
-//! `fixpoint simulate runs`: what a configuration would do with whole made-up goals, beside plainer ones.
+//! `fixpoint simulate runs`: complete runs with made-up goals, compared with simpler policies.
 
 use clap::Args;
 use fixpoint_simulate::{RunPolicy, RunTally, simulate_runs};
@@ -8,16 +8,15 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// `fixpoint simulate runs`.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArguments {
-    /// The same seed gives the same table
+    /// Random seed; the same seed gives the same table
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Goals
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Number of goals
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: u32,
-    /// As one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -48,10 +47,11 @@ fn as_text(
     }
     output.line("")?;
     for note in [
-        "done: said to be done, and done; false done: said to be done while something is missing or wrong",
-        "false stop: stopped although another policy of the table was done with the same goal, truly",
-        "calls, attempts, dollars: for each goal; dollars at the made-up prices of the parameters",
-        "the agents, judges and goals are made up: crates/simulate/parameters/whole_runs.toml says how",
+        "done:        reported as done, and really done",
+        "false done:  reported as done although something is missing or wrong",
+        "false stop:  stopped although another policy in this table really finished the same goal",
+        "calls, attempts and dollars are averages per goal; prices are made up",
+        "Agents, judges and goals are simulated: see crates/simulate/parameters/whole_runs.toml",
     ] {
         output.line(note)?;
     }

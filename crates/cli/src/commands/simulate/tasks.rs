@@ -1,4 +1,4 @@
-//! `fixpoint simulate`: what a configuration would do with many tasks, beside two loops in use today.
+//! `fixpoint simulate`: many tasks under this configuration, compared with two simpler loops in common use.
 
 use clap::Args;
 use fixpoint_simulate::{
@@ -13,25 +13,24 @@ use crate::output::Output;
 const SEED: u64 = 1;
 const RUNS: u32 = 1000;
 
-/// `fixpoint simulate` without a command.
 #[derive(Debug, Args)]
 pub(crate) struct TasksArguments {
-    /// The same seed gives the same table [default: 1]
+    /// Random seed; the same seed gives the same table [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Tasks [default: 1000]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Number of tasks [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
-    /// Also by the agent's character
+    /// Also print a table for each kind of agent
     #[arg(long)]
     by_agent: bool,
-    /// As one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 impl TasksArguments {
-    /// The first of them that was typed.
+    /// The first of these options that was given.
     pub(super) fn typed(&self) -> Option<&'static str> {
         let Self { seed, runs, by_agent, json } = self;
         let typed = [
@@ -106,31 +105,32 @@ fn line(first: &str, tally: &Tally, output: &mut Output) -> Result<(), Failure> 
 
 fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
     for note in [
-        "done: said to be done, and done",
-        "false done: said to be done while tests are weakened or gone, others fail, files outside the scope changed",
-        "unseen: said to be done while something is wrong that nothing which ran need have shown: a test that now",
-        "  fails only sometimes, or a test of the guard gone that was never seen, since the base did not build.",
-        "  No policy that believes checks can see it; code written for the tests alone is not even simulated",
-        "false stop: stopped although the agent, left alone, would have got there within the attempts allowed",
-        "attempts, suites: for each task. A suite is every check once; single tests run again are their share of",
+        "done:        reported as done, and really done",
+        "false done:  reported as done although tests were weakened or deleted, other tests fail, or files outside",
+        "             the scope changed",
+        "unseen:      reported as done although something is wrong that no check that ran could show: a test that is",
+        "             now flaky, or a deleted guard test that never ran because the base did not build",
+        "             (code written only to satisfy the tests is not simulated)",
+        "false stop:  stopped although the agent would have finished within the allowed attempts",
+        "attempts and suites are averages per task. A suite is every check run once; a single test that is run again",
     ] {
         output.line(note)?;
     }
-    output.line(&format!("  their check's tests (goal {GOAL_TESTS}, guard {GUARD_TESTS})"))?;
-    output.line(
-        "the loops: all checks twice at the base and after each attempt; done when the goal's command passes",
-    )?;
-    output.line("  and the guard's does, unless it failed at the base")?;
-    output.line(&format!("mixture in %: {}", shares(AGENTS.map(|(agent, share)| (agent.name(), share)))))?;
-    output.line(&format!("  in worlds: {}", shares(WORLDS.map(|(world, share)| (world.name(), share)))))?;
+    output.line(&format!(
+        "counts as its share of its check's tests (goal {GOAL_TESTS}, guard {GUARD_TESTS})."
+    ))?;
+    output.line("The simple loops run all checks twice on the base and after each attempt. They are done when the goal")?;
+    output.line("passes and the guard passes or failed on the base already.")?;
+    output.line(&format!("agents in %: {}", shares(AGENTS.map(|(agent, share)| (agent.name(), share)))))?;
+    output.line(&format!("worlds in %: {}", shares(WORLDS.map(|(world, share)| (world.name(), share)))))?;
     if let Some(PolicyRow { total, .. }) = table.rows.first() {
         output.line("")?;
         output.line(&format!(
-            "Tasks that Fixpoint called done took {:.2} of the suites that running everything after each of their",
+            "For its done tasks, Fixpoint ran {:.2} of the suites that a full run after each attempt and twice on the",
             total.share_of_everything(),
         ))?;
         output.line(&format!(
-            "attempts and twice at the base takes; {:.2} where every test counts the same instead of every check.",
+            "base would take ({:.2} if every test counts the same instead of every check).",
             total.share_of_everything_by_tests(),
         ))?;
     }

@@ -16,7 +16,7 @@ fn each(script: &Script, story: impl Fn(Real, &Studio) + Sync) {
 
 #[test]
 fn a_goal_is_reached_by_a_real_edit() {
-    let work = Reply::shell("echo ok > goal && echo it-is-written").saying("I write it.").usage(used(20));
+    let work = Reply::shell("echo ok > goal && echo it-is-written").with_text("I write it.").usage(used(20));
     let script =
         Script::new().rule(ends_after("it-is-written", "All done.")).rule(Rule::new("work").reply(work));
     each(&script, |agent, studio| {
@@ -62,7 +62,7 @@ fn a_claim_is_no_change_and_the_hint_says_where_to_look() {
         assert_eq!(stopped.progress(), ["no_change"; 4], "{agent:?}");
         let told = studio.lab.explained(&stopped).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("I have fixed everything"), "{agent:?}:\n{told}");
-        assert!(told.contains("may not have been permitted"), "{agent:?}:\n{told}");
+        assert!(told.contains("may lack permission to edit"), "{agent:?}:\n{told}");
     });
 }
 
@@ -99,7 +99,7 @@ fn the_second_attempt_goes_on_with_the_session() {
         )
         .rule(
             Rule::new("first")
-                .reply(Reply::shell(write("almost")).saying("I begin.").usage(used(20)))
+                .reply(Reply::shell(write("almost")).with_text("I begin.").usage(used(20)))
                 .then_fail(),
         );
     each(&script, |agent, studio| {

@@ -156,7 +156,7 @@ fn a_refusal_pauses_and_is_no_attempt_of_the_task() {
         assert_eq!(paused.iterations().len(), 0);
         assert_eq!(calls(&lab).len(), 1);
         let told = lab.explained(&paused).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("provider refuses") && told.contains("last words"), "{told}");
+        assert!(told.contains("provider refused") && told.contains("Last message of the agent"), "{told}");
         assert!(told.contains("`fixpoint resume`"), "{told}");
         fs::write(lab.beside("home/signed-in"), "").expect("written");
         let done = lab.outcome(&mut on_path(&lab, &["resume", "--json"]), b"");
@@ -171,7 +171,10 @@ fn claims_without_a_change_are_no_change_and_the_hint_says_where_to_look() {
     assert_eq!(stopped.end(), (3, "failed", "not_converging"), "{}", stopped.stderr);
     assert_eq!(stopped.progress(), ["no_change"; 4]);
     let told = lab.explained(&stopped).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("last words") && told.contains("may not have been permitted"), "{told}");
+    assert!(
+        told.contains("Last message of the agent") && told.contains("may lack permission to edit"),
+        "{told}"
+    );
     let sessions: Vec<bool> = calls(&lab).iter().map(|call| call.contains("--resume")).collect();
     assert_eq!(sessions, [false, true, false, false], "only stage 1 goes on");
 }

@@ -131,7 +131,7 @@ fn a_damaged_journal_is_refused_and_repaired_only_when_asked() {
     fs::write(&journal, &bytes).expect("written");
     let refused = scene.run(&["resume", "--json"]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    for word in ["damaged at offset", "a repair would cut off", "resume --repair"] {
+    for word in ["damaged at byte", "a repair would cut off", "resume --repair"] {
         assert!(refused.stderr.contains(word), "{word}: {refused:?}");
     }
     assert_eq!(fs::read(&journal).expect("readable"), bytes, "nothing was changed");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fixpoint_runs::Home;
+use fixpoint_runs::StateDirectory;
 use fixpoint_simulate::Random;
 use nix::sys::signal::{Signal, kill};
 
@@ -98,11 +98,12 @@ impl Scene {
     /// What the record says is being done.
     fn doing(&self) -> String {
         let states = std::fs::read_dir(self.state.join("fixpoint")).into_iter().flatten().flatten();
-        let homes =
-            states.map(|state| Home::new(&self.state.join("fixpoint"), &state.file_name().to_string_lossy()));
+        let homes = states.map(|state| {
+            StateDirectory::new(&self.state.join("fixpoint"), &state.file_name().to_string_lossy())
+        });
         let run = homes.filter_map(|home| home.find("latest").ok()).next();
-        let recorded = run.and_then(|run| run.read().ok()).map(|run| run.recorded);
-        recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().standing()))
+        let recorded = run.and_then(|run| run.read().ok());
+        recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().status()))
     }
 
     /// The artifacts of every attempt are there, and tell of the end.

@@ -37,7 +37,7 @@ fn stopped_from_another_process_at_every_kind_of_work() {
         let ended = running.end();
         assert_eq!(ended.code, 130, "{ended:?}");
         let again = scene.run(&["stop"]);
-        assert!(again.code == 0 && again.stdout.contains("not under way"), "{again:?}");
+        assert!(again.code == 0 && again.stdout.contains("is not running"), "{again:?}");
         scene.open(gate);
         paused_and_resumes(&scene);
     }

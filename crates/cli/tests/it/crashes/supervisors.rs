@@ -65,9 +65,9 @@ fn resumes(scene: &Scene) {
 fn a_killed_keeper_pauses_the_run_and_says_so() {
     for gate in ["agent", "goal"] {
         let scene = Scene::new();
-        let (code, cause, obstacle) = killed_at(&scene, gate, &["fxp-keeper"]);
+        let (code, cause, obstacle) = killed_at(&scene, gate, &["fxp-supervisor"]);
         assert_eq!((code, cause.as_str()), (7, "infrastructure"), "{gate}: {obstacle}");
-        assert!(obstacle.contains("supervisor") && obstacle.contains("was ended"), "{gate}: {obstacle}");
+        assert!(obstacle.contains("supervisor") && obstacle.contains("was stopped"), "{gate}: {obstacle}");
         scene.assert_no_strays();
         resumes(&scene);
     }
@@ -76,7 +76,7 @@ fn a_killed_keeper_pauses_the_run_and_says_so() {
 #[test]
 fn a_killed_guard_is_not_missed() {
     let scene = Scene::new();
-    let (code, cause, obstacle) = killed_at(&scene, "agent", &["fxp-guard"]);
+    let (code, cause, obstacle) = killed_at(&scene, "agent", &["fxp-watchdog"]);
     assert_eq!((code, cause.as_str()), (0, "done"), "{obstacle}");
     scene.assert_no_strays();
 }
@@ -84,9 +84,9 @@ fn a_killed_guard_is_not_missed() {
 #[test]
 fn when_both_are_killed_what_may_be_left_is_said() {
     let scene = Scene::new();
-    let (code, cause, obstacle) = killed_at(&scene, "agent", &["fxp-guard", "fxp-keeper"]);
+    let (code, cause, obstacle) = killed_at(&scene, "agent", &["fxp-watchdog", "fxp-supervisor"]);
     assert_eq!((code, cause.as_str()), (7, "infrastructure"), "{obstacle}");
-    assert!(obstacle.contains("may be left"), "{obstacle}");
+    assert!(obstacle.contains("may still be running"), "{obstacle}");
     // Only what moved to a session of its own can be left, and that is what was said.
     assert!(scene.strays().iter().all(|stray| stray.contains("sleep 300")), "{:?}", scene.strays());
     for pid in scene.stray_pids() {

@@ -31,9 +31,11 @@ fn without_checks_what_fails_is_the_goal() {
         let agent = &format!("{root} sed -i 's/ 3 / 2 /' src/lib.rs");
         let outcome = lab.looping(&[], agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
-        for said in
-            ["no goal was named: what fails now is the goal", "found the check `cargo test", "Cargo.toml"]
-        {
+        for said in [
+            "no --until given: the goal is to fix what fails now",
+            "detected check: `cargo test",
+            "Cargo.toml",
+        ] {
             assert!(outcome.stderr.contains(said), "{said}: {}", outcome.stderr);
         }
         // Once applied nothing fails, and without a task there is nothing to do.
@@ -100,7 +102,7 @@ fn uncommitted_work_is_included_and_said_so() {
         let outcome = lab.until_checked(agent);
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
         assert_eq!(outcome.iterations().len(), 4);
-        assert!(outcome.stderr.contains("uncommitted work included"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("including uncommitted changes"), "{}", outcome.stderr);
         let status = lab.git(&["status", "--porcelain"]);
         assert_eq!(status.lines().count(), 3, "{status}");
         let diff = lab.call(&["diff", "--stat"]).stdout;

@@ -20,7 +20,7 @@ fn what_failed_before_is_known() {
         assert_eq!(outcome.end(), (0, "done", "done"));
         assert_eq!(outcome.last("known"), ["old"]);
         assert!(outcome.json["known_at_base"].as_array().is_some_and(|known| known.contains(&"old".into())));
-        assert!(lab.explained(&outcome).contains("known 1 (old)"));
+        assert!(lab.explained(&outcome).contains("1 known (old)"));
     });
 }
 
@@ -66,7 +66,7 @@ fn what_is_newly_flaky_blocks() {
         let outcome = lab.looping(&checks, &agent);
         assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{:?}", outcome.json);
         assert_eq!((outcome.last("newly_flaky"), outcome.failures(2, "test")), (vec!["calm"], vec!["calm"]));
-        assert!(lab.explained(&outcome).contains("newly flaky 1 (calm)"));
+        assert!(lab.explained(&outcome).contains("1 newly flaky (calm)"));
         // Who does not mind says so.
         let mut tolerant = checks.to_vec();
         tolerant.extend(["--set", "baseline.newly_flaky=allow"]);

@@ -31,9 +31,12 @@ fn what_is_new_known_and_vanished() {
         );
         let text = lab.call(&check[..1].iter().chain(&check[2..]).copied().collect::<Vec<_>>());
         assert_eq!(text.code, 3);
-        for line in
-            ["1 new, 1 known, 0 flaky, 1 vanished (beside HEAD)", "new: fine", "vanished: gone", "known: old"]
-        {
+        for line in [
+            "1 new, 1 known, 0 flaky, 1 vanished (compared with HEAD)",
+            "new: fine",
+            "vanished: gone",
+            "known: old",
+        ] {
             assert!(text.stdout.contains(line), "{line}:\n{}", text.stdout);
         }
         lab.put("src/fine", "ok\n");
@@ -45,6 +48,36 @@ fn what_is_new_known_and_vanished() {
             (&json!(true), &json!(true), &json!(["old"]))
         );
         assert!(lab.call(&["list"]).stdout.is_empty(), "a comparison is no run");
+    });
+}
+
+/// Catches a kind of failure that is told by how a name begins: a check named `vanished` was not counted as new.
+#[test]
+fn a_check_or_a_test_may_have_any_name() {
+    both(|lab| {
+        lab.sources(&[("fine", "ok"), ("vanished: x", "ok")]);
+        lab.put("answer", "42\n");
+        lab.commit("an answer");
+        lab.put("answer", "not yet\n");
+        lab.put("src/vanished: x", "broken now\n");
+        let new = |told: &serde_json::Value, key: &str| -> Vec<String> {
+            let new = told["new"].as_array().expect("a list").iter();
+            new.map(|failure| failure[key].as_str().unwrap_or_default().to_string()).collect()
+        };
+        for name in ["vanished", "timeout", "scope", "judge", "weakened"] {
+            let command = format!("grep -qx 42 '{}'", lab.path("answer"));
+            let checks = format!("checks=[{{name: {name}, command: {command}}}]");
+            let told = lab.json(3, &["check", "--json", "--set", &checks]);
+            let fingerprints = new(&told, "fingerprint");
+            assert!(fingerprints.len() == 1 && fingerprints[0].starts_with(name), "{name}: {told}");
+            assert_eq!(told["vanished"], json!([]), "{name}: {told}");
+        }
+        let told = lab.json(3, &["check", "--json", "--check", "sh ./check.sh"]);
+        assert_eq!(
+            (new(&told, "test"), &told["vanished"]),
+            (vec!["vanished: x".into()], &json!([])),
+            "{told}"
+        );
     });
 }
 

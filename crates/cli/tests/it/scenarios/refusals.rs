@@ -46,7 +46,7 @@ fn outside_a_repository() {
     let made = run(std::process::Command::new("git").args(["init", "-q"]).arg(&empty), b"");
     assert_eq!(made.code, 0);
     let ended = run(lab.binary(&["loop", "--until", "true", "--", "true"]).current_dir(&empty), b"");
-    refused(&ended, &["holds nothing yet"]);
+    refused(&ended, &["no commits and no files"]);
 }
 
 #[test]
@@ -58,6 +58,13 @@ fn arguments_that_mean_nothing() {
         refused(&with(&["--budget", "apples=3", "--", "true"]), &["apples=3", "attempts=5,time=2h"]);
         refused(&with(&["--budget", "attempts=many", "--", "true"]), &["attempts=many"]);
         refused(&with(&["--budget", "", "--", "true"]), &["--budget"]);
+        let long = lab.beside("long.md");
+        fs::write(&long, "x".repeat((4 << 20) + 1)).expect("written");
+        let long = long.to_string_lossy().into_owned();
+        refused(
+            &with(&["--prompt-file", &long, "--", "true"]),
+            &["the prompt has 4,194,305 bytes, the limit is 262,144"],
+        );
         refused(&with(&[]), &["no agent was named", "--"]);
         refused(&with(&["--base", "no-such", "--", "true"]), &["no-such"]);
         refused(&with(&["--prompt-file", "no-such-file", "--", "true"]), &["no-such-file"]);
@@ -79,7 +86,7 @@ fn arguments_that_mean_nothing() {
         );
         refused(&lab.call(&["loop", "--until", "", "--", "true"]), &["--until"]);
         refused(&lab.call(&["loop", "--check", "  ", "--", "true"]), &["--check"]);
-        refused(&lab.call(&["loop", "--", "true"]), &["no check was named", "--until"]);
+        refused(&lab.call(&["loop", "--", "true"]), &["no checks given", "--until"]);
         assert!(lab.call(&["list"]).stdout.is_empty(), "nothing was begun");
     });
 }

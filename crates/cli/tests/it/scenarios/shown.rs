@@ -64,6 +64,11 @@ fn everything_about_a_run() {
         assert!(lab.call(&["show", id]).stdout.contains("sh ./check.sh"));
         let status = lab.json(0, &["status", "--json"]);
         assert_eq!((&status["status"], &status["attempts"]), (&"done".into(), &2.into()));
+        assert_eq!(status["phase"], "completion");
+        let told = lab.call(&["status"]).stdout;
+        assert!(told.starts_with(&format!("{id}: done\nphase: completed\n2 attempts, ")), "{told}");
+        let told = lab.call(&["status", "--lang", "ja"]).stdout;
+        assert!(told.starts_with(&format!("{id}: 完了\nフェーズ: 完了\n試行2回、")), "{told}");
         let list = lab.call(&["list"]).stdout;
         assert!(list.contains(id) && list.contains("Mend both.") && list.contains("done"), "{list}");
         let part = id.rsplit('-').next().expect("a part");
@@ -78,7 +83,7 @@ fn replay_decides_the_same_or_says_what_differs() {
         let outcome = lab.until_checked("echo $FIXPOINT_ATTEMPT > notes");
         assert_eq!(outcome.end(), (3, "failed", "not_converging"));
         assert_eq!(lab.json(0, &["replay", "--json"])["identical"], true);
-        assert!(lab.call(&["replay"]).stdout.contains("all the same"));
+        assert!(lab.call(&["replay"]).stdout.contains("all identical"));
         let other = ["replay", "--set", "convergence.stall_threshold=1"];
         let told = lab.call(&other);
         assert!(told.code == 0 && told.stdout.contains("now:"), "{}{}", told.stdout, told.stderr);

@@ -1,6 +1,6 @@
 //! The same run over every protocol, streamed and whole, with forms and without; and models found by themselves.
 
-use fixpoint_testkit::{FormSupport, Options, Protocol, Reply, Rule, Script};
+use fixpoint_testkit::{Options, Protocol, Reply, ResponseFormat, Rule, Script};
 use serde_json::json;
 
 use super::stage::{GOAL, KEY, KEY_VARIABLE, Stage, WAYS, Way};
@@ -61,7 +61,7 @@ fn without_forms() -> Script {
 
 #[test]
 fn an_endpoint_without_forms_is_asked_in_words() {
-    let options = Options { forms: FormSupport::Refused, ..Options::default() };
+    let options = Options { response_format: ResponseFormat::Rejected, ..Options::default() };
     in_parallel(&[WAYS[0], WAYS[3]], |way| {
         let stage = Stage::with(&without_forms(), options.clone(), *way);
         let outcome = stage.run(&[]);
@@ -89,7 +89,7 @@ fn models_are_found_by_the_keys_in_the_environment() {
         assert_eq!(outcome.end(), (0, "done", "done"), "{key} {}", outcome.json);
         let log = stage.server.log().expect("a log");
         assert!(log.iter().all(|line| line.protocol == Some(*protocol)), "{key}");
-        let settings = stage.recorded().opening.brief.expect("a brief").settings;
+        let settings = stage.recorded().header.brief.expect("a brief").settings;
         assert_ne!(settings.models.planner, "auto", "the name that was found is frozen");
     });
 }

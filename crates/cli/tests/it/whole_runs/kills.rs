@@ -6,7 +6,7 @@ use std::fs::File;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use fixpoint_engine::Recorded;
+use fixpoint_engine::RecordedRun;
 use fixpoint_simulate::Random;
 use fixpoint_testkit::{Reply, Script};
 use fixpoint_vocabulary::work::Command as Work;
@@ -105,8 +105,8 @@ fn torture(stage: &Stage, random: &mut Random, kills: &mut u32) -> Ended {
 }
 
 /// Questions that were begun and have no answer on record: each was put once at most.
-fn lost_questions(recorded: &Recorded) -> u64 {
-    let commands = recorded.records.iter().flat_map(|record| record.decision.commands());
+fn lost_questions(recorded: &RecordedRun) -> u64 {
+    let commands = recorded.records.iter().flat_map(|record| record.decision.commands(0));
     let begun = commands.filter(|(_, _, command)| matches!(command, Work::Ask(_))).count();
     begun.saturating_sub(answers(recorded).len()) as u64
 }

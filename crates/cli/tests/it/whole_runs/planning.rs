@@ -1,7 +1,7 @@
 //! Plans that are not there at once: unclear goals, goals that cannot be cut, plans that are wrong, judges that cannot
 //! be read, and plans that change on the way.
 
-use fixpoint_decide::run::Move;
+use fixpoint_decide::run::{Change, ReflectionChange};
 use fixpoint_testkit::{Reply, Script};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn what_is_unclear_is_assumed_and_said_where_nobody_can_be_asked() {
     let stage = Stage::new(&planning([assuming]));
     let outcome = stage.run(&["--non-interactive"]);
     assert_eq!(outcome.end(), (0, "done", "done"), "{}", outcome.json);
-    assert!(stage.asked("plan")[0].contains("Nobody can be asked"), "{}", stage.asked("plan")[0]);
+    assert!(stage.asked("plan")[0].contains("Nobody can answer questions"), "{}", stage.asked("plan")[0]);
     assert!(stage.told(&["explain"]).contains("only src/a is meant"), "{}", stage.told(&["explain"]));
 }
 
@@ -90,7 +90,7 @@ fn a_wrong_plan_is_sent_back_with_the_names_and_mended() {
                 assert_eq!(outcome.end(), (0, "done", "done"), "{named:?} {}", outcome.json);
                 let asked = stage.asked("plan");
                 assert_eq!(asked.len(), 2, "{named:?}");
-                assert!(asked[1].contains("could not be used"), "{named:?} {}", asked[1]);
+                assert!(asked[1].contains("was rejected"), "{named:?} {}", asked[1]);
                 named.iter().for_each(|name| assert!(asked[1].contains(name), "{name}: {}", asked[1]));
             });
         }
@@ -252,8 +252,10 @@ fn a_revision_is_made_wherever_it_is_asked_for() {
                 let outcome = stage.run(&["--set", "planning.reflection.trigger_interval=1"]);
                 assert_eq!(outcome.end(), (0, "done", "done"), "{place} {}", outcome.json);
                 let recorded = stage.recorded();
-                let moves = recorded.records.iter().flat_map(|record| &record.decision.moves);
-                assert_eq!(moves.filter(|step| matches!(step, Move::Revised { .. })).count(), 1, "{place}");
+                let changes = recorded.records.iter().flat_map(|record| &record.decision.changes);
+                let is_revision =
+                    |change: &&Change| matches!(change, Change::Reflection(ReflectionChange::Revised { .. }));
+                assert_eq!(changes.filter(is_revision).count(), 1, "{place}");
                 assert_eq!(stage.delivered(&outcome, "src/b"), "two\n");
                 assert_eq!(outcome.json["cost"]["attempts"], 2, "the second task was told in time");
             });

@@ -56,7 +56,7 @@ fn each(acting: &Script, advising: &Script, story: impl Fn(Real, &Cast) + Sync) 
 /// Its model has it write the file, and say so.
 fn writing() -> Script {
     let work = Reply::shell("printenv LOOPBACK_WORDS; echo two > src/a && echo it-is-written");
-    let work = work.saying("I write it.").usage(used(20));
+    let work = work.with_text("I write it.").usage(used(20));
     Script::new().rule(ends_after("it-is-written", "All done.")).rule(Rule::new("work").reply(work))
 }
 
@@ -67,7 +67,7 @@ const USED_BY_WRITING: u64 = 100 + 20 + 100 + 7;
 fn hopeful() -> Rule {
     let hope = json!({"success": false, "should_continue": true, "should_replan": false,
         "reason": "the next one may do it", "missing_requirements": ["A1"]});
-    named("hope", "task_judgement").contains("get nowhere").reply(Reply::json(hope))
+    named("hope", "task_judgement").contains("make no progress").reply(Reply::json(hope))
 }
 
 /// The goal of one task, and nothing planned.
@@ -125,7 +125,7 @@ fn a_planned_task_is_done_and_told_to_people() {
         assert!(ended.stdout.contains(branch), "{agent:?}:\n{}", ended.stdout);
         // The judge sees what the agent said, quoted, and nothing of the events it said it in.
         let judged = cast.stage.asked("task_judgement").pop().expect("asked");
-        assert!(judged.contains("The end of what the agent said (data only"), "{agent:?}:\n{judged}");
+        assert!(judged.contains("End of the agent's output (data only"), "{agent:?}:\n{judged}");
         assert!(judged.contains("I write it.\n\nAll done.\n"), "{agent:?}:\n{judged}");
         assert!(!judged.contains("\"type\":") && !judged.contains("it-is-written"), "{agent:?}:\n{judged}");
     });
@@ -133,7 +133,7 @@ fn a_planned_task_is_done_and_told_to_people() {
 
 /// An agent whose every attempt writes the same wrong thing.
 fn stubborn() -> Script {
-    let work = Reply::shell("echo three > src/a; echo tried-it").saying("I try it.");
+    let work = Reply::shell("echo three > src/a; echo tried-it").with_text("I try it.");
     Script::new().rule(ends_after("tried-it", "I tried.")).rule(Rule::new("work").reply(work))
 }
 
@@ -158,7 +158,11 @@ fn a_task_that_gets_nowhere_is_planned_anew_and_that_is_bounded() {
     let wrong = |id: &str| task(id, "nothing").within(&["src/a"]).until(&holds("a", "two"));
     let script = Script::new()
         .rule(says("plan", plan(&[wrong("first")])))
-        .rule(named("give up", "task_judgement").contains("get nowhere").reply(Reply::json(wants_replan())))
+        .rule(
+            named("give up", "task_judgement")
+                .contains("make no progress")
+                .reply(Reply::json(wants_replan())),
+        )
         .rule(
             on("replan")
                 .reply(Reply::json(replan(&[wrong("second")])))
@@ -197,7 +201,7 @@ fn a_claim_is_no_change_and_the_next_prompt_says_so() {
         let hope = cast.stage.asked("task_judgement").pop().expect("asked");
         assert!(hope.contains(claim), "{agent:?}: {hope}");
         let explained = cast.stage.lab.explained(&stopped).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(explained.contains("may not have been permitted"), "{agent:?}:\n{explained}");
+        assert!(explained.contains("may lack permission to edit"), "{agent:?}:\n{explained}");
     });
 }
 
@@ -283,7 +287,7 @@ fn a_session_goes_on_at_stage_one_and_begins_anew_at_stage_two() {
     let acting = rules
         .fold(Script::new(), Script::rule)
         .rule(ends_after("written-1", "Words of attempt 1."))
-        .rule(Rule::new("first").reply(write("three").saying("I begin.").usage(used(20))));
+        .rule(Rule::new("first").reply(write("three").with_text("I begin.").usage(used(20))));
     each(&acting, &with_yeses(Script::new().rule(hopeful())), |agent, cast| {
         let done = cast.run(&borrowed(&unplanned()));
         assert_eq!(done.end(), (0, "done", "done"), "{agent:?}: {}", cast.told(&done));

@@ -83,7 +83,9 @@ fn a_task_that_gets_nowhere_is_replaced_too() {
     let stubborn = task("stubborn", "echo $$ > src/a").within(&["src/a"]).until(&holds("a", "two"));
     let script = Script::new()
         .rule(says("plan", plan(&[stubborn])))
-        .rule(named("worth", "task_judgement").contains("get nowhere").reply(Reply::json(wants_replan())))
+        .rule(
+            named("worth", "task_judgement").contains("make no progress").reply(Reply::json(wants_replan())),
+        )
         .rule(says("replan", replan(&[writes("a")])));
     let stage = Stage::new(&with_yeses(script));
     let outcome = stage.run(&[]);

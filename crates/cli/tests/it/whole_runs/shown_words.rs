@@ -6,7 +6,7 @@ use super::stage::{GOAL, Stage};
 use super::words::{agreeing, holds, named, plan, replan, says, task, wants_replan, with_yeses, writes};
 use crate::agents::played::{install, with_installed};
 
-const HEADING: &str = "The end of what the agent said (data only):\n";
+const HEADING: &str = "End of the agent's output (data only):\n";
 
 /// The last question of a form, from the heading on.
 fn shown(stage: &Stage, form: &str) -> String {

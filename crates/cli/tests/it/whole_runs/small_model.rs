@@ -32,7 +32,7 @@ fn what_a_small_model_says_ends_with_a_cause_and_a_reason() {
             "goal_understanding: expected an object",
             "goal_understanding: expected an object",
         ),
-        ([WITHOUT_ANYTHING, PROSE, PROSE], "holds no JSON object", "holds no JSON object"),
+        ([WITHOUT_ANYTHING, PROSE, PROSE], "contains no JSON object", "contains no JSON object"),
     ];
     std::thread::scope(|scope| {
         for (answers, asked, told) in table {

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use fixpoint_decide::run::Run;
-use fixpoint_engine::Recorded;
-use fixpoint_runs::Home;
+use fixpoint_engine::RecordedRun;
+use fixpoint_runs::StateDirectory;
 use fixpoint_testkit::{Options, Script, ScriptedServer};
-use fixpoint_vocabulary::ask::{Ask, ModelAnswer};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion};
 use fixpoint_vocabulary::work::{Command as Work, CommandEnd, CommandResult, Event};
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) const GOAL: &str = "make the files say two";
 /// Does what the task says. It must be told what to do with two results that do not fit together.
 const AGENT: &str = r#"p=$(cat)
 case "$p" in
-*"Bring two results together"*) MERGING ;;
+*"Merge two results"*) MERGING ;;
 *) eval "$(printf '%s\n' "$p" | sed -n 's/^.*DO<<\(.*\)>>.*$/\1/p' | head -n 1)" ;;
 esac
 "#;
@@ -78,8 +78,7 @@ impl Stage {
 
     /// The user's own configuration names the server, so that the repository stays as it is.
     fn configure(&self, way: Way) {
-        let models =
-            ["planner", "judge", "worker", "reflector"].map(|role| format!("  {role}: loop/scripted\n"));
+        let models = ["planner", "judge", "reflector"].map(|role| format!("  {role}: loop/scripted\n"));
         let endpoint = format!(
             "  endpoints:\n    loop: {{ url: \"{}/v1\", protocol: {}, stream: {}, api_key_env: {KEY_VARIABLE} }}\n",
             self.server.url(),
@@ -151,7 +150,7 @@ impl Stage {
     }
 
     /// What is on record of the last run.
-    pub(super) fn recorded(&self) -> Recorded {
+    pub(super) fn recorded(&self) -> RecordedRun {
         recorded(&self.lab.beside("home/state/fixpoint")).expect("a run")
     }
 
@@ -183,7 +182,7 @@ impl Stage {
 
     fn assert_within_bounds(&self) {
         let recorded = self.recorded();
-        let brief = recorded.opening.brief.as_ref().expect("a brief");
+        let brief = recorded.header.brief.as_ref().expect("a brief");
         let tasks = self.run_of(&recorded).review().plan().map_or(1, |plan| plan.tasks.len().max(1));
         let mut config = brief.settings.clone();
         // What was granted later counts as well.
@@ -198,7 +197,7 @@ impl Stage {
     }
 
     /// Where the last run stands.
-    pub(super) fn run_of(&self, recorded: &Recorded) -> Run {
+    pub(super) fn run_of(&self, recorded: &RecordedRun) -> Run {
         recorded.run()
     }
 
@@ -231,15 +230,15 @@ impl Stage {
 }
 
 /// What is on record of the last run below a directory of states.
-pub(super) fn recorded(states: &Path) -> Option<Recorded> {
+pub(super) fn recorded(states: &Path) -> Option<RecordedRun> {
     let homes = std::fs::read_dir(states).ok()?.flatten();
-    let mut homes = homes.map(|state| Home::new(states, &state.file_name().to_string_lossy()));
+    let mut homes = homes.map(|state| StateDirectory::new(states, &state.file_name().to_string_lossy()));
     let run = homes.find_map(|home| home.find("latest").ok())?;
-    Some(run.read().ok()?.recorded)
+    run.read().ok()
 }
 
 /// Every answer on record with its question.
-pub(super) fn answers(recorded: &Recorded) -> Vec<(Ask, ModelAnswer)> {
+pub(super) fn answers(recorded: &RecordedRun) -> Vec<(ModelQuestion, ModelAnswer)> {
     let mut found = Vec::new();
     for record in &recorded.records {
         if let Event::Ended { command, end: CommandEnd::Completed(CommandResult::Answer(answer)), .. } =
@@ -253,15 +252,15 @@ pub(super) fn answers(recorded: &Recorded) -> Vec<(Ask, ModelAnswer)> {
 }
 
 /// The command of a name.
-fn command_of(recorded: &Recorded, id: fixpoint_vocabulary::work::CommandId) -> Option<Work> {
+fn command_of(recorded: &RecordedRun, id: fixpoint_vocabulary::work::CommandId) -> Option<Work> {
     let record = recorded.records.get(usize::try_from(id.seq).ok()?.checked_sub(1)?)?;
-    let mut commands = record.decision.commands();
-    commands.find(|(index, ..)| *index == id.index).map(|(_, _, command)| command.clone())
+    let mut commands = record.decision.commands(id.seq);
+    commands.find(|(other, ..)| *other == id).map(|(_, _, command)| command.clone())
 }
 
 /// Attempts that were begun.
-pub(super) fn attempts(recorded: &Recorded) -> u64 {
-    let commands = recorded.records.iter().flat_map(|record| record.decision.commands());
+pub(super) fn attempts(recorded: &RecordedRun) -> u64 {
+    let commands = recorded.records.iter().flat_map(|record| record.decision.commands(0));
     commands.filter(|(_, _, command)| matches!(command, Work::RunAttempt(_))).count() as u64
 }
 

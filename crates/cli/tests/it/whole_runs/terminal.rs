@@ -30,12 +30,10 @@ impl Person {
     /// The same at a terminal of a kind.
     fn at(stage: &Stage, arguments: &[&str], kind: &str) -> Option<Self> {
         let inner = stage.command(arguments);
-        let quoted =
-            |text: &std::ffi::OsStr| format!("'{}'", text.to_str().expect("text").replace('\'', r"'\''"));
-        let line: Vec<String> =
-            std::iter::once(inner.get_program()).chain(inner.get_args()).map(quoted).collect();
+        let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+        let line = shlex::try_join(words.map(|word| word.to_str().expect("text"))).expect("no NUL");
         let mut command = Command::new("script");
-        command.args(["-qefc", &format!("exec {}", line.join(" ")), "/dev/null"]).env_clear();
+        command.args(["-qefc", &format!("exec {line}"), "/dev/null"]).env_clear();
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env("SHELL", "/bin/sh").env("TERM", kind).env("USER", "ada");
         command.current_dir(inner.get_current_dir().expect("a place"));
@@ -114,7 +112,7 @@ fn two_questions_one_after_the_other_are_both_answered() {
         let Some(mut person) = Person::starts(&stage, &arguments) else { return };
         person.sees("Which files?");
         person.types("only src/a\n");
-        person.sees("Agree? [y/N]");
+        person.sees("Do you agree? [y/N]");
         person.types(typed);
         let (code, shown) = person.leaves();
         assert_eq!(code, expected, "{shown}");
@@ -153,16 +151,16 @@ fn a_live_run_shows_phase_score_budget_attempts_and_the_last_line_of_each_agent(
     let (code, shown) = person.leaves();
     assert_eq!(code, 0, "{shown}");
     for part in [
-        "carrying out",
-        "judging the plan",
+        "executing",
+        "reviewing the plan",
         "plan 84 ± ",
         "2 of 9 attempts",
         "of 900000 tokens",
         "▶ a · running · attempt 1, stage 1",
-        "     the agent works · ",
+        "     agent working · ",
         " > a speaks",
         " > b speaks",
-        "✓ a · done · 1 attempt · failing 0",
+        "✓ a · done · 1 attempt · failures 0",
     ] {
         assert!(shown.contains(part), "`{part}` is not in\n{shown}");
     }

@@ -127,15 +127,15 @@ pub(super) fn nothing_to_change() -> Value {
 pub(super) fn words_of(form: &str) -> &'static str {
     match form {
         "plan" => "Plan this goal in one answer",
-        "goal_understanding" => "Say what is wanted, as `goal_understanding`",
-        "task_decomposition" => "Cut the goal into tasks, as `task_decomposition`",
+        "goal_understanding" => "Describe the goal, as `goal_understanding`",
+        "task_decomposition" => "Split the goal into tasks, as `task_decomposition`",
         "action_plan" => "Order the tasks, as `action_plan`",
-        "plan_judgement" => "Is this plan good enough to be carried out?",
-        "refinement" => "Make the plan better, as a whole",
-        "task_judgement" => "Not successful: either `should_continue`",
-        "replan" => "This task cannot work as it is.",
-        "whole_judgement" => "Is the user's goal reached by the whole?",
-        "reflection" => "How did the task go, and does the plan still fit?",
+        "plan_judgement" => "Is this plan good enough to execute?",
+        "refinement" => "Improve the plan: answer with the complete",
+        "task_judgement" => "If not successful, set either `should_continue`",
+        "replan" => "This task cannot succeed as designed.",
+        "whole_judgement" => "All tasks have ended and their results are merged.",
+        "reflection" => "Review how the task went, and whether",
         other => panic!("no question is called {other}"),
     }
 }

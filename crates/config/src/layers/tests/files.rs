@@ -1,4 +1,4 @@
-//! What files may hold, and how they are refused.
+//! What files may contain, and the errors about the rest.
 
 use serde_json::json;
 
@@ -7,16 +7,16 @@ use super::*;
 const PROJECT: &str = "project/.fixpoint/config.yaml";
 
 #[test]
-fn no_file_at_all_is_the_built_in_configuration() {
+fn without_files_the_defaults_apply() {
     let loaded = Fixture::new().load();
     assert_eq!(loaded.settings, fixpoint_vocabulary::settings::Settings::default());
     assert!(loaded.origins.values().all(|setting| setting.origin == Origin::Default));
-    assert_eq!(loaded.warnings, []);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
     assert_eq!(load(&Sources::default()).unwrap().settings, loaded.settings);
 }
 
 #[test]
-fn empty_files_and_empty_sections_say_nothing() {
+fn empty_files_and_empty_sections_set_nothing() {
     let fixture =
         Fixture::new().user("").project("planning:\nrefinement:\n  noise_threshold:\n").local("# later\n");
     assert_eq!(fixture.load().settings, fixpoint_vocabulary::settings::Settings::default());
@@ -50,31 +50,133 @@ fn setting_a_default_again_is_explicit() {
     assert!(loaded.is_explicit("planning.decomposition_level"));
 }
 
+/// The mistakes people make, each with the one error it gives.
+const MISTAKES: [(&str, &str, &str); 23] = [
+    (
+        "out of range",
+        "refinement:\n  noise_threshold: 11\n",
+        ":2:20: refinement.noise_threshold: 11 is out of range: expected a number from 1 to 10",
+    ),
+    (
+        "misspelt key",
+        "refinement:\n  noiseTreshold: 2\n",
+        ":2:3: refinement.noiseTreshold: unknown key; did you mean `noise_threshold`?",
+    ),
+    (
+        "key in the wrong section",
+        "noise_threshold: 2\n",
+        ":1:1: noise_threshold: unknown key; did you mean `refinement.noise_threshold`?",
+    ),
+    (
+        "key of two other sections",
+        "planning: {max_iterations: 2}\n",
+        ":1:12: planning.max_iterations: unknown key; did you mean `convergence.max_iterations` or \
+         `replanning.max_iterations`?",
+    ),
+    (
+        "text for a number",
+        "max_workers: many\n",
+        ":1:14: max_workers: expected an integer, found text \"many\"",
+    ),
+    (
+        "quoted number",
+        "max_workers: \"3\"\n",
+        ":1:14: max_workers: expected an integer, found text \"3\"; remove the quotes",
+    ),
+    (
+        "huge number",
+        "max_workers: 99999999999999999999999\n",
+        ":1:14: max_workers: 1e+23 is out of range: expected an integer from 1 to 64",
+    ),
+    (
+        "number that is too large to be one",
+        "budget: {usd: 1e999}\n",
+        ":1:15: the number \"1e999\" is too large or not finite; quote it if it is text",
+    ),
+    (
+        "yes for true",
+        "planning: {enabled: yes}\n",
+        ":1:21: planning.enabled: expected true or false, found text \"yes\"",
+    ),
+    (
+        "misspelt choice",
+        "sandbox: of\n",
+        ":1:10: sandbox: \"of\" is not one of `auto`, `required`, `off`; did you mean `off`?",
+    ),
+    (
+        "text for a list",
+        "scope:\n  allowed_paths: src\n",
+        ":2:18: scope.allowed_paths: expected a list, found text \"src\"; put it in brackets: [ ]",
+    ),
+    ("missing key", "checks:\n  - name: test\n", ":2:5: checks[0]: missing field `command`"),
+    (
+        "command for a check",
+        "checks:\n  - cargo test\n",
+        ":2:5: checks[0]: expected a map with `command`, `name`, found text \"cargo test\"",
+    ),
+    (
+        "two checks of one name",
+        "checks: [{name: a, command: b}, {name: a, command: c}]\n",
+        ":1: checks[1].name: another check is called `a`; rename one of them",
+    ),
+    (
+        "baseline of an unknown check",
+        "checks: [{name: a, command: b}]\nbaseline: {checks: [b]}\n",
+        ":2: baseline.checks: there is no check `b`; `checks` has `a`",
+    ),
+    (
+        "endpoint without an address",
+        "models:\n  endpoints:\n    office: {protocol: openai}\n",
+        ":3: models.endpoints.office.url: missing; write the address, such as `http://localhost:8080/v1`",
+    ),
+    ("key twice", "a: 1\na: 2\n", ":2:1: the key \"a\" occurs twice; keep one of them"),
+    (
+        "key in two spellings",
+        "max_workers: 1\nmaxWorkers: 2\n",
+        ":2:1: max_workers: given twice, as `max_workers` and as `maxWorkers`; keep one of them",
+    ),
+    (
+        "bracket that is not closed",
+        "a: [1\n",
+        ":2:1: not valid YAML: while parsing a flow sequence, expected ',' or ']'; look at the indentation, quotes and \
+         brackets here and in the lines before",
+    ),
+    (
+        "indentation with a tab",
+        "planning:\n\tenabled: true\n",
+        ":2:1: the line is indented with a tab; YAML allows only spaces",
+    ),
+    (
+        "Windows line ends",
+        "max_workers: 2\r\njudge:\r\n  max_samples: 0\r\n",
+        ":3:16: judge.max_samples: 0 is out of range: expected an integer from 1 to 20",
+    ),
+    ("list instead of keys", "- a\n", ":1:1: expected a map, found a list"),
+    (
+        "tag",
+        "a: !!int 1\n",
+        ":1:4: tags such as `!!str` are not supported; remove the tag, and quote the value if it is text",
+    ),
+];
+
 #[test]
-fn refused_files_name_file_line_key_value_and_what_is_right() {
-    for (text, expected) in [
-        (
-            "refinement:\n  noise_threshold: 11\n",
-            ":2:20: refinement.noise_threshold: 11 is out of range: expected a number from 1 to 10",
-        ),
-        (
-            "refinement:\n  noiseTreshold: 2\n",
-            ":2:3: refinement.noiseTreshold: unknown key; did you mean `noise_threshold`?",
-        ),
-        ("max_workers: many\n", ":1:14: max_workers: expected an integer, found text \"many\""),
-        ("sandbox: of\n", ":1:10: sandbox: \"of\" is none of `auto`, `required`, `off`; did you mean `off`?"),
-        ("checks:\n  - name: test\n", ":2:5: checks[0]: missing field `command`"),
-        ("a: 1\na: 2\n", ":2:1: the key \"a\" is given twice"),
-        ("a: [1\n", ":2:1: while parsing a flow sequence, expected ',' or ']'"),
-        ("- a\n", ":1:1: expected a map, found a list"),
-        ("a: !!int 1\n", ":1:4: tags such as `!!str` are not supported; quotes make a value text"),
-    ] {
-        assert_eq!(Fixture::new().project(text).errors(), [format!("{PROJECT}{expected}")], "{text}");
+fn errors_name_file_line_key_value_and_what_to_do() {
+    for (mistake, text, expected) in MISTAKES {
+        assert_eq!(Fixture::new().project(text).errors(), [format!("{PROJECT}{expected}")], "{mistake}");
     }
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn a_byte_order_mark_windows_line_ends_and_anchors_are_accepted() {
+    let text =
+        "\u{feff}max_workers: 2\r\nscope:\r\n  allowed_paths: &paths [src]\r\n  denied_paths: *paths\r\n";
+    let fixture = Fixture::new().project(text);
+    assert_eq!(fixture.value("max_workers"), (json!(2), Layer::ProjectFile));
+    assert_eq!(fixture.value("scope.denied_paths"), (json!(["src"]), Layer::ProjectFile));
+}
+
+#[test]
+fn all_errors_are_reported_at_once() {
     let fixture = Fixture::new()
         .user("max_workers: 0\nfoo_bar: 1\n")
         .project("a: b: c")
@@ -97,7 +199,7 @@ fn everything_wrong_is_told_at_once() {
 }
 
 #[test]
-fn json_files_are_files_like_any_other() {
+fn json_files() {
     let text = "{\n\t\"$schema\": \"x\",\n\t\"planning\": {\"maxSubtasks\": 7.0}\n}";
     let fixture = Fixture::new().file("user/config.json", text);
     assert_eq!(fixture.value("planning.max_subtasks"), (json!(7), Layer::UserFile));
@@ -107,15 +209,19 @@ fn json_files_are_files_like_any_other() {
         ["user/config.json:2:16: max_workers: 99 is out of range: expected an integer from 1 to 64"]
     );
     let broken = Fixture::new().file("project/.fixpoint/config.local.json", "{\n\t\"a\": }");
-    assert_eq!(broken.errors(), ["project/.fixpoint/config.local.json:2:7: expected value"]);
+    assert_eq!(broken.errors(), ["project/.fixpoint/config.local.json:2:7: not valid JSON: expected value"]);
     let twice = Fixture::new().file("user/config.json", "{\"a\": 1, \"a\": 2}");
-    assert!(twice.errors()[0].ends_with("the key \"a\" is given twice"), "{:?}", twice.errors());
+    assert!(
+        twice.errors()[0].ends_with("the key \"a\" occurs twice; keep one of them"),
+        "{:?}",
+        twice.errors()
+    );
 }
 
 #[test]
 fn two_files_of_one_layer_are_refused() {
     let fixture = Fixture::new().user("").file("user/config.json", "{}");
-    assert_eq!(fixture.errors(), ["user/config.yaml and user/config.json both exist; keep one of them"]);
+    assert_eq!(fixture.errors(), ["user/config.yaml: user/config.json exists too; keep one of them"]);
 }
 
 #[test]
@@ -124,8 +230,8 @@ fn a_file_that_cannot_be_read_is_named() {
     fs::create_dir(fixture.path(PROJECT)).unwrap();
     let errors = fixture.errors();
     assert!(errors[0].starts_with(&format!("{PROJECT}: cannot be read: ")), "{errors:?}");
-    let large = Fixture::new().user(&" ".repeat(crate::MAX_TEXT_BYTES + 1));
-    assert_eq!(large.errors(), ["user/config.yaml: more than 1048576 bytes of text"]);
+    let large = Fixture::new().user(&" ".repeat(crate::parse::MAX_TEXT_BYTES + 1));
+    assert_eq!(large.errors(), ["user/config.yaml: too large: 1048576 bytes are the limit"]);
 }
 
 #[test]
@@ -133,14 +239,14 @@ fn credentials_are_refused_and_never_shown() {
     const KEY: &str = "sk-abcdef0123456789abcd";
     let told = |key: &str| {
         format!(
-            "{key}: the value looks like a credential; put it into an environment variable and give that \
-             variable's name where one is asked for"
+            "{key}this looks like a credential, which settings must not contain; put it into an environment \
+             variable and write the name of the variable, as in `api_key_env`"
         )
     };
     let file = Fixture::new().project(&format!("models:\n  planner: {KEY}\n"));
-    assert_eq!(file.errors(), [format!("{PROJECT}:2:12: {}", told("models.planner"))]);
+    assert_eq!(file.errors(), [format!("{PROJECT}:2:12: {}", told("models.planner: "))]);
     let variable = Fixture::new().variable("FIXPOINT_MODELS__PLANNER", KEY);
-    assert_eq!(variable.errors(), [format!("$FIXPOINT_MODELS__PLANNER: {}", told("models.planner"))]);
+    assert_eq!(variable.errors(), [format!("$FIXPOINT_MODELS__PLANNER: {}", told("models.planner: "))]);
     for fixture in [
         Fixture::new().set(&format!("models.planner={KEY}")),
         Fixture::new().set(&format!("max_workers={KEY}")),
@@ -149,7 +255,7 @@ fn credentials_are_refused_and_never_shown() {
         Fixture::new().set(&format!("{KEY}=1")),
         Fixture::new().project(&format!("{KEY}: 1")),
         Fixture::new().project(&format!("workspace: {{setup: ['curl -H \"Authorization: {KEY}\"']}}")),
-        Fixture::new().remote(json!({"mcp_servers": {"a": {"env": {"TOKEN": KEY}}}})),
+        Fixture::new().user_config_api(json!({"models": {"endpoints": {"a": {"url": KEY}}}})),
     ] {
         let errors = fixture.errors().join("\n");
         assert!(!errors.contains(KEY) && errors.contains("credential"), "{errors}");

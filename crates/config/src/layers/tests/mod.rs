@@ -1,9 +1,10 @@
-//! Whole configurations: files in a temporary directory, an environment and flags that are only handed in.
+//! Whole configurations: files in a temporary directory, with an environment and flags that are passed in.
 
 mod files;
 mod precedence;
 mod schema;
 mod typed;
+mod unavailable;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A user's directory and a project, with nothing in them yet.
+/// A user's directory and a project, both empty at first.
 struct Fixture {
     base: TempDir,
     sources: Sources,
@@ -59,8 +60,8 @@ impl Fixture {
         self
     }
 
-    fn remote(mut self, value: Value) -> Self {
-        self.sources.remote = Some(value.into());
+    fn user_config_api(mut self, value: Value) -> Self {
+        self.sources.user_config_api = Some(value.into());
         self
     }
 

@@ -11,12 +11,12 @@ const LAYERS: [Layer; 6] = [
     Layer::ProjectFile,
     Layer::LocalFile,
     Layer::Environment,
-    Layer::Remote,
+    Layer::UserConfigApi,
     Layer::CommandLine,
 ];
 
-/// A fixture in which one layer says one more thing, in the section `refinement`.
-fn say(fixture: Fixture, layer: Layer, key: &str, value: u32) -> Fixture {
+/// The fixture with one more key of the section `refinement`, in one layer.
+fn set_in(fixture: Fixture, layer: Layer, key: &str, value: u32) -> Fixture {
     let text = format!("refinement: {{{key}: {value}}}\n");
     match layer {
         Layer::Default => fixture,
@@ -26,7 +26,7 @@ fn say(fixture: Fixture, layer: Layer, key: &str, value: u32) -> Fixture {
         Layer::Environment => {
             fixture.variable(&format!("FIXPOINT_REFINEMENT__{}", key.to_uppercase()), &value.to_string())
         }
-        Layer::Remote => fixture.remote(json!({"refinement": {key: value}})),
+        Layer::UserConfigApi => fixture.user_config_api(json!({"refinement": {key: value}})),
         Layer::CommandLine => fixture.set(&format!("refinement.{key}={value}")),
     }
 }
@@ -39,7 +39,7 @@ const PATH: &str = "refinement.max_refinement_attempts";
 fn of_any_two_layers_the_stronger_wins() {
     for (index, weaker) in LAYERS.into_iter().enumerate() {
         for stronger in LAYERS.into_iter().skip(index + 1) {
-            let fixture = say(say(Fixture::new(), stronger, NEW, 5), weaker, NEW, 4);
+            let fixture = set_in(set_in(Fixture::new(), stronger, NEW, 5), weaker, NEW, 4);
             assert_eq!(fixture.value(PATH), (json!(5), stronger), "{stronger:?} over {weaker:?}");
         }
     }
@@ -49,10 +49,10 @@ fn of_any_two_layers_the_stronger_wins() {
 fn of_a_new_and_an_old_name_the_new_one_wins_in_any_layers() {
     for new in LAYERS {
         for old in LAYERS.into_iter().filter(|old| *old != new) {
-            let fixture = say(say(Fixture::new(), old, OLD, 4), new, NEW, 5);
+            let fixture = set_in(set_in(Fixture::new(), old, OLD, 4), new, NEW, 5);
             assert_eq!(fixture.value(PATH), (json!(5), new), "new in {new:?}, old in {old:?}");
         }
-        let alone = say(Fixture::new(), new, OLD, 4);
+        let alone = set_in(Fixture::new(), new, OLD, 4);
         assert_eq!(alone.value(PATH), (json!(4), new), "old in {new:?} alone");
         assert!(alone.load().is_explicit(PATH));
     }
@@ -60,12 +60,12 @@ fn of_a_new_and_an_old_name_the_new_one_wins_in_any_layers() {
 
 #[test]
 fn of_two_old_names_the_stronger_layer_wins() {
-    let fixture = say(say(Fixture::new(), Layer::UserFile, OLD, 4), Layer::LocalFile, OLD, 6);
+    let fixture = set_in(set_in(Fixture::new(), Layer::UserFile, OLD, 4), Layer::LocalFile, OLD, 6);
     assert_eq!(fixture.value(PATH), (json!(6), Layer::LocalFile));
 }
 
 #[test]
-fn an_old_name_may_stand_where_it_used_to() {
+fn an_old_name_is_accepted_in_its_old_sections() {
     for text in [
         "maxQualityRetries: 7",
         "max_quality_retries: 7",
@@ -93,26 +93,26 @@ fn an_old_name_may_stand_where_it_used_to() {
 #[test]
 fn lists_replace_and_maps_merge() {
     let fixture = Fixture::new()
-        .user("scope: {allowed_paths: [a, b]}\nmcp_servers: {one: {command: x}, two: {command: y}}\n")
-        .project("scope: {allowed_paths: [c]}\nmcp_servers: {two: {url: z}}\n")
-        .local("planning: {security: {require_approval: []}}\n");
+        .user("scope: {allowed_paths: [a, b]}\nmodels: {endpoints: {one: {url: x}, two: {url: y}}}\n")
+        .project("scope: {allowed_paths: [c]}\nmodels: {endpoints: {two: {stream: false}}}\n")
+        .local("workspace: {env: []}\n");
     assert_eq!(fixture.value("scope.allowed_paths"), (json!(["c"]), Layer::ProjectFile));
-    assert_eq!(fixture.value("mcp_servers.one.command"), (json!("x"), Layer::UserFile));
-    assert_eq!(fixture.value("mcp_servers.two.command"), (json!("y"), Layer::UserFile));
-    assert_eq!(fixture.value("mcp_servers.two.url"), (json!("z"), Layer::ProjectFile));
-    assert_eq!(fixture.value("planning.security.require_approval"), (json!([]), Layer::LocalFile));
+    assert_eq!(fixture.value("models.endpoints.one.url"), (json!("x"), Layer::UserFile));
+    assert_eq!(fixture.value("models.endpoints.two.url"), (json!("y"), Layer::UserFile));
+    assert_eq!(fixture.value("models.endpoints.two.stream"), (json!(false), Layer::ProjectFile));
+    assert_eq!(fixture.value("workspace.env"), (json!([]), Layer::LocalFile));
 }
 
 #[test]
-fn null_takes_a_limit_away_again() {
+fn null_removes_a_limit() {
     let fixture = Fixture::new().user("budget: {tokens: 5}").project("budget: {tokens: null}");
     assert_eq!(fixture.value("budget.tokens"), (json!(null), Layer::ProjectFile));
 }
 
 #[test]
-fn warnings_do_not_stop_anyone() {
+fn warnings_are_not_errors() {
     let loaded = Fixture::new().set("refinement.noise_threshold=5").load();
-    assert_eq!(loaded.warnings, [Warning::NoiseNotBelowDelta { noise: 5.0, delta: 5.0 }]);
+    assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
 }
 
 proptest! {
@@ -120,16 +120,16 @@ proptest! {
 
     /// Catches: any two layers in the wrong order, or one that is not read when another is there.
     #[test]
-    fn the_strongest_layer_that_says_something_wins(
-        said in prop::collection::vec(prop::option::of(0u32..=10), 6),
+    fn the_strongest_layer_that_sets_a_key_wins(
+        values in prop::collection::vec(prop::option::of(0u32..=10), 6),
     ) {
-        let spoken: Vec<_> =
-            LAYERS.into_iter().zip(said).filter_map(|(layer, value)| Some((layer, value?))).collect();
-        let fixture = spoken
+        let set: Vec<_> =
+            LAYERS.into_iter().zip(values).filter_map(|(layer, value)| Some((layer, value?))).collect();
+        let fixture = set
             .iter()
-            .fold(Fixture::new(), |fixture, (layer, value)| say(fixture, *layer, NEW, *value));
+            .fold(Fixture::new(), |fixture, (layer, value)| set_in(fixture, *layer, NEW, *value));
         let expected =
-            spoken.last().map_or((json!(2), Layer::Default), |(layer, value)| (json!(value), *layer));
+            set.last().map_or((json!(2), Layer::Default), |(layer, value)| (json!(value), *layer));
         prop_assert_eq!(fixture.value(PATH), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! What is typed: variables and flags.
+//! Variables and flags.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn variables_by_their_full_names() {
         ("FIXPOINT_USER_CONFIG_API__URL", "null", "user_config_api.url", json!(null)),
         ("FIXPOINT_USER_CONFIG_API__URL", "http://x:1/", "user_config_api.url", json!("http://x:1/")),
         ("FIXPOINT_SCOPE__ALLOWED_PATHS", "[a, 1, yes]", "scope.allowed_paths", json!(["a", "1", "yes"])),
-        ("FIXPOINT_MCP_SERVERS__GITHUB__COMMAND", "x", "mcp_servers.github.command", json!("x")),
+        ("FIXPOINT_MODELS__ENDPOINTS__OFFICE__URL", "x", "models.endpoints.office.url", json!("x")),
     ] {
         assert_eq!(
             Fixture::new().variable(name, value).value(path),
@@ -76,7 +76,7 @@ fn booleans_of_the_environment() {
 }
 
 #[test]
-fn the_fuller_name_wins() {
+fn the_longer_variable_name_wins() {
     let fixture = Fixture::new()
         .variable("FIXPOINT_PLANNING__ENABLED", "true")
         .variable("PLANNING_ENABLED", "false")
@@ -86,19 +86,26 @@ fn the_fuller_name_wins() {
 }
 
 #[test]
-fn variables_that_are_no_settings() {
+fn unknown_variables() {
     for (name, message) in [
         (
             "FIXPOINT_MAX_WORKRES",
-            "$FIXPOINT_MAX_WORKRES: no such setting; did you mean `FIXPOINT_MAX_WORKERS`?",
+            "$FIXPOINT_MAX_WORKRES: unknown setting; did you mean `FIXPOINT_MAX_WORKERS`?",
         ),
         (
             "FIXPOINT_REFINEMENT_NOISE_THRESHOLD",
-            "$FIXPOINT_REFINEMENT_NOISE_THRESHOLD: no such setting; \
+            "$FIXPOINT_REFINEMENT_NOISE_THRESHOLD: unknown setting; \
              did you mean `FIXPOINT_REFINEMENT__NOISE_THRESHOLD`?",
         ),
-        ("FIXPOINT_", "$FIXPOINT_: no such setting"),
-        ("FIXPOINT_SOMETHING_ELSE_ENTIRELY", "$FIXPOINT_SOMETHING_ELSE_ENTIRELY: no such setting"),
+        ("FIXPOINT_", "$FIXPOINT_: unknown setting; unset it, or rename it if it is not meant for Fixpoint"),
+        (
+            "FIXPOINT_NOISE_THRESHOLD",
+            "$FIXPOINT_NOISE_THRESHOLD: unknown setting; did you mean `FIXPOINT_REFINEMENT__NOISE_THRESHOLD`?",
+        ),
+        (
+            "FIXPOINT_SOMETHING_ELSE_ENTIRELY",
+            "$FIXPOINT_SOMETHING_ELSE_ENTIRELY: unknown setting; unset it, or rename it if it is not meant for Fixpoint",
+        ),
     ] {
         assert_eq!(Fixture::new().variable(name, "1").errors(), [message]);
         Fixture::new().variable(name, "").load();
@@ -110,13 +117,20 @@ fn variables_that_are_no_settings() {
 }
 
 #[test]
-fn a_variable_that_holds_a_credential_by_order_of_the_settings_is_no_mistake() {
+fn variables_that_the_settings_name_are_not_misspelt_settings() {
     let fixture = Fixture::new()
-        .project("user_config_api: {api_key_env: FIXPOINT_KEY}\nmcp_servers: {a: {env: {T: FIXPOINT_TOKEN}}}")
+        .project(
+            "user_config_api: {api_key_env: FIXPOINT_KEY}\nworkspace: {env: [\"FIXPOINT_CI*\"]}\n\
+                  models: {endpoints: {a: {url: x, api_key_env: FIXPOINT_TOKEN}}}",
+        )
         .variable("FIXPOINT_KEY", "x")
-        .variable("FIXPOINT_TOKEN", "x");
+        .variable("FIXPOINT_TOKEN", "x")
+        .variable("FIXPOINT_CI_ID", "x");
     fixture.load();
-    assert_eq!(fixture.variable("FIXPOINT_OTHER", "x").errors(), ["$FIXPOINT_OTHER: no such setting"]);
+    assert_eq!(
+        fixture.variable("FIXPOINT_OTHER", "x").errors(),
+        ["$FIXPOINT_OTHER: unknown setting; unset it, or rename it if it is not meant for Fixpoint"]
+    );
 }
 
 #[test]
@@ -155,15 +169,16 @@ fn flags_that_are_refused() {
             "--set planning.reflexion.depth: planning.reflexion: unknown key; did you mean `reflection`?"
                 .to_owned(),
         ),
-        ("max_workers.x=1", "--set max_workers.x: max_workers.x: unknown key".to_owned()),
+        ("max_workers.x=1", "--set max_workers.x: unknown key".to_owned()),
         (
             "max_workers=100",
-            "--set max_workers: max_workers: 100 is out of range: expected an integer from 1 to 64"
+            "--set max_workers: 100 is out of range: expected an integer from 1 to 64"
                 .to_owned(),
         ),
         (
             "scope.allowed_paths=[*.rs]",
-            "--set scope.allowed_paths: unknown alias; a value that begins with `*` needs quotes".to_owned(),
+            "--set scope.allowed_paths: a value that begins with `*` is an alias, and there is no anchor of this name; quote \
+             the value if it is text".to_owned(),
         ),
     ] {
         assert_eq!(Fixture::new().set(text).errors(), [message], "{text}");

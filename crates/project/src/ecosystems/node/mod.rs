@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript: `package.json` with its scripts, and Deno.
 //!
-//! A script is a check only if it ends by itself and changes nothing: what watches, rewrites files or drives a browser
-//! is noted instead.
+//! A script becomes a check only if it ends by itself and changes nothing. Scripts that watch, rewrite files or need a
+//! browser are noted instead.
 
 mod package_manager;
 mod script;
@@ -10,55 +10,55 @@ use fixpoint_vocabulary::Text;
 use serde_json::Value;
 
 use self::package_manager::PackageManager;
-use self::script::Trouble;
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use self::script::Unsuitable;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
 const MANIFEST: &str = "package.json";
 const DENO: [&str; 2] = ["deno.json", "deno.jsonc"];
 
-/// The scripts that check types, by preference.
+/// Scripts that check types, in order of preference.
 const TYPECHECK: [&str; 6] = ["typecheck", "type-check", "check-types", "types:check", "check:types", "tsc"];
 
 /// Words in names of scripts that need browsers, servers or much time.
 const HEAVY: [&str; 8] =
     ["e2e", "cypress", "playwright", "integration", "acceptance", "visual", "storybook:test", "puppeteer"];
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    if !place.exists(MANIFEST) {
-        return Seen::Nothing;
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    if !dir.exists(MANIFEST) {
+        return Detected::Nothing;
     }
-    let Some(manifest) = place.json(MANIFEST, gathering) else { return Seen::Project };
-    let manager = package_manager::of(place, &manifest, gathering);
-    if let Some(install) = manager.install(place, &manifest) {
-        gathering.setup(place, install);
+    let Some(manifest) = dir.json(MANIFEST, findings) else { return Detected::Project };
+    let manager = package_manager::of(dir, &manifest, findings);
+    if let Some(install) = manager.install(dir, &manifest) {
+        findings.setup(dir, install);
     }
-    let project = Project { place, manifest: &manifest, manager };
-    project.propose_test(gathering);
+    let project = Project { dir, manifest: &manifest, manager };
+    project.propose_test(findings);
     if let Some(lint) = project.script("lint") {
-        project.propose(gathering, Purpose::Lint, "lint", lint, script::linter(lint));
+        project.propose(findings, Purpose::Lint, "lint", lint, script::linter(lint));
     }
     let typecheck = TYPECHECK.iter().find_map(|name| Some((*name, project.script(name)?)));
     if let Some((name, line)) = typecheck {
-        project.propose(gathering, Purpose::Typecheck, name, line, script::type_checker(line));
+        project.propose(findings, Purpose::Typecheck, name, line, script::type_checker(line));
     }
-    project.note_heavy(gathering);
-    Seen::Project
+    project.note_heavy(findings);
+    Detected::Project
 }
 
-/// Deno, whose tests need permissions that only a task of its configuration can name.
-pub(crate) fn look_deno(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let Some(config) = place.first(&DENO) else { return Seen::Nothing };
+/// The tests of Deno need permissions that only a task in its configuration can name.
+pub(crate) fn detect_deno(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let Some(config) = dir.first(&DENO) else { return Detected::Nothing };
     // `deno.jsonc` may hold comments, so it is not read as JSON.
-    let document = (config == "deno.json").then(|| place.json(config, gathering));
+    let document = (config == "deno.json").then(|| dir.json(config, findings));
     if document == Some(None) {
-        return Seen::Project;
+        return Detected::Project;
     }
     let document = document.flatten();
     let has_task = document.as_ref().and_then(|document| document.get("tasks")?.get("test")).is_some();
-    gathering.check(
-        place,
+    findings.check(
+        dir,
         Proposal {
             purpose: Purpose::Test,
             ecosystem: "deno",
@@ -67,11 +67,11 @@ pub(crate) fn look_deno(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
             because: vec![config.to_string()],
         },
     );
-    Seen::Project
+    Detected::Project
 }
 
 struct Project<'a> {
-    place: &'a Place<'a>,
+    dir: &'a ProjectDirectory<'a>,
     manifest: &'a Value,
     manager: PackageManager,
 }
@@ -81,79 +81,79 @@ impl<'a> Project<'a> {
         self.manifest.get("scripts")?.get(name)?.as_str().filter(|line| !line.trim().is_empty())
     }
 
-    fn propose_test(&self, gathering: &mut Gathering) {
-        // What `npm init` writes where nobody answered.
+    fn propose_test(&self, findings: &mut Findings) {
+        // What `npm init` writes by default.
         let line = self.script("test").filter(|line| !line.contains("no test specified"));
         let Some(line) = line else {
-            gathering.note(no_test(&self.place.path(MANIFEST)));
+            findings.note(no_test(&self.dir.path(MANIFEST)));
             return;
         };
         let runner = script::test_runner(line).or_else(|| script::only_runner(self.manifest));
-        self.propose(gathering, Purpose::Test, "test", line, runner);
+        self.propose(findings, Purpose::Test, "test", line, runner);
     }
 
     fn propose(
         &self,
-        gathering: &mut Gathering,
+        findings: &mut Findings,
         purpose: Purpose,
         name: &str,
         line: &str,
         runner: Option<&'static str>,
     ) {
-        if let Some(trouble) = script::trouble(line) {
-            gathering.note(troubled(&self.place.path(MANIFEST), name, trouble));
+        if let Some(reason) = script::unsuitable(line) {
+            findings.note(not_added(&self.dir.path(MANIFEST), name, reason));
             return;
         }
-        let environment = if script::watches_unless_told(line) { "CI=true " } else { "" };
+        let environment = if script::watches_unless_ci(line) { "CI=true " } else { "" };
         let command = format!("{environment}{}", self.manager.run(name));
         let because = self.because();
-        gathering.check(self.place, Proposal { purpose, ecosystem: "node", command, runner, because });
+        findings.check(self.dir, Proposal { purpose, ecosystem: "node", command, runner, because });
     }
 
     fn because(&self) -> Vec<String> {
-        let lock = self.manager.lock_file(self.place).map(str::to_string);
+        let lock = self.manager.lock_file(self.dir).map(str::to_string);
         [MANIFEST.to_string()].into_iter().chain(lock).collect()
     }
 
-    fn note_heavy(&self, gathering: &mut Gathering) {
+    fn note_heavy(&self, findings: &mut Findings) {
         let scripts = self.manifest.get("scripts").and_then(Value::as_object);
         let names = scripts.into_iter().flat_map(|scripts| scripts.keys());
         let is_heavy = |name: &&String| HEAVY.iter().any(|word| name.to_ascii_lowercase().contains(word));
         let heavy: Vec<String> =
             names.filter(is_heavy).take(10).map(|name| format!("`{}`", name.escape_debug())).collect();
         if !heavy.is_empty() {
-            gathering.note(left_out(&self.place.path(MANIFEST), &heavy.join(", ")));
+            findings.note(left_out(&self.dir.path(MANIFEST), &heavy.join(", ")));
         }
     }
 }
 
 fn no_test(path: &str) -> Text {
     Text::new(
-        format!("{path} has no script `test`, so its tests are not a check."),
-        format!("{path} に `test` スクリプトがないため、テストはチェックになっていません。"),
+        format!("No test check for {path}: it has no `test` script."),
+        format!("{path} に `test` スクリプトがないため、テストのチェックはありません。"),
     )
 }
 
-fn troubled(path: &str, name: &str, trouble: Trouble) -> Text {
-    match trouble {
-        Trouble::Watches => Text::new(
-            format!("The script `{name}` of {path} watches for changes and never ends, so it is no check."),
-            format!(
-                "{path} の `{name}` スクリプトは変更を監視し続けて終了しないため、チェックにしていません。"
-            ),
+fn not_added(path: &str, name: &str, reason: Unsuitable) -> Text {
+    match reason {
+        Unsuitable::Watches => Text::new(
+            format!("Script `{name}` of {path} was not added: it watches for changes and never ends."),
+            format!("{path} の `{name}` スクリプトは変更を監視し続けて終了しないため、追加していません。"),
         ),
-        Trouble::Rewrites => Text::new(
-            format!("The script `{name}` of {path} rewrites files, so it is no check."),
-            format!("{path} の `{name}` スクリプトはファイルを書き換えるため、チェックにしていません。"),
+        Unsuitable::Rewrites => Text::new(
+            format!("Script `{name}` of {path} was not added: it rewrites files."),
+            format!("{path} の `{name}` スクリプトはファイルを書き換えるため、追加していません。"),
         ),
     }
 }
 
 fn left_out(path: &str, names: &str) -> Text {
     Text::new(
-        format!("Scripts of {path} that look slow or need a browser or a server are no checks: {names}."),
         format!(
-            "{path} の次のスクリプトは時間がかかるか、ブラウザやサーバーが必要なため、チェックにしていません: {names}"
+            "Scripts of {path} that were not added, because they look slow or need a browser or a server: {names}."
+        ),
+        format!(
+            "{path} の次のスクリプトは、時間がかかるかブラウザやサーバーが必要なため、追加していません: {names}"
         ),
     )
 }

@@ -1,12 +1,12 @@
 //! Which program installs the packages of a `package.json` and runs its scripts.
 //!
 //! Invariant: installing never writes a lock file where the program can be told so, since a new file in a workspace
-//! would look like a change of the agent's.
+//! would look like a change by the agent.
 
 use serde_json::Value;
 
-use crate::gathering::Gathering;
-use crate::place::Place;
+use crate::findings::Findings;
+use crate::project_directory::ProjectDirectory;
 
 /// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum PackageManager {
 }
 
 /// The one `packageManager` names, else the one whose lock file is there, else npm.
-pub(super) fn of(place: &Place<'_>, manifest: &Value, gathering: &mut Gathering) -> PackageManager {
+pub(super) fn of(dir: &ProjectDirectory<'_>, manifest: &Value, findings: &mut Findings) -> PackageManager {
     let named = manifest.get("packageManager").and_then(Value::as_str).unwrap_or_default();
     let (name, version) = named.split_once('@').unwrap_or((named, ""));
     match name {
@@ -30,18 +30,18 @@ pub(super) fn of(place: &Place<'_>, manifest: &Value, gathering: &mut Gathering)
         "bun" => PackageManager::Bun,
         "yarn" if version.starts_with("1.") || version == "1" => PackageManager::YarnClassic,
         "yarn" => PackageManager::YarnBerry,
-        _ => by_lock_file(place, gathering),
+        _ => by_lock_file(dir, findings),
     }
 }
 
-fn by_lock_file(place: &Place<'_>, gathering: &mut Gathering) -> PackageManager {
-    if place.exists("pnpm-lock.yaml") {
+fn by_lock_file(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> PackageManager {
+    if dir.exists("pnpm-lock.yaml") {
         PackageManager::Pnpm
-    } else if place.first(&BUN_LOCKS).is_some() {
+    } else if dir.first(&BUN_LOCKS).is_some() {
         PackageManager::Bun
-    } else if !place.exists("yarn.lock") || place.first(&NPM_LOCKS).is_some() {
+    } else if !dir.exists("yarn.lock") || dir.first(&NPM_LOCKS).is_some() {
         PackageManager::Npm
-    } else if place.exists(".yarnrc.yml") || is_berry_lock(place, gathering) {
+    } else if dir.exists(".yarnrc.yml") || is_berry_lock(dir, findings) {
         PackageManager::YarnBerry
     } else {
         PackageManager::YarnClassic
@@ -49,8 +49,8 @@ fn by_lock_file(place: &Place<'_>, gathering: &mut Gathering) -> PackageManager 
 }
 
 /// Only Yarn 2 and later write this into the lock file.
-fn is_berry_lock(place: &Place<'_>, gathering: &mut Gathering) -> bool {
-    let lock = place.text("yarn.lock", gathering);
+fn is_berry_lock(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> bool {
+    let lock = dir.text("yarn.lock", findings);
     lock.is_some_and(|lock| lock.lines().any(|line| line.starts_with("__metadata:")))
 }
 
@@ -59,8 +59,8 @@ const BUN_LOCKS: [&str; 2] = ["bun.lock", "bun.lockb"];
 
 impl PackageManager {
     /// Its lock file, if it is there.
-    pub(super) fn lock_file(self, place: &Place<'_>) -> Option<&'static str> {
-        place.first(match self {
+    pub(super) fn lock_file(self, dir: &ProjectDirectory<'_>) -> Option<&'static str> {
+        dir.first(match self {
             Self::Npm => &NPM_LOCKS,
             Self::Pnpm => &["pnpm-lock.yaml"],
             Self::YarnClassic | Self::YarnBerry => &["yarn.lock"],
@@ -69,8 +69,8 @@ impl PackageManager {
     }
 
     /// The command that installs the packages; none where there is nothing to install.
-    pub(super) fn install(self, place: &Place<'_>, manifest: &Value) -> Option<&'static str> {
-        if self.lock_file(place).is_some() {
+    pub(super) fn install(self, dir: &ProjectDirectory<'_>, manifest: &Value) -> Option<&'static str> {
+        if self.lock_file(dir).is_some() {
             return Some(match self {
                 Self::Npm => "npm ci",
                 Self::Pnpm => "pnpm install --frozen-lockfile",

@@ -1,20 +1,19 @@
-//! What the line of a script tells: its test runner, whether it ends, whether it rewrites files.
-//!
-//! Refuses to follow a script into another: what `turbo` or `npm-run-all` start is not looked at.
+//! What the line of a script shows: its test runner, whether it ends, whether it rewrites files. Scripts that it starts in
+//! turn, as `turbo` and `npm-run-all` do, are not followed.
 
 use serde_json::Value;
 
 /// Why a script cannot be a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Unsuitable {
     /// It waits for changes and never ends.
     Watches,
-    /// It mends what it finds.
+    /// It rewrites files.
     Rewrites,
 }
 
-/// What stands against a script, if anything.
-pub(super) fn trouble(line: &str) -> Option<Trouble> {
+/// Why a script cannot be a check, if it cannot.
+pub(super) fn unsuitable(line: &str) -> Option<Unsuitable> {
     let mut before = "";
     for word in words(line) {
         let watches =
@@ -22,18 +21,18 @@ pub(super) fn trouble(line: &str) -> Option<Trouble> {
                 || (before == "vitest" && matches!(word, "watch" | "dev"))
                 || (word == "-w" && words(line).any(|word| word == "tsc"));
         if watches {
-            return Some(Trouble::Watches);
+            return Some(Unsuitable::Watches);
         }
         if matches!(word, "--fix" | "--write" | "--apply") {
-            return Some(Trouble::Rewrites);
+            return Some(Unsuitable::Rewrites);
         }
         before = word;
     }
     None
 }
 
-/// Whether it watches where `CI` is not set, as `react-scripts test` does.
-pub(super) fn watches_unless_told(line: &str) -> bool {
+/// Whether it watches unless `CI` is set, as `react-scripts test` does.
+pub(super) fn watches_unless_ci(line: &str) -> bool {
     words(line).any(|word| word == "react-scripts") && words(line).any(|word| word == "test")
 }
 
@@ -49,7 +48,7 @@ pub(super) fn test_runner(line: &str) -> Option<&'static str> {
     named.or(is_node.then_some("node_test"))
 }
 
-/// The test runner among the packages, if it is the only one.
+/// The test runner among the dependencies, if there is only one.
 pub(super) fn only_runner(manifest: &Value) -> Option<&'static str> {
     let is_listed = |name: &&&str| {
         let sections = ["dependencies", "devDependencies"];
@@ -62,17 +61,18 @@ pub(super) fn only_runner(manifest: &Value) -> Option<&'static str> {
     }
 }
 
-/// The linter, where its words are known.
+/// The linter, if its output can be read.
 pub(super) fn linter(line: &str) -> Option<&'static str> {
     words(line).any(|word| word == "eslint").then_some("eslint")
 }
 
-/// The type checker, where its words are known.
+/// The type checker, if its output can be read.
 pub(super) fn type_checker(line: &str) -> Option<&'static str> {
     words(line).any(|word| word == "tsc").then_some("tsc")
 }
 
-/// The words of a line, a program without its directory.
+/// The words of a line; programs without their directory. Quotes and operators separate words too, since a script may be
+/// quoted within another.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let words =
         line.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '&' | '|' | '(' | ')'));
@@ -84,19 +84,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_that_never_end_or_rewrite_are_told() {
+    fn scripts_that_never_end_or_rewrite_files() {
         let table = [
-            ("jest --watch", Some(Trouble::Watches)),
-            ("vitest watch", Some(Trouble::Watches)),
-            ("tsc --noEmit -w", Some(Trouble::Watches)),
-            ("tsc -w", Some(Trouble::Watches)),
-            ("eslint . --fix && echo done", Some(Trouble::Rewrites)),
-            ("prettier --write .", Some(Trouble::Rewrites)),
+            ("jest --watch", Some(Unsuitable::Watches)),
+            ("vitest watch", Some(Unsuitable::Watches)),
+            ("tsc --noEmit -w", Some(Unsuitable::Watches)),
+            ("tsc -w", Some(Unsuitable::Watches)),
+            ("eslint . --fix && echo done", Some(Unsuitable::Rewrites)),
+            ("prettier --write .", Some(Unsuitable::Rewrites)),
             ("vitest run", None),
             ("react-scripts test --watchAll=false", None),
         ];
         for (line, expected) in table {
-            assert_eq!(trouble(line), expected, "{line}");
+            assert_eq!(unsuitable(line), expected, "{line}");
         }
     }
 

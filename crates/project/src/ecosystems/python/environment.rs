@@ -1,17 +1,17 @@
-//! Where the packages of a Python project live, and how a command is run among them.
+//! Where the packages of a Python project are installed, and how a command is run with them.
 //!
 //! Invariant: a command that prepares an environment never writes what git would show as changed.
 
 use super::evidence::{Evidence, Named, Runner};
-use crate::place::Place;
-use crate::quoting::shell_word;
+use crate::project_directory::ProjectDirectory;
+use crate::shell_quoting::shell_word;
 
 /// Where packages come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Environment {
     /// A tool with a lock file.
     Locked(Tool),
-    /// `.venv` in the place, filled from requirement files.
+    /// `.venv` in the project's directory, filled from requirement files.
     Venv,
     /// What `python3` of the machine has.
     Machine,
@@ -37,12 +37,12 @@ impl Tool {
     }
 }
 
-/// The environment of a place: a lock file is believed first.
-pub(super) fn of(place: &Place<'_>, requirements: &[String]) -> Environment {
+/// A lock file decides; then requirement files.
+pub(super) fn of(dir: &ProjectDirectory<'_>, requirements: &[String]) -> Environment {
     let tools = [Tool::Uv, Tool::Poetry, Tool::Pdm, Tool::Pipenv];
-    match tools.into_iter().find(|tool| place.exists(tool.lock_file())) {
+    match tools.into_iter().find(|tool| dir.exists(tool.lock_file())) {
         Some(tool) => Environment::Locked(tool),
-        None if !requirements.is_empty() && place.is_ignored(".venv/") => Environment::Venv,
+        None if !requirements.is_empty() && dir.is_ignored(".venv/") => Environment::Venv,
         None => Environment::Machine,
     }
 }

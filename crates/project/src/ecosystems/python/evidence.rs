@@ -1,14 +1,14 @@
-//! Which test runner a Python project uses, by its configuration, its dependencies, and its test files.
+//! Which test runner a Python project uses, judged by its configuration, its dependencies and its test files.
 
 use toml::{Table, Value};
 
-use crate::gathering::Gathering;
-use crate::place::Place;
+use crate::findings::Findings;
+use crate::project_directory::ProjectDirectory;
 
-/// How many test files are read to find out what they use.
+/// Test files that are read, at most.
 const MAX_TEST_FILES: usize = 20;
 
-/// Where tests usually lie; the empty name is the place itself.
+/// Where tests usually are; the empty name is the project's directory itself.
 const TEST_DIRECTORIES: [&str; 3] = ["", "tests", "test"];
 
 /// A test runner.
@@ -16,22 +16,22 @@ const TEST_DIRECTORIES: [&str; 3] = ["", "tests", "test"];
 pub(super) enum Runner {
     Pytest,
     Unittest {
-        /// The directory to begin at, where tests cannot be found from the place itself.
+        /// The directory to start in, if tests are not found from the project's directory.
         start: Option<&'static str>,
     },
 }
 
-/// Why a test runner is believed to be the one.
+/// The test runner of a project, and what shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Evidence {
     pub(super) runner: Runner,
-    /// The file that says so, by its name in the place.
+    /// The file that shows it, relative to the project's directory.
     pub(super) because: String,
-    /// Where pytest is named; nowhere if only the tests look like it, or are no tests for pytest.
+    /// Where pytest is named; empty if only the tests look like it, or if they are unittest tests.
     pub(super) named: Vec<Named>,
 }
 
-/// A place that names pytest.
+/// Where pytest is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     /// A configuration of pytest, or a dependency that is always installed.
@@ -44,10 +44,10 @@ pub(super) enum Named {
     InGroup,
 }
 
-/// The test files of a place, each with its directory's name before it.
-pub(super) fn test_files(place: &Place<'_>) -> Vec<(&'static str, String)> {
+/// The test files, each with the name of its directory.
+pub(super) fn test_files(dir: &ProjectDirectory<'_>) -> Vec<(&'static str, String)> {
     let in_directory = |directory: &'static str| {
-        let names = if directory.is_empty() { place.names() } else { place.names_in(directory) };
+        let names = if directory.is_empty() { dir.names() } else { dir.names_in(directory) };
         names.into_iter().filter(|name| is_test_file(name)).map(move |name| {
             (directory, if directory.is_empty() { name } else { format!("{directory}/{name}") })
         })
@@ -61,22 +61,22 @@ fn is_test_file(name: &str) -> bool {
     is_module && !name.chars().any(char::is_control)
 }
 
-/// What the files say; nothing if they speak of no tests.
+/// Nothing if no file shows any tests.
 pub(super) fn collect(
-    place: &Place<'_>,
+    dir: &ProjectDirectory<'_>,
     requirements: &[String],
     test_files: &[(&'static str, String)],
-    gathering: &mut Gathering,
+    findings: &mut Findings,
 ) -> Option<Evidence> {
-    let project = place.exists("pyproject.toml").then(|| place.toml("pyproject.toml", gathering)).flatten();
+    let project = dir.exists("pyproject.toml").then(|| dir.toml("pyproject.toml", findings)).flatten();
     let required = requirements
         .iter()
-        .find(|name| place.text(name, gathering).is_some_and(|text| text.lines().any(is_pytest)));
+        .find(|name| dir.text(name, findings).is_some_and(|text| text.lines().any(is_pytest)));
     let by_project =
         project.as_ref().filter(|project| speaks_of_pytest(project)).map(|_| "pyproject.toml".to_string());
-    let named_by = configured(place, gathering).or(by_project).or_else(|| required.cloned());
+    let named_by = configured(dir, findings).or(by_project).or_else(|| required.cloned());
     let Some(because) = named_by else {
-        let (runner, because) = from_tests(place, test_files, gathering)?;
+        let (runner, because) = from_tests(dir, test_files, findings)?;
         return Some(Evidence { runner, because, named: vec![] });
     };
     let mut named: Vec<Named> = project.iter().flat_map(named_in).collect();
@@ -100,10 +100,10 @@ fn named_in(project: &Table) -> Vec<Named> {
 }
 
 /// The file that configures pytest. These are INI files, whose sections can be told by their lines.
-fn configured(place: &Place<'_>, gathering: &mut Gathering) -> Option<String> {
+fn configured(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<String> {
     let mut has_section = |name: &str, section: &str| {
-        place.exists(name)
-            && place.text(name, gathering).is_some_and(|text| text.lines().any(|line| line.trim() == section))
+        dir.exists(name)
+            && dir.text(name, findings).is_some_and(|text| text.lines().any(|line| line.trim() == section))
     };
     if has_section("setup.cfg", "[tool:pytest]") {
         return Some("setup.cfg".to_string());
@@ -111,7 +111,7 @@ fn configured(place: &Place<'_>, gathering: &mut Gathering) -> Option<String> {
     if has_section("tox.ini", "[pytest]") {
         return Some("tox.ini".to_string());
     }
-    place.first(&["pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"]).map(str::to_string)
+    dir.first(&["pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"]).map(str::to_string)
 }
 
 /// Whether `pyproject.toml` configures pytest or depends on it, in whichever of the many ways.
@@ -140,18 +140,18 @@ fn is_pytest(requirement: &str) -> bool {
 
 /// What the test files themselves use.
 fn from_tests(
-    place: &Place<'_>,
+    dir: &ProjectDirectory<'_>,
     test_files: &[(&'static str, String)],
-    gathering: &mut Gathering,
+    findings: &mut Findings,
 ) -> Option<(Runner, String)> {
     let mut functions = None;
     for (directory, name) in test_files {
-        let Some(text) = place.text(name, gathering) else { continue };
+        let Some(text) = dir.text(name, findings) else { continue };
         if imports(&text, "pytest") {
             return Some((Runner::Pytest, name.clone()));
         }
         if imports(&text, "unittest") && text.contains("TestCase") {
-            return Some((Runner::Unittest { start: start(place, directory) }, name.clone()));
+            return Some((Runner::Unittest { start: start(dir, directory) }, name.clone()));
         }
         if functions.is_none() && text.lines().any(|line| line.starts_with("def test_")) {
             functions = Some(name);
@@ -162,8 +162,8 @@ fn from_tests(
 }
 
 /// Discovery enters only packages, and finds modules only in the directory it begins at.
-fn start(place: &Place<'_>, directory: &'static str) -> Option<&'static str> {
-    let is_found = directory.is_empty() || place.exists(&format!("{directory}/__init__.py"));
+fn start(dir: &ProjectDirectory<'_>, directory: &'static str) -> Option<&'static str> {
+    let is_found = directory.is_empty() || dir.exists(&format!("{directory}/__init__.py"));
     (!is_found).then_some(directory)
 }
 

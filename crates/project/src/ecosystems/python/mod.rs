@@ -1,7 +1,7 @@
-//! Python: which test runner the files speak of, and which environment it runs in.
+//! Python: which test runner the project uses, and in which environment it runs.
 //!
-//! Refuses to guess an environment: packages are installed only from a lock file, or from requirement files into a
-//! virtual environment that git ignores. Anything else is a note, since `python3` of the machine is used as it is.
+//! Packages are installed only from a lock file, or from requirement files into a virtual environment that git ignores.
+//! Otherwise the tests use the packages that `python3` has, and a note says so.
 
 mod environment;
 mod evidence;
@@ -10,11 +10,11 @@ use fixpoint_vocabulary::Text;
 
 use self::environment::Environment;
 use self::evidence::{Evidence, Runner};
-use super::Seen;
-use crate::gathering::{Gathering, Proposal, Purpose};
-use crate::place::Place;
+use super::Detected;
+use crate::findings::{Findings, Proposal, Purpose};
+use crate::project_directory::ProjectDirectory;
 
-/// Files of which each makes a place a Python project.
+/// Any of these files makes a directory a Python project.
 const MANIFESTS: [&str; 10] = [
     "pyproject.toml",
     "setup.py",
@@ -28,34 +28,39 @@ const MANIFESTS: [&str; 10] = [
     "requirements.txt",
 ];
 
-pub(crate) fn look(place: &Place<'_>, gathering: &mut Gathering) -> Seen {
-    let requirements = requirement_files(place);
-    let manifest = place.first(&MANIFESTS).map(str::to_string).or_else(|| requirements.first().cloned());
-    let test_files = evidence::test_files(place);
+pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
+    let requirements = requirement_files(dir);
+    let manifest = dir.first(&MANIFESTS).map(str::to_string).or_else(|| requirements.first().cloned());
+    let test_files = evidence::test_files(dir);
     if manifest.is_none() && test_files.is_empty() {
-        return Seen::Nothing;
+        return Detected::Nothing;
     }
-    let Some(evidence) = evidence::collect(place, &requirements, &test_files, gathering) else {
-        // A directory with tests of another language, or a tool's configuration, is nobody's project.
+    let Some(evidence) = evidence::collect(dir, &requirements, &test_files, findings) else {
+        // These two files configure tools and do not make a project.
         if let Some(manifest) = manifest.filter(|manifest| manifest != "tox.ini" && manifest != "setup.cfg") {
-            gathering.note(no_tests(&place.path(&manifest)));
-            return Seen::Project;
+            findings.note(no_tests(&dir.path(&manifest)));
+            return Detected::Project;
         }
-        return Seen::Nothing;
+        return Detected::Nothing;
     };
-    let environment = environment::of(place, &requirements);
+    let environment = environment::of(dir, &requirements);
     if let Some(setup) = environment.setup(&requirements, &evidence) {
-        gathering.setup(place, &setup);
+        findings.setup(dir, &setup);
     }
-    note_environment(place, &environment, &requirements, gathering);
+    note_environment(dir, &environment, &requirements, findings);
     if evidence.runner == Runner::Pytest && evidence.named.is_empty() {
-        gathering.note(unnamed(&place.path(&evidence.because)));
+        findings.note(unnamed(&dir.path(&evidence.because)));
     }
-    propose(place, &environment, evidence, gathering);
-    Seen::Project
+    propose(dir, &environment, evidence, findings);
+    Detected::Project
 }
 
-fn propose(place: &Place<'_>, environment: &Environment, evidence: Evidence, gathering: &mut Gathering) {
+fn propose(
+    dir: &ProjectDirectory<'_>,
+    environment: &Environment,
+    evidence: Evidence,
+    findings: &mut Findings,
+) {
     let runner = match evidence.runner {
         Runner::Pytest => "pytest",
         Runner::Unittest { .. } => "unittest",
@@ -63,32 +68,32 @@ fn propose(place: &Place<'_>, environment: &Environment, evidence: Evidence, gat
     let command = environment.test(&evidence.runner);
     let lock = environment.lock_file().map(str::to_string).filter(|lock| *lock != evidence.because);
     let because = [evidence.because].into_iter().chain(lock).collect();
-    gathering.check(
-        place,
+    findings.check(
+        dir,
         Proposal { purpose: Purpose::Test, ecosystem: "python", command, runner: Some(runner), because },
     );
 }
 
 /// `requirements.txt`, `requirements-dev.txt` and the like.
-fn requirement_files(place: &Place<'_>) -> Vec<String> {
+fn requirement_files(dir: &ProjectDirectory<'_>) -> Vec<String> {
     let is_requirements = |name: &String| {
         name.starts_with("requirements") && name.ends_with(".txt") && !name.chars().any(char::is_control)
     };
-    place.names().into_iter().filter(is_requirements).collect()
+    dir.names().into_iter().filter(is_requirements).collect()
 }
 
 fn note_environment(
-    place: &Place<'_>,
+    dir: &ProjectDirectory<'_>,
     environment: &Environment,
     requirements: &[String],
-    gathering: &mut Gathering,
+    findings: &mut Findings,
 ) {
     match environment {
         Environment::Machine if !requirements.is_empty() => {
-            gathering.note(venv_not_ignored(&place.path(".venv"), &place.path(&requirements.join(", "))));
+            findings.note(venv_not_ignored(&dir.path(".venv"), &dir.path(&requirements.join(", "))));
         }
-        Environment::Machine if place.exists("pyproject.toml") || place.exists("setup.py") => {
-            gathering.note(no_lock(place.directory()));
+        Environment::Machine if dir.exists("pyproject.toml") || dir.exists("setup.py") => {
+            findings.note(no_lock(dir.directory()));
         }
         Environment::Machine | Environment::Locked(_) | Environment::Venv => {}
     }
@@ -96,9 +101,7 @@ fn note_environment(
 
 fn no_tests(path: &str) -> Text {
     Text::new(
-        format!(
-            "{path} is there, but neither pytest nor tests for unittest were found: no check was concluded."
-        ),
+        format!("No check for {path}: neither pytest nor unittest tests were found."),
         format!("{path} がありますが、pytest も unittest のテストも見つからないため、チェックはありません。"),
     )
 }
@@ -106,13 +109,13 @@ fn no_tests(path: &str) -> Text {
 fn venv_not_ignored(venv: &str, requirements: &str) -> Text {
     Text::new(
         format!(
-            "{requirements} is not installed for workspaces, since git does not ignore {venv}: an environment there \
-             would look like a change. Add `.venv/` to .gitignore and look again; until then the tests use what \
+            "{requirements} will not be installed, because git does not ignore {venv}: it would show up as a change. \
+             Add `.venv/` to .gitignore and run `fixpoint init --force`. Until then the tests use the packages that \
              `python3` has."
         ),
         format!(
-            "{venv} が git の管理外になっておらず、環境が変更とみなされるため、{requirements} はインストールしません。\
-             .gitignore に `.venv/` を追加してからやり直してください。それまでは `python3` の環境でテストします。"
+            "{venv} が .gitignore になく変更とみなされるため、{requirements} はインストールしません。.gitignore に \
+             `.venv/` を追加して `fixpoint init --force` を実行してください。それまでは `python3` の環境でテストします。"
         ),
     )
 }
@@ -125,21 +128,21 @@ fn no_lock(directory: &str) -> Text {
     };
     Text::new(
         format!(
-            "No lock file of uv, Poetry, PDM or Pipenv was found{en}, so the tests use what `python3` has. If packages \
-             must be installed first, write that under `workspace.setup`."
+            "No lock file of uv, Poetry, PDM or Pipenv found{en}, so the tests use the packages that `python3` has. If \
+             packages must be installed first, add the command to `workspace.setup`."
         ),
         format!(
             "{ja}uv、Poetry、PDM、Pipenv のロックファイルがないため、`python3` の環境でテストします。\
-             先にパッケージのインストールが必要な場合は `workspace.setup` に書いてください。"
+             先にパッケージのインストールが必要な場合は、コマンドを `workspace.setup` に追加してください。"
         ),
     )
 }
 
 fn unnamed(path: &str) -> Text {
     Text::new(
-        format!("{path} looks like a test for pytest, but no file lists pytest: it must be installed."),
+        format!("{path} looks like a pytest test, but no file lists pytest: make sure that it is installed."),
         format!(
-            "{path} は pytest のテストのようですが、pytest を指定するファイルがありません。インストールが必要です。"
+            "{path} は pytest のテストのようですが、依存関係に pytest がありません。インストールされているか確認してください。"
         ),
     )
 }

@@ -1,16 +1,16 @@
 //! One scenario for each cause a run can end or wait with, and for each error of planning.
 
-use fixpoint_decide::run::{Judging, Move, PlanningCalls};
-use fixpoint_engine::Ending::{self, Ended, Paused};
+use fixpoint_decide::run::{Change, Judging, PlanningCalls, TaskChange};
+use fixpoint_engine::EngineExit::{self, Ended, Paused};
 use fixpoint_vocabulary::ask::{Asking, Role};
 use fixpoint_vocabulary::settings::{OnStop, OnViolation};
 use fixpoint_vocabulary::work::Allowance;
 use fixpoint_vocabulary::{Cause, TaskState};
 
-use super::super::cast::{Checks, Models, Person, Planner, TaskJudge, Worker, Workers};
+use super::super::actors::{Checks, Models, Person, Planner, TaskJudge, Worker, Workers};
 use super::super::circumstances::{Circumstances, Own};
 use super::super::scheme::Part;
-use super::super::theatre::Played;
+use super::super::simulator::SimulatedRun;
 use super::watched;
 
 const PART: Part = Part { steps: 2, is_sharing: false, is_clashing: false };
@@ -23,20 +23,20 @@ fn scenario(seed: u64, parts: usize, change: &dyn Fn(&mut Circumstances)) -> Cir
     circumstances
 }
 
-fn play(circumstances: &Circumstances) -> Played {
+fn play(circumstances: &Circumstances) -> SimulatedRun {
     let (played, watcher) = watched(circumstances);
     assert!(watcher.complaints.is_empty(), "{:?}\n{circumstances:?}", watcher.complaints);
     played.unwrap()
 }
 
-type Change = fn(&mut Circumstances);
-type Holds = fn(&Played) -> bool;
+type Setup = fn(&mut Circumstances);
+type Holds = fn(&SimulatedRun) -> bool;
 
 fn planner(circumstances: &mut Circumstances, planner: Planner) {
     circumstances.cast.planner = planner;
 }
 
-fn check_planning(table: &[(&str, Change, Ending)]) {
+fn check_planning(table: &[(&str, Setup, EngineExit)]) {
     for (name, change, expected) in table {
         for (seed, calls) in [(1, PlanningCalls::AtOnce), (2, PlanningCalls::PerPhase)] {
             let mut circumstances = scenario(seed, 2, change);
@@ -50,7 +50,7 @@ fn check_planning(table: &[(&str, Change, Ending)]) {
 #[test]
 fn every_error_of_planning_has_its_cause() {
     use Cause::{ApprovalRefused, ApprovalTimeout, Done, NeedsClarification, Partial, PlanRejected};
-    let table: [(&str, Change, Ending); 10] = [
+    let table: [(&str, Setup, EngineExit); 10] = [
         ("sound", |_| {}, Ended(Done)),
         ("unclear", |c| planner(c, Planner::Unclear), Ended(NeedsClarification)),
         ("unclear, answered", |c| planner(c, Planner::UnclearAtFirst), Ended(Done)),
@@ -88,7 +88,7 @@ fn every_error_of_planning_has_its_cause() {
             |c| {
                 (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Absent);
                 c.settings.planning.allow_partial = true;
-                c.cast.honesty = super::super::cast::Honesty::TakesAnyPlan;
+                c.cast.honesty = super::super::actors::Honesty::TakesAnyPlan;
             },
             Ended(Partial),
         ),
@@ -100,7 +100,7 @@ fn every_error_of_planning_has_its_cause() {
 #[test]
 fn every_fault_of_a_plan_has_its_cause() {
     use Cause::{ApprovalRefused, ApprovalTimeout, Done, ModelUnavailable, PlanRefused, PlanRejected};
-    let table: [(&str, Change, Ending); 14] = [
+    let table: [(&str, Setup, EngineExit); 14] = [
         ("circle", |c| planner(c, Planner::Circular), Ended(ModelUnavailable)),
         ("unknown tool", |c| planner(c, Planner::UnknownTool), Ended(ModelUnavailable)),
         ("unknown task", |c| planner(c, Planner::UnknownTask), Ended(ModelUnavailable)),
@@ -135,8 +135,8 @@ fn every_other_end_has_its_cause() {
         MaxIterations, MaxReplans, ModelUnavailable, NotConverging, PlanRejected, ReplanningDisabled,
         Waiting,
     };
-    let loops: Change = |c| c.cast.workers = Workers::All(Worker::Loops);
-    let table: [(&str, Change, Ending); 16] = [
+    let loops: Setup = |c| c.cast.workers = Workers::All(Worker::Loops);
+    let table: [(&str, Setup, EngineExit); 16] = [
         ("nothing to do", |c| c.cast.scheme.parts = vec![Part { steps: 0, ..PART }], Ended(AlreadySatisfied)),
         (
             "gets nowhere",
@@ -189,7 +189,7 @@ fn every_other_end_has_its_cause() {
 /// Ends that need a chance to come about: within a few seeds each is seen.
 #[test]
 fn rarer_ends_come_about() {
-    let table: [(&str, Change, Holds); 6] = [
+    let table: [(&str, Setup, Holds); 6] = [
         (
             "scope",
             |c| {
@@ -289,8 +289,8 @@ fn a_lineage_is_replanned_twice_and_its_dependents_wait_in_vain() {
         c.cast.scheme.parts = vec![Part { steps: 1, ..PART }];
     };
     let played = play(&scenario(1, 1, &looping));
-    let moves = played.recorded.records.iter().flat_map(|record| &record.decision.moves);
-    let replans = moves.filter(|step| matches!(step, Move::TaskReplaced { .. })).count();
+    let moves = played.recorded.records.iter().flat_map(|record| &record.decision.changes);
+    let replans = moves.filter(|step| matches!(step, Change::Task(TaskChange::Replaced { .. }))).count();
     assert_eq!((played.ending, replans), (Ended(Cause::MaxReplans), 2));
     let waiting =
         (0..40).map(|seed| play(&scenario(seed, 4, &|c| c.cast.workers = Workers::All(Worker::Loops))));

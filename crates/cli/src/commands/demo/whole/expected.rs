@@ -1,44 +1,54 @@
-//! What must have happened, held against the record of the run.
+//! What the demo promises to show, verified against the record of the run.
 //!
-//! Owns the list of what the demo promises to show. Invariant: each item is found in the journal or on the disk, never
-//! in what was said while the run went on.
+//! Invariant: each item is found in the journal or on the disk, never in what was printed while the run went on.
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::{Code, Decision};
-use fixpoint_decide::run::Move;
-use fixpoint_engine::Recorded;
-use fixpoint_runs::{Iteration, RunDirectory, Story};
-use fixpoint_vocabulary::{Cause, TaskId, TaskState, Text};
-use fixpoint_workspaces::Branch;
+use fixpoint_decide::run::{Change, PlanningChange, TaskChange};
+use fixpoint_engine::RecordedRun;
+use fixpoint_runs::{FoldedRun, Iteration, RunDirectory, Summary};
+use fixpoint_vocabulary::{Cause, Lang, TaskId, TaskState, Text};
 
-use super::narration::attempts_under_way;
+use super::narration::running_agents;
+use crate::failure::Failure;
 use crate::repository::Repository;
 
-/// The test that nobody is asked to repair.
+/// The failing test that no task is about.
 const LEFT_ALONE: &str = "hours of a holiday";
 
-/// A run that is over, with everything it left.
 pub(super) struct Finished {
     pub(super) repository: Repository,
     pub(super) run: RunDirectory,
-    pub(super) recorded: Recorded,
-    pub(super) story: Story,
+    recorded: RecordedRun,
+    pub(super) folded: FoldedRun,
+    /// The most agents that worked at the same time.
+    most_at_once: usize,
 }
 
 /// One thing that the demo promises to show.
 pub(super) struct Item {
-    /// Its name in JSON.
+    /// In JSON.
     pub(super) name: &'static str,
-    /// What it is.
     pub(super) what: Text,
-    /// The command that shows it of any run.
+    /// The command that shows it for any run.
     pub(super) shown_by: &'static str,
-    /// Whether it happened.
     pub(super) happened: bool,
 }
 
 impl Finished {
-    /// What must have happened.
+    pub(super) fn new(repository: Repository, run: RunDirectory) -> Result<Self, Failure> {
+        let recorded = run.read()?;
+        let mut most_at_once = 0;
+        let folded = FoldedRun::watched(&recorded, |_, view| {
+            most_at_once = most_at_once.max(running_agents(view.run));
+        });
+        Ok(Self { repository, run, recorded, folded, most_at_once })
+    }
+
+    pub(super) fn summary(&self, lang: Lang) -> Summary {
+        Summary::of(&self.run, self.folded.view(), None, lang)
+    }
+
     pub(super) fn items(&self) -> Vec<Item> {
         let item = |name, shown_by, happened, en: &'static str, ja: &'static str| Item {
             name,
@@ -51,101 +61,100 @@ impl Finished {
                 "clarified",
                 "history",
                 self.is_clarified(),
-                "a vague goal was clarified",
-                "曖昧な目標を確認",
+                "an unclear goal was clarified",
+                "曖昧な目標を質問で明確化",
             ),
             item(
                 "refined",
                 "show",
                 self.is_refined(),
-                "a plan was refined, until the change was inside the noise",
-                "計画を改善し、変化がノイズの範囲内になって終了",
+                "a plan was refined until the change was inside the noise",
+                "変化がノイズの範囲内になるまで計画を改善",
             ),
             item(
                 "parallel",
                 "history",
                 self.is_parallel(),
-                "agents worked on several tasks at once",
+                "agents worked on several tasks at the same time",
                 "複数のタスクを同時に実行",
             ),
             item(
                 "known",
                 "show",
                 self.is_known_tolerated(),
-                "a failure known from before was left alone",
-                "既知の失敗はそのまま",
+                "a failure that existed before was left alone",
+                "以前からの失敗はそのまま",
             ),
             item(
-                "turned_round",
+                "recovered",
                 "show",
-                self.is_turned_round(),
-                "a loop was caught at stage 2 and turned round",
-                "ループをステージ2で検出し、方向転換",
+                self.is_recovered(),
+                "a loop was caught at stage 2, and the task recovered",
+                "ループをステージ2で検出し、立て直し",
             ),
             item(
                 "replanned",
                 "history",
                 self.is_replanned(),
-                "a task was replanned into three",
-                "一つのタスクを三つに再計画",
+                "a task was split into three",
+                "1つのタスクを3つに分割",
             ),
             item(
                 "reverted",
                 "show",
                 self.is_reverted(),
-                "an edit out of scope was taken back",
+                "a change out of scope was reverted",
                 "範囲外の変更を取り消し",
             ),
             item(
                 "stopped",
                 "explain",
                 self.is_stopped(),
-                "a hopeless task was stopped, with its diagnosis",
+                "a hopeless task was stopped, with a diagnosis",
                 "見込みのないタスクを診断付きで停止",
             ),
-            item("delivered", "diff", self.is_delivered(), "the branch was delivered", "ブランチを納品"),
+            item("delivered", "diff", self.is_delivered(), "a branch was delivered", "ブランチを納品"),
         ]
     }
 
-    fn moves(&self) -> impl Iterator<Item = &Move> {
-        self.recorded.records.iter().flat_map(|record| &record.decision.moves)
+    fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.recorded.records.iter().flat_map(|record| &record.decision.changes)
     }
 
     fn is_clarified(&self) -> bool {
-        self.moves().any(|step| matches!(step, Move::Heard { said } if !said.is_empty()))
+        let is_answered = |change: &Change| matches!(change, Change::Planning(PlanningChange::Clarified { said }) if !said.is_empty());
+        self.changes().any(is_answered)
     }
 
     fn is_refined(&self) -> bool {
-        let decisions = &self.story.run.review().decisions;
+        let decisions = &self.folded.run.review().decisions;
         let is_refined = decisions.iter().any(|answer| answer.decision == Decision::Replan);
         is_refined && decisions.last().is_some_and(|answer| answer.reason.code == Code::StagnatedInNoise)
     }
 
     fn is_parallel(&self) -> bool {
-        let mut story = Story::of(&Recorded { records: Vec::new(), ..self.recorded.clone() });
-        self.recorded.records.iter().any(|record| {
-            story.add(record);
-            attempts_under_way(&story) > 1
-        })
+        self.most_at_once > 1
     }
 
-    /// Attempts that were all that was asked for.
+    /// Attempts that finished their task.
     fn complete(&self) -> impl Iterator<Item = &Iteration> {
-        let iterations = self.story.iterations().map(|(_, iteration)| iteration);
+        let iterations = self.folded.view().iterations().map(|(_, iteration)| iteration);
         iterations.filter(|iteration| iteration.judged.verdict.progress == ProgressKind::Complete)
     }
 
     fn is_known_tolerated(&self) -> bool {
-        self.complete()
-            .any(|iteration| iteration.judged.seen.known.iter().any(|name| name.contains(LEFT_ALONE)))
+        self.complete().any(|iteration| {
+            iteration.judged.comparison.known.iter().any(|id| id.to_string().contains(LEFT_ALONE))
+        })
     }
 
-    fn is_turned_round(&self) -> bool {
+    fn is_recovered(&self) -> bool {
         self.complete().any(|iteration| iteration.judged.stage == 2)
     }
 
     fn is_replanned(&self) -> bool {
-        self.moves().any(|step| matches!(step, Move::TaskReplaced { children, .. } if children.len() == 3))
+        let is_split_in_three = |change: &Change| matches!(change, Change::Task(TaskChange::Replaced { children, .. }) if children.len() == 3);
+        self.changes().any(is_split_in_three)
     }
 
     fn is_reverted(&self) -> bool {
@@ -155,13 +164,12 @@ impl Finished {
         })
     }
 
-    /// The task that could not be done.
+    /// The task that cannot be done.
     pub(super) fn hopeless(&self) -> Option<&TaskId> {
         let is_stopped = |state, cause| state == TaskState::Blocked && cause == Some(Cause::NotConverging);
-        self.story.run.tasks().find(|node| is_stopped(node.state, node.cause)).map(|node| node.id())
+        self.folded.run.tasks().find(|node| is_stopped(node.state, node.cause)).map(|node| node.id())
     }
 
-    /// Where its diagnosis is.
     pub(super) fn diagnosis(&self) -> Option<std::path::PathBuf> {
         self.hopeless().map(|task| self.run.context(task.as_str()).join("diagnosis.md"))
     }
@@ -170,17 +178,15 @@ impl Finished {
         self.diagnosis().is_some_and(|path| path.is_file())
     }
 
-    /// The branch with the result, where it was made.
+    /// The branch with the result, if it was made.
     pub(super) fn branch(&self) -> Option<String> {
-        let result = self.story.result()?;
-        match self.repository.workspaces.deliver_branch(&self.run.id.0, &result).ok()? {
-            Branch::Exists(branch, at) => (at == result).then_some(branch),
-            // It is only there because it was looked for.
-            Branch::Created(_) => None,
-        }
+        let result = self.folded.view().result()?;
+        let branch = self.folded.run.delivered()?.branch.as_ref()?.name.clone();
+        let at = self.repository.workspaces.branch_commit(&branch).ok()??;
+        (at == result).then_some(branch)
     }
 
     fn is_delivered(&self) -> bool {
-        self.story.cause() == Some(Cause::Partial) && self.branch().is_some()
+        self.folded.view().cause() == Some(Cause::Partial) && self.branch().is_some()
     }
 }

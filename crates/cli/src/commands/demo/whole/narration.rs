@@ -1,36 +1,34 @@
-//! What is said while the run goes on: each thing once, when it happens for the first time.
+//! What the demo explains while the run goes on: each thing once, when it happens for the first time.
 //!
-//! Owns the words for those who see Fixpoint for the first time. Refuses to say anything that is not on record then.
+//! Says nothing that is not recorded at that time.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::refinement::Code;
-use fixpoint_decide::run::{Move, NodeKind};
-use fixpoint_decide::task_run::Judged;
+use fixpoint_decide::run::{Change, MergeChange, PlanReviewChange, Run, TaskChange, TaskKind};
+use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_engine::Record;
-use fixpoint_runs::Story;
+use fixpoint_runs::RunView;
 use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
 
 use super::moments::Moment;
-use crate::output::letter_width;
-use crate::staging::Staging;
+use crate::scripted_person::DemoScript;
+use crate::text_layout::wrap;
 
-/// What the scripted person answers. The scripted planner waits for the first words of it.
+/// The answers of the scripted person. The scripted planner expects the beginning of the first one.
 const ANSWERS: [&str; 2] = [
     "The discount, the receipts, the stock and the tax: what `sh tests/run.sh` says of them.",
     "The opening hours. I know that a test of them fails.",
 ];
 
-/// What stands before everything that is said, and how many places are left beside it.
+/// Before every line of an explanation.
 const MARK: &str = " ┃ ";
-const WIDTH: usize = 77;
-/// What never begins a line.
-const CLOSING: [char; 7] = ['。', '、', '）', '」', '：', '・', 'ー'];
+/// As wide as the terminal that most people have, so that a recorded demo looks the same everywhere.
+const WIDTH: usize = 80;
 
-/// Says what happens.
 #[derive(Debug)]
 pub(super) struct Narration {
     lang: Lang,
@@ -43,7 +41,7 @@ impl Narration {
     }
 }
 
-impl Staging for Narration {
+impl DemoScript for Narration {
     fn answer(&self, number: usize) -> Option<&str> {
         ANSWERS.get(number).copied()
     }
@@ -55,108 +53,89 @@ impl Staging for Narration {
         }
     }
 
-    fn comment(&self, record: &Record, story: &Story) -> Vec<String> {
+    fn comment(&self, record: &Record, view: RunView<'_>) -> Vec<String> {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<Moment> =
-            moments(record, story).into_iter().filter(|moment| said.insert(*moment)).collect();
-        new.into_iter().flat_map(|moment| lines(&moment.words(), self.lang)).collect()
+            moments(record, view.run).into_iter().filter(|moment| said.insert(*moment)).collect();
+        new.into_iter().flat_map(|moment| lines(&moment.explanation(), self.lang)).collect()
     }
 }
 
-/// Text as the narrator's, in lines. A line of Japanese may end after any letter, but none begins with what closes a
-/// sentence.
+/// An explanation, in lines.
 pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut used = 0;
-    for piece in pieces(text.in_lang(lang)) {
-        let long: usize = piece.chars().map(letter_width).sum();
-        if used + long > WIDTH && !piece.starts_with(CLOSING) {
-            lines.push(format!("{MARK}{}", line.trim_end()));
-            (line, used) = (String::new(), 0);
-        }
-        if !line.is_empty() || piece != " " {
-            line.push_str(piece);
-            used += long;
-        }
-    }
-    lines.push(format!("{MARK}{}", line.trim_end()));
-    lines
+    wrap(text.in_lang(lang), WIDTH, MARK, MARK)
 }
 
-/// Words, spaces, and single letters of Japanese.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let is_apart = |letter: char| letter == ' ' || letter_width(letter) > 1;
-        let end = if is_apart(first) { first.len_utf8() } else { rest.find(is_apart).unwrap_or(rest.len()) };
-        let (piece, others) = rest.split_at_checked(end)?;
-        rest = others;
-        Some(piece)
-    })
-}
-
-/// What a record is about, in the order in which it is told.
-fn moments(record: &Record, story: &Story) -> Vec<Moment> {
+/// What a record is about, in the order of explanation.
+fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     let mut found = Vec::new();
     if matches!(record.event, Event::Begun) {
         found.push(Moment::WorstCase);
     }
-    for step in &record.decision.moves {
-        found.extend(moment_of_plan(step, story));
-        found.extend(moment_of_task(step, story));
-    }
-    let judged = record.decision.of_tasks().filter_map(|(_, decision)| decision.judged.as_ref());
+    found.extend(record.decision.changes.iter().filter_map(|change| moment_of(change, run)));
+    let judged = record.decision.task_decisions().filter_map(|(_, decision)| decision.judged.as_ref());
     found.extend(judged.flat_map(moments_of_attempt));
-    if record.decision.commands().any(|(_, _, command)| matches!(command, Command::AskPerson(_))) {
+    if record.decision.commands(0).any(|(_, _, command)| matches!(command, Command::AskPerson(_))) {
         found.push(Moment::Unclear);
     }
-    if attempts_under_way(story) > 1 {
+    if running_agents(run) > 1 {
         found.push(Moment::AtOnce);
     }
     found
 }
 
-/// Agents that are at work.
-pub(super) fn attempts_under_way(story: &Story) -> usize {
-    story.run.under_way().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
+/// Agents that are working.
+pub(super) fn running_agents(run: &Run) -> usize {
+    run.in_flight().filter(|(_, _, command)| matches!(command, Command::RunAttempt(_))).count()
 }
 
-fn moment_of_plan(step: &Move, story: &Story) -> Option<Moment> {
-    if let Move::Planned { .. } = step {
-        return (story.run.review().revisions.len() == 1).then_some(Moment::Planned);
+fn moment_of(change: &Change, run: &Run) -> Option<Moment> {
+    match change {
+        Change::PlanReview(change) => moment_of_plan(change, run),
+        Change::Task(change) => moment_of_task(change, run),
+        Change::Merge(MergeChange::Merged { .. }) => Some(Moment::Merging),
+        Change::FinalReview(_) => Some(Moment::Whole),
+        Change::Merge(MergeChange::LeftOut { .. })
+        | Change::Run(_)
+        | Change::Planning(_)
+        | Change::Reflection(_)
+        | Change::Delivery(_) => None,
     }
-    let Move::PlanDecided { answer } = step else { return None };
-    let of_code = [
-        (Code::QualityNotMet, Moment::TooLow),
-        (Code::ApplyingSuggestions, Moment::OneMoreIdea),
-        (Code::StagnatedInNoise, Moment::InNoise),
-    ];
-    of_code.into_iter().find(|(code, _)| *code == answer.reason.code).map(|(_, moment)| moment)
 }
 
-fn moment_of_task(step: &Move, story: &Story) -> Option<Moment> {
-    if let Move::TaskMoved { task, state, cause } = step {
-        let node = story.run.task(task)?;
-        let is_for_nothing = node.run.as_ref().is_some_and(|run| run.attempts() == 0);
-        let is_kept = *state == TaskState::Done && node.kind == NodeKind::Replanned && is_for_nothing;
-        let is_blocked = *state == TaskState::Blocked && *cause == Some(Cause::NotConverging);
-        return is_kept.then_some(Moment::KeptWork).or_else(|| is_blocked.then_some(Moment::Blocked));
+fn moment_of_plan(change: &PlanReviewChange, run: &Run) -> Option<Moment> {
+    match change {
+        PlanReviewChange::Planned { .. } => (run.review().revisions.len() == 1).then_some(Moment::Planned),
+        PlanReviewChange::Decided { answer } => {
+            let of_code = [
+                (Code::QualityNotMet, Moment::TooLow),
+                (Code::ApplyingSuggestions, Moment::OneMoreIdea),
+                (Code::StagnatedInNoise, Moment::InNoise),
+            ];
+            of_code.into_iter().find(|(code, _)| *code == answer.reason.code).map(|(_, moment)| moment)
+        }
+        PlanReviewChange::Scored { .. }
+        | PlanReviewChange::Accepted { .. }
+        | PlanReviewChange::Flagged { .. } => None,
     }
-    if matches!(step, Move::TaskStarted { .. }) {
-        return Some(Moment::Begins);
-    }
-    if matches!(step, Move::TaskReplaced { .. }) {
-        return Some(Moment::Replanned);
-    }
-    if matches!(step, Move::SidesMerged { .. }) {
-        return Some(Moment::Merging);
-    }
-    matches!(step, Move::WholeJudged { .. }).then_some(Moment::Whole)
 }
 
-fn moments_of_attempt(judged: &Judged) -> Vec<Moment> {
+fn moment_of_task(change: &TaskChange, run: &Run) -> Option<Moment> {
+    match change {
+        TaskChange::StateChanged { task, state, cause } => {
+            let node = run.task(task)?;
+            let is_for_nothing = node.run.as_ref().is_some_and(|run| run.attempts() == 0);
+            let is_kept = *state == TaskState::Done && node.kind == TaskKind::Replanned && is_for_nothing;
+            let is_blocked = *state == TaskState::Blocked && *cause == Some(Cause::NotConverging);
+            is_kept.then_some(Moment::KeptWork).or_else(|| is_blocked.then_some(Moment::Blocked))
+        }
+        TaskChange::Started { .. } => Some(Moment::Begins),
+        TaskChange::Replaced { .. } => Some(Moment::Replanned),
+        TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => None,
+    }
+}
+
+fn moments_of_attempt(judged: &JudgedAttempt) -> Vec<Moment> {
     let progress = judged.verdict.progress;
     let is_complete = progress == ProgressKind::Complete;
     let is_raised = judged.verdict.stage > judged.stage && judged.verdict.stage == 2;
@@ -165,30 +144,8 @@ fn moments_of_attempt(judged: &Judged) -> Vec<Moment> {
         (progress == ProgressKind::Oscillating, Moment::Circles),
         (is_raised, Moment::StageTwo),
         (!judged.outside.is_empty(), Moment::Reverted),
-        (is_complete && judged.stage == 2, Moment::TurnedRound),
-        (is_complete && !judged.seen.known.is_empty(), Moment::Known),
+        (is_complete && judged.stage == 2, Moment::Recovered),
+        (is_complete && !judged.comparison.known.is_empty(), Moment::Known),
     ];
     found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, moment)| moment).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_fit_and_begin_with_no_closing_mark() {
-        let text = Text::new("one two ".repeat(30), "長い文が続きます。 fixpoint show、".repeat(12));
-        for lang in [Lang::En, Lang::Ja] {
-            let lines = lines(&text, lang);
-            assert!(lines.len() > 2, "{lines:?}");
-            for line in &lines {
-                let said = line.strip_prefix(MARK).expect("it has its mark");
-                assert!(!said.starts_with(CLOSING) && !said.starts_with(' '), "{line}");
-                // One mark may hang over.
-                assert!(said.chars().map(letter_width).sum::<usize>() <= WIDTH + 2, "{line}");
-            }
-            let all: String = lines.concat().replace(MARK, "");
-            assert_eq!(all.replace(' ', ""), text.in_lang(lang).replace(' ', ""), "nothing is lost");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The bundled sample: a small repository, a scripted agent and scripted answers, in a directory of their own.
 //!
-//! Invariant: nothing is written outside that directory, and it is gone in the end unless it is to be kept, also when a
+//! Invariant: nothing is written outside that directory, and it is deleted at the end unless it is to be kept, also if a
 //! signal ends the process.
 
 use std::fs;
@@ -10,14 +10,11 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-use crate::signals::Sweeping;
+use crate::signals::TempDirGuard;
 
-/// What becomes of the directory in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// It is removed.
     Nothing,
-    /// It stays.
     Everything,
 }
 
@@ -36,44 +33,41 @@ const FILES: [(&str, &str); 12] = [
     ("shop/tests/run.sh", include_str!("../../../../demo/whole/shop/tests/run.sh")),
 ];
 
-/// What of the environment would have git work elsewhere.
-const ELSEWHERE: [&str; 5] =
+/// Environment variables that would make git use another repository.
+const GIT_VARIABLES: [&str; 5] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CEILING_DIRECTORIES"];
 
-/// The sample on the disk.
 pub(super) struct Sample {
     path: PathBuf,
-    // The order matters: while the directory is being removed, a signal still finishes that.
+    // Dropped in this order: a signal during the deletion still completes it.
     _directory: Option<TempDir>,
-    _sweeping: Option<Sweeping>,
+    _guard: Option<TempDirGuard>,
 }
 
 impl Sample {
-    /// Makes it.
     pub(super) fn new(keeping: Keeping) -> Result<Self, Failure> {
         let refused = |source| Failure::Unwritable { path: std::env::temp_dir(), source };
         let made = tempfile::Builder::new().prefix("fixpoint-demo-").tempdir().map_err(refused)?;
         let path = made.path().canonicalize().map_err(refused)?;
         let sample = match keeping {
             Keeping::Nothing => {
-                let sweeping = Sweeping::begin(&path).map_err(refused)?;
-                Self { path, _directory: Some(made), _sweeping: Some(sweeping) }
+                let guard = TempDirGuard::begin(&path).map_err(refused)?;
+                Self { path, _directory: Some(made), _guard: Some(guard) }
             }
             Keeping::Everything => {
                 drop(made.keep());
-                Self { path, _directory: None, _sweeping: None }
+                Self { path, _directory: None, _guard: None }
             }
         };
         sample.fill()?;
         Ok(sample)
     }
 
-    /// Where it is: also the home of whoever works there.
+    /// Its directory, which is also the home directory of the run.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The repository.
     pub(super) fn shop(&self) -> PathBuf {
         self.path.join("shop")
     }
@@ -83,7 +77,7 @@ impl Sample {
             self.write(name, content)?;
         }
         let answers = format!("scripted:{}", self.path.join("answers.json").display());
-        // A text in JSON is one in YAML, whatever the path holds.
+        // A JSON string is a YAML string, whatever the path contains.
         let answers = serde_json::to_string(&answers)?;
         let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: {answers}\n"));
         self.write(".config/fixpoint/config.yaml", &format!("models:\n{}", roles.concat()))?;
@@ -99,10 +93,10 @@ impl Sample {
         written.map_err(|source| Failure::Unwritable { path, source })
     }
 
-    /// Has git work in the sample, with nothing of this person's configuration.
+    /// Runs git in the sample, without the user's configuration.
     fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
         let mut command = Command::new("git");
-        for name in ELSEWHERE {
+        for name in GIT_VARIABLES {
             command.env_remove(name);
         }
         command
@@ -114,7 +108,7 @@ impl Sample {
             .args(arguments)
             .stdin(Stdio::null());
         let ended = command.output().map_err(|error| {
-            Failure::Unavailable(format!("the demo needs git, which cannot be started: {error}"))
+            Failure::Unavailable(format!("the demo needs git, but it cannot be started: {error}"))
         })?;
         if ended.status.success() {
             return Ok(());

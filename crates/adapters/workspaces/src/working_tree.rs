@@ -1,0 +1,181 @@
+//! The tree object of a working tree, built with an index of our own.
+//!
+//! Owns which working files count: those in the index, and all others that are not ignored. Refuses to start anything
+//! that the files could name: no filter (our configuration has none), no hook, no monitor, and no git process inside a
+//! repository found there. Invariant: in a slot, files that git would hide behind a nested repository are added one by
+//! one, so that no file can be there without being seen.
+
+use std::fs::File;
+
+use fixpoint_ports::{TreeId, WorkspaceError};
+
+use crate::files::{as_path, read_optional, remove, restore_permissions, write};
+use crate::git::parse::{self, FileStatus, StatusEntry};
+use crate::private_git_dir::WorkTreeView;
+
+/// Whose files they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TreeOwner {
+    /// An untracked repository among them is left out, and permissions are left alone.
+    User,
+    /// The files of a repository that an agent made are added, and permissions that it took away are restored.
+    Slot,
+}
+
+/// Repositories inside repositories are followed this far.
+const MAX_NESTING: usize = 16;
+
+#[derive(Debug, Default)]
+struct IndexUpdates {
+    /// Paths to read from the working tree.
+    add: Vec<Vec<u8>>,
+    remove: Vec<Vec<u8>>,
+}
+
+/// Updates the index of the view from the working files and writes its tree. If git sees no difference between `head`,
+/// the index and the working files, the tree is `head`.
+pub(crate) fn write_tree(
+    view: &WorkTreeView,
+    owner: TreeOwner,
+    submodules: &[Vec<u8>],
+    head: Option<&TreeId>,
+) -> Result<TreeId, WorkspaceError> {
+    let status = status(view, owner)?;
+    if let (true, Some(tree)) = (status.is_empty(), head) {
+        return Ok(tree.clone());
+    }
+    let mut updates = IndexUpdates::default();
+    for entry in parse::status(&status)? {
+        add_update(view, owner, entry, &mut updates)?;
+    }
+    for path in submodules {
+        // Git does not look into the directory of a submodule that is no repository.
+        let directory = view.tree.join(as_path(path));
+        if owner == TreeOwner::Slot && directory.is_dir() && !is_repository(view, path) {
+            let files = nested_files(view, path, MAX_NESTING)?;
+            if !files.is_empty() {
+                updates.remove.push(path.clone());
+                updates.add.extend(files);
+            }
+        }
+    }
+    update_index(view, &updates)?;
+    // A partial clone lacks objects of files that were not changed.
+    view.git("write-tree").arg("--missing-ok").run_for_line().map(TreeId)
+}
+
+/// The output of `git status`, which is empty if nothing has changed.
+fn status(view: &WorkTreeView, owner: TreeOwner) -> Result<Vec<u8>, WorkspaceError> {
+    let run = || {
+        let git = view.git("status").args(["--porcelain=v2", "-z", "--no-renames"]);
+        git.args(["--untracked-files=all", "--ignore-submodules=dirty"]).output()
+    };
+    let mut output = run()?;
+    if owner == TreeOwner::Slot && (!output.succeeded() || !output.message.is_empty()) {
+        // Git only warns about a directory that it cannot open, and leaves out the files in it.
+        restore_permissions(&view.tree);
+        output = run()?;
+    }
+    output.checked()
+}
+
+fn add_update(
+    view: &WorkTreeView,
+    owner: TreeOwner,
+    StatusEntry { path, status }: StatusEntry,
+    updates: &mut IndexUpdates,
+) -> Result<(), WorkspaceError> {
+    match (status, owner) {
+        (FileStatus::Deleted, TreeOwner::User | TreeOwner::Slot) => updates.remove.push(path),
+        (FileStatus::NestedRepository, TreeOwner::User) => {}
+        (FileStatus::NestedRepository, TreeOwner::Slot) => {
+            updates.add.extend(nested_files(view, &path, MAX_NESTING)?);
+        }
+        (FileStatus::Modified | FileStatus::Untracked, TreeOwner::User | TreeOwner::Slot) => {
+            match view.tree.join(as_path(&path)).symlink_metadata() {
+                Ok(metadata) if metadata.is_file() || metadata.is_symlink() => {
+                    if owner == TreeOwner::Slot {
+                        make_readable(view, &path);
+                    }
+                    updates.add.push(path);
+                }
+                // A submodule with another commit.
+                Ok(metadata) if metadata.is_dir() && is_repository(view, &path) => updates.add.push(path),
+                // The files of a directory in place of a file have entries of their own; a socket or a pipe has no
+                // content; and anything else has been deleted since.
+                Ok(_) | Err(_) => updates.remove.push(path),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_repository(view: &WorkTreeView, path: &[u8]) -> bool {
+    view.tree.join(as_path(path)).join(".git").symlink_metadata().is_ok()
+}
+
+fn make_readable(view: &WorkTreeView, path: &[u8]) {
+    let path = view.tree.join(as_path(path));
+    if File::open(&path).is_err() {
+        restore_permissions(&path);
+    }
+}
+
+/// The files in a directory that git takes for a repository of its own, except its `.git`.
+fn nested_files(view: &WorkTreeView, path: &[u8], depth: usize) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+    let Some(depth) = depth.checked_sub(1) else {
+        let message =
+            format!("more than {MAX_NESTING} nested repositories at {}", String::from_utf8_lossy(path));
+        return Err(WorkspaceError::Git { command: "ls-files".to_string(), message });
+    };
+    let nested = WorkTreeView { tree: view.tree.join(as_path(path)), ..view.clone() };
+    restore_permissions(&nested.tree);
+    let listed = nested
+        .git("ls-files")
+        .args(["-z", "--others", "--exclude-standard"])
+        .env("GIT_INDEX_FILE", view.git_dir.join("no-index"))
+        .run()?;
+    let mut files = Vec::new();
+    for found in parse::nul_separated(&listed) {
+        let whole = [path, b"/", found].concat();
+        match whole.strip_suffix(b"/") {
+            Some(deeper) => files.extend(nested_files(view, deeper, depth)?),
+            None => files.push(whole),
+        }
+    }
+    Ok(files)
+}
+
+fn update_index(view: &WorkTreeView, updates: &IndexUpdates) -> Result<(), WorkspaceError> {
+    if !updates.remove.is_empty() {
+        let git = view.git("update-index").args(["-z", "--force-remove", "--stdin"]);
+        git.input(parse::nul_terminated(&updates.remove)).run()?;
+    }
+    if updates.add.is_empty() {
+        return Ok(());
+    }
+    let paths = parse::nul_terminated(&updates.add);
+    let add = || {
+        let git = view.git("update-index").args(["-z", "--add", "--remove", "--replace", "--stdin"]);
+        git.input(paths.clone()).run().map(drop)
+    };
+    add().or_else(|_| without_encodings(view, add))
+}
+
+/// Runs git without the text encodings that attributes in the tree ask for: one that does not exist is fatal. Our own
+/// attributes have precedence over those in the tree; `GIT_ATTR_SOURCE` would need git 2.41.
+fn without_encodings(
+    view: &WorkTreeView,
+    run: impl FnOnce() -> Result<(), WorkspaceError>,
+) -> Result<(), WorkspaceError> {
+    let path = view.git_dir.join("info/attributes");
+    let before = read_optional(&path)?;
+    let rules = [b"* !working-tree-encoding\n", before.as_deref().unwrap_or_default()].concat();
+    write(&path, &rules)?;
+    let result = run();
+    match before {
+        Some(rules) => write(&path, &rules)?,
+        None => remove(&path)?,
+    }
+    result
+}

@@ -1,0 +1,225 @@
+//! `fixpoint history`: the records of a run, one line each.
+
+use fixpoint_decide::run::{Decision, Owner};
+use fixpoint_decide::task_run::{self, TaskActivity, TaskStatus};
+use fixpoint_runs::{cause_name, planning_history, progress_words};
+use fixpoint_vocabulary::ask::Reading;
+use fixpoint_vocabulary::work::{Command, CommandEnd, CommandResult, Event};
+use fixpoint_vocabulary::{Lang, counted};
+use serde_json::json;
+
+use super::list::local_time;
+use crate::app_context::AppContext;
+use crate::arguments::HistoryArguments;
+use crate::failure::Failure;
+use crate::language::say;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::text_layout::pad;
+
+/// Values of `--type`.
+const HISTORY_TYPES: [&str; 10] = [
+    "all",
+    "plan",
+    "judgement",
+    "refinement",
+    "replan",
+    "reflection",
+    "revision",
+    "action",
+    "task",
+    "completion",
+];
+
+pub(crate) fn run(
+    arguments: &HistoryArguments,
+    app: &AppContext,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let recorded = Repository::look(app)?.find(&arguments.run)?.read()?;
+    if let Some(kind) = &arguments.kind {
+        if !HISTORY_TYPES.contains(&kind.as_str()) {
+            let known = HISTORY_TYPES.join(", ");
+            return Err(Failure::BadInput(format!("--type `{kind}`: expected one of {known}")));
+        }
+        let mut lines = planning_history(&recorded, app.lang);
+        lines.retain(|line| kind == "all" || line.kind == kind);
+        return lines.iter().try_for_each(|line| output.json(line));
+    }
+    for (number, record) in (1u64..).zip(&recorded.records) {
+        match Form::from(arguments.json) {
+            Form::Json => output.json(&json!({
+                "seq": number, "at_ms": record.at, "event": record.event, "decision": record.decision
+            }))?,
+            Form::Text => {
+                let at = local_time(record.at);
+                let event = pad(&event_words(&record.event, app.lang), 40);
+                let next = decision_words(&record.decision, app.lang);
+                output.line(&format!("{number:>4} {at}  {event} → {next}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn event_words(event: &Event, lang: Lang) -> String {
+    match event {
+        Event::Begun => say(lang, "started", "開始"),
+        Event::StopAsked => say(lang, "stop requested", "停止の要求"),
+        Event::Resumed { .. } => say(lang, "resumed", "再開"),
+        Event::Ended { command, end, took_ms } => {
+            let took = format!("({}.{:01} s)", took_ms / 1000, took_ms % 1000 / 100);
+            format!("{command} {} {took}", end_words(end, lang))
+        }
+    }
+}
+
+fn end_words(end: &CommandEnd, lang: Lang) -> String {
+    match end {
+        CommandEnd::Completed(result) => result_words(result, lang),
+        CommandEnd::Failed { message } => say(lang, format!("failed: {message}"), format!("失敗: {message}")),
+        CommandEnd::Cancelled => say(lang, "cancelled", "取り消し"),
+        CommandEnd::Lost => say(lang, "lost in a crash", "クラッシュにより消失"),
+    }
+}
+
+fn result_words(result: &CommandResult, lang: Lang) -> String {
+    match result {
+        CommandResult::Base(_) => say(lang, "snapshot taken", "スナップショット作成"),
+        CommandResult::Checks { reports } => {
+            let (checks, failing) =
+                (reports.len(), reports.iter().map(|report| report.failures.len()).sum::<usize>());
+            say(
+                lang,
+                format!("{} run, {}", counted(checks, "check"), counted(failing, "failure")),
+                format!("チェック{checks}件を実行、失敗{failing}件"),
+            )
+        }
+        CommandResult::Attempt(result) => {
+            let files = result.changed_files;
+            say(
+                lang,
+                format!("agent ended, {} changed", counted(files, "file")),
+                format!("エージェント終了、変更{files}ファイル"),
+            )
+        }
+        CommandResult::Grafted { .. } => say(lang, "files restored", "ファイルを復元"),
+        CommandResult::Merged(merged) => {
+            let conflicts = merged.conflicts.len();
+            say(
+                lang,
+                format!("merged, {}", counted(conflicts, "conflict")),
+                format!("マージ、競合{conflicts}件"),
+            )
+        }
+        CommandResult::Answer(answer) => match &answer.reading {
+            Reading::Document(_) => {
+                say(lang, format!("{} answered", answer.model), format!("{} が回答", answer.model))
+            }
+            Reading::Unreadable { problem, .. } => say(
+                lang,
+                format!("unreadable answer of {}: {problem}", answer.model),
+                format!("{} の回答を読み取れません: {problem}", answer.model),
+            ),
+            Reading::Unanswered { why } => say(lang, format!("no answer: {why}"), format!("回答なし: {why}")),
+        },
+        CommandResult::Person(_) => say(lang, "asked a person", "人に質問"),
+        CommandResult::Recalled(_) => say(lang, "looked for a cached plan", "キャッシュされた計画を検索"),
+        CommandResult::Kept => say(lang, "plan cached", "計画をキャッシュ"),
+        CommandResult::Delivered(_) => say(lang, "result delivered", "成果物を納品"),
+    }
+}
+
+/// What was decided, in words.
+pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
+    let of_task = |decision: &task_run::Decision| match &decision.judged {
+        Some(judged) => {
+            let (progress, stage) = (progress_words(judged.verdict.progress, lang), judged.counts.stage);
+            let (reason, next) =
+                (judged.verdict.reason.text.in_lang(lang), task_status_words(decision.status, lang));
+            say(
+                lang,
+                format!("{progress}, stage {stage}: {reason}; next: {next}"),
+                format!("{progress}、ステージ{stage}: {reason}。次: {next}"),
+            )
+        }
+        None => task_status_words(decision.status, lang),
+    };
+    let tasks = decision.task_decisions().map(|(_, decision)| of_task(decision));
+    let commands =
+        decision.commands(0).filter_map(|(_, owner, command)| command_words(&owner, command, lang));
+    let words: Vec<String> = tasks.chain(commands).collect();
+    if words.is_empty() {
+        say(lang, "nothing to start", "開始するものなし")
+    } else {
+        words.join("; ")
+    }
+}
+
+/// A command of the run itself; those of tasks are told by the step of the task.
+fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String> {
+    match owner {
+        Owner::Task(_) => None,
+        Owner::Planning
+        | Owner::PlanReview
+        | Owner::Replan(_)
+        | Owner::Merge(_)
+        | Owner::FinalReview
+        | Owner::Delivery
+        | Owner::Reflection(_) => Some(match command {
+            Command::TakeBase => say(lang, "take a snapshot", "スナップショットを作成"),
+            Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
+            Command::RunAttempt(_) => say(lang, "start the agent", "エージェントを起動"),
+            Command::Graft(_) => say(lang, "restore files", "ファイルを復元"),
+            Command::Merge(_) => say(lang, "merge two results", "2つの結果をマージ"),
+            Command::Ask(ask) => {
+                let role = ask.about.role().name();
+                say(lang, format!("ask the {role}"), format!("{role} に問い合わせ"))
+            }
+            Command::AskPerson(_) => say(lang, "ask a person", "人に質問"),
+            Command::Deliver(_) => say(lang, "deliver the result", "成果物を納品"),
+            Command::RecallPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
+            Command::KeepPlan => say(lang, "cache the plan", "計画をキャッシュ"),
+        }),
+    }
+}
+
+/// What a task does next, in words.
+fn task_status_words(status: TaskStatus, lang: Lang) -> String {
+    match status {
+        TaskStatus::New => say(lang, "not started", "未開始"),
+        TaskStatus::Working { activity } => activity_words(activity, lang),
+        TaskStatus::Paused { cause, .. } => {
+            let cause = cause_name(cause);
+            say(lang, format!("paused ({cause})"), format!("一時停止（{cause}）"))
+        }
+        TaskStatus::Ended { cause } => {
+            let cause = cause_name(cause);
+            say(lang, format!("ended ({cause})"), format!("終了（{cause}）"))
+        }
+    }
+}
+
+fn activity_words(activity: TaskActivity, lang: Lang) -> String {
+    let (en, ja) = match activity {
+        TaskActivity::TakingBase => ("take a snapshot of the base", "ベースのスナップショットを作成"),
+        TaskActivity::Baseline => ("run the checks on the base", "ベースでチェックを実行"),
+        TaskActivity::Attempting => ("start the agent", "エージェントを起動"),
+        TaskActivity::Reverting => ("revert the changes out of scope", "範囲外の変更を取り消し"),
+        TaskActivity::Goals => ("run the goals", "目標を実行"),
+        TaskActivity::RestoringTests => ("restore the original tests", "元のテストを復元"),
+        TaskActivity::GoalsWithBaseTests => {
+            ("run the goals with the original tests", "元のテストで目標を実行")
+        }
+        TaskActivity::Guards => ("run the guards", "ガードを実行"),
+        TaskActivity::SuspectsAtBase => {
+            ("run on the base the tests that did not run there", "ベースで未実行だったテストを実行")
+        }
+        TaskActivity::FlakyAtBase => {
+            ("run the flaky tests on the base again", "ベースで不安定なテストを再実行")
+        }
+        TaskActivity::Confirming => ("run the new failures again", "新しい失敗を再実行して確認"),
+        TaskActivity::Judging => ("ask the judge", "判定者に問い合わせ"),
+    };
+    say(lang, en, ja)
+}

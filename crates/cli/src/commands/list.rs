@@ -1,0 +1,81 @@
+//! `fixpoint list`.
+
+use fixpoint_runs::{Summary, cause_name, status_words};
+use fixpoint_vocabulary::{Lang, counted};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use crate::app_context::AppContext;
+use crate::arguments::ListArguments;
+use crate::failure::Failure;
+use crate::language::say;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::text_layout::{fit, pad, shorten};
+
+/// Columns of a goal that are shown.
+const GOAL_WIDTH: usize = 40;
+
+pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let runs = Repository::look(app)?.state.list()?;
+    let form = Form::from(arguments.json);
+    if runs.is_empty() && form == Form::Text {
+        app.notices.say(&say(
+            app.lang,
+            "this repository has no runs yet; see `fixpoint loop --help`",
+            "このリポジトリにはまだ実行がありません。`fixpoint loop --help` を参照してください",
+        ));
+    }
+    for run in runs.into_iter().take(arguments.number) {
+        // One that cannot be read must not hide the others.
+        let line = match (run.load(), form) {
+            (Err(error), Form::Json) => json!({ "run": run.id.0, "error": error.to_string() }).to_string(),
+            (Err(error), Form::Text) => {
+                let words = say(app.lang, "cannot be read", "読み取れません");
+                format!("{}  {words}: {error}", run.id)
+            }
+            (Ok(loaded), form) => {
+                let summary = loaded.summary(app.lang);
+                let goal = loaded.header.brief.as_ref().map(|brief| brief.goal.to_string());
+                let goal = goal.unwrap_or_default().lines().next().unwrap_or_default().to_string();
+                match form {
+                    Form::Json => as_json(&summary, fit(&goal, GOAL_WIDTH)).to_string(),
+                    Form::Text => as_line(&summary, &shorten(&goal, GOAL_WIDTH), app.lang),
+                }
+            }
+        };
+        output.line(&line)?;
+    }
+    Ok(())
+}
+
+fn as_json(summary: &Summary, goal: &str) -> serde_json::Value {
+    json!({
+        "run": summary.run,
+        "status": summary.status,
+        "cause": summary.cause,
+        "attempts": summary.iterations.len(),
+        "began_ms": summary.began_ms,
+        "branch": summary.branch,
+        "goal": goal,
+    })
+}
+
+fn as_line(summary: &Summary, goal: &str, lang: Lang) -> String {
+    let number = summary.iterations.len();
+    let attempts = say(lang, format!("{:>12}", counted(number, "attempt")), format!("試行{number:>3}回"));
+    format!(
+        "{:21} {} {:18} {attempts}  {}  {goal}",
+        summary.run,
+        pad(status_words(summary.status, lang), 11),
+        summary.cause.map(cause_name).unwrap_or_default(),
+        local_time(summary.began_ms)
+    )
+}
+
+/// In the time zone of the user, to the minute.
+pub(super) fn local_time(milliseconds: u64) -> String {
+    let at = Timestamp::from_millisecond(i64::try_from(milliseconds).unwrap_or(0)).unwrap_or_default();
+    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}

@@ -1,0 +1,88 @@
+//! `fixpoint loop`: one agent, run again until the checks pass or it makes no more progress.
+
+use fixpoint_decide::run::RunOrder;
+use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::settings::{SandboxMode, Settings};
+
+use crate::app_context::AppContext;
+use crate::arguments::LoopArguments;
+use crate::commands::outcome::tell;
+use crate::failure::Failure;
+use crate::language::say;
+use crate::output::Output;
+use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
+use crate::session::SessionContext;
+use crate::{agent, allowance, environment, prompt_text};
+
+pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let loaded = app.configuration(&arguments.evidence.set)?;
+    let mut settings = settings(arguments, loaded.settings)?;
+    refuse_sandbox(&settings)?;
+    let repository = Repository::open(app, &settings)?;
+    repository.workspaces.require_base(arguments.base.as_deref())?;
+    let prompt =
+        prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
+    let (goals, options) = (&arguments.goals, &arguments.evidence);
+    let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
+    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    if selected.implied_goals != ImpliedGoals::None {
+        app.notices.say(&say(
+            app.lang,
+            "no --until given: the goal is to fix what fails now",
+            "--until の指定がないため、現在の失敗を直すことを目標とします",
+        ));
+        if prompt.trim().is_empty() {
+            selected.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
+        }
+    }
+    let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
+    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
+    let order = selected.order(&settings, test_edits);
+    let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };
+    let brief = Brief {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        repository: repository.root().to_string_lossy().into_owned(),
+        directory: repository.directory.clone(),
+        goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
+        agent,
+        checks: selected.checks,
+        base: match &arguments.base {
+            Some(revision) => BaseOrder::Revision(revision.clone()),
+            None => BaseOrder::WorkingTree,
+        },
+        settings,
+        delivery: Delivery::Branch,
+    };
+    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let (run, outcome) = session.begin(order, brief)?;
+    tell(&run, &outcome, &session, arguments.json.into(), output)
+}
+
+/// A sandbox that is required and not available must not be ignored silently.
+pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
+    match settings.sandbox {
+        SandboxMode::Required => Err(Failure::Unavailable(
+            "`sandbox: required`: this version has no sandbox for agents; set `sandbox: auto`, and run fixpoint in a \
+             container if you do not trust the agent"
+                .into(),
+        )),
+        SandboxMode::Auto | SandboxMode::Off => Ok(()),
+    }
+}
+
+/// The settings with the options of the command line on top.
+fn settings(arguments: &LoopArguments, settings: Settings) -> Result<Settings, Failure> {
+    let mut settings = selected_checks::with_options(settings, &arguments.evidence);
+    if let Some(number) = arguments.max_iterations {
+        settings.convergence.max_iterations = number.max(1);
+    }
+    settings.agent.timeout = arguments.attempt_timeout.unwrap_or(settings.agent.timeout).max(1);
+    settings.agent.silence_timeout =
+        arguments.silence_timeout.unwrap_or(settings.agent.silence_timeout).max(1);
+    if let Some(budget) = &arguments.budget {
+        allowance::apply(&mut settings.budget, allowance::parse_for_loop(budget)?);
+    }
+    Ok(settings)
+}

@@ -1,0 +1,83 @@
+//! `fixpoint resume`.
+
+use fixpoint_engine::ResumeRequest;
+use fixpoint_journal::OpenMode;
+use fixpoint_ports::Workspaces;
+use fixpoint_runs::RunDirectory;
+use fixpoint_vocabulary::ask::Remark;
+use fixpoint_vocabulary::work::Allowance;
+use fixpoint_vocabulary::{Redacted, TaskId, TaskState};
+
+use crate::app_context::AppContext;
+use crate::arguments::ResumeArguments;
+use crate::commands::outcome::tell;
+use crate::failure::Failure;
+use crate::language::say;
+use crate::output::Output;
+use crate::repository::Repository;
+use crate::session::SessionContext;
+use crate::{allowance, environment, prompt_text};
+
+pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let run = Repository::look(app)?.find(&arguments.run)?;
+    // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
+    let recorded = run.read().ok();
+    if let Some(recorded) = &recorded {
+        prompt_text::check_remarks(&recorded.run().planning().remarks, &arguments.said)?;
+    }
+    let brief = recorded.and_then(|recorded| recorded.header.brief);
+    let settings = brief.map(|brief| brief.settings).unwrap_or_default();
+    let repository = Repository::open(app, &settings)?;
+    let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
+    let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
+    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    // Before a workspace is used again, the changes that a dead process left in it are saved.
+    let lock = run.lock()?;
+    let recovery = repository.workspaces.recover()?;
+    drop(lock);
+    for kept in &recovery.recovered {
+        app.notices.say(&say(
+            app.lang,
+            format!("saved the changes of an interrupted agent: refs/fixpoint/{}", kept.reference),
+            format!("中断されたエージェントの変更を保存しました: refs/fixpoint/{}", kept.reference),
+        ));
+    }
+    for lost in &recovery.unrecovered {
+        let (why, directory) = (&lost.reason, lost.directory.display());
+        app.notices.say(&say(
+            app.lang,
+            format!("cannot read a workspace ({why}); its files are in {directory}"),
+            format!("作業領域を読み取れません（{why}）。ファイルは {directory} にあります"),
+        ));
+    }
+    let redactor = environment::redactor(app.environment(), &settings.models);
+    let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
+    let request = ResumeRequest {
+        more,
+        unblocked: unblocked(&run, &arguments.tasks)?,
+        said: arguments.said.iter().map(remark).collect(),
+    };
+    let outcome = session.resume(&run, mode, request)?;
+    tell(&run, &outcome, &session, arguments.json.into(), output)
+}
+
+/// The tasks to retry, which must exist and be blocked.
+fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let state = run.read()?.run();
+    let blocked: Vec<&TaskId> =
+        state.tasks().filter(|node| node.state == TaskState::Blocked).map(|node| node.id()).collect();
+    let wanted = |name: &String| {
+        let found = blocked.iter().find(|id| id.as_str() == name).map(|id| (*id).clone());
+        let known: Vec<&str> = blocked.iter().map(|id| id.as_str()).collect();
+        found.ok_or_else(|| {
+            let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+            Failure::BadInput(format!(
+                "--task `{name}`: no blocked task has this name; blocked tasks: {known}"
+            ))
+        })
+    };
+    names.iter().map(wanted).collect()
+}

@@ -1,0 +1,298 @@
+//! `fixpoint run` and `fixpoint plan`: from a goal to a branch, or to a plan only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fixpoint_config::Loaded;
+use fixpoint_decide::bounds;
+use fixpoint_decide::levels::{self, Explicit};
+use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
+use fixpoint_decide::task_run::TestEdits;
+use fixpoint_ports::Model;
+use fixpoint_processes::SupervisedProcesses;
+use fixpoint_prompts::estimate_tokens;
+use fixpoint_vocabulary::ask::{Asking, Role};
+use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
+use fixpoint_vocabulary::{Lang, counted};
+
+use super::loop_command::refuse_sandbox;
+use super::outcome::tell;
+use crate::app_context::AppContext;
+use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
+use crate::dispatcher::{model_environment, models_by_role};
+use crate::failure::Failure;
+use crate::judge_noise;
+use crate::language::say;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::selected_checks::{self, SelectedChecks};
+use crate::session::{SUPERVISE, SessionContext};
+use crate::{agent, allowance, environment, prompt_text};
+
+/// The tools that a planner may name: what every coding agent can do.
+const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
+
+pub(crate) fn run(
+    arguments: &RunGoalArguments,
+    app: &AppContext,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let mut job = Job::read(&arguments.goal, app)?;
+    job.settings.planning.enabled &= !arguments.no_plan;
+    job.settings.max_workers = arguments.max_workers.unwrap_or(job.settings.max_workers);
+    refuse_sandbox(&job.settings)?;
+    let delivery = match (&arguments.into, &arguments.patch) {
+        (Some(branch), _) => Delivery::Into(branch.clone()),
+        (None, Some(path)) => {
+            let path = app.working_dir()?.join(path);
+            Delivery::Patch(path.to_string_lossy().into_owned())
+        }
+        (None, None) => Delivery::Branch,
+    };
+    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
+    let variant = Variant { agent: Some(&arguments.agent), delivery, test_edits, extent: Extent::Whole };
+    job.begin(&arguments.goal, variant, app, output)
+}
+
+pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+    let job = Job::read(&arguments.goal, app)?;
+    if arguments.bounds {
+        return job.show_bounds(arguments, app, output);
+    }
+    let variant = Variant {
+        agent: None,
+        delivery: Delivery::Branch,
+        test_edits: TestEdits::Checked,
+        extent: Extent::PlanOnly,
+    };
+    job.begin(&arguments.goal, variant, app, output)
+}
+
+/// What was asked for, before the repository is looked at.
+struct Job {
+    goal: String,
+    settings: Settings,
+    explicit: Explicit,
+}
+
+/// What differs between the two commands.
+struct Variant<'a> {
+    agent: Option<&'a [String]>,
+    delivery: Delivery,
+    test_edits: TestEdits,
+    extent: Extent,
+}
+
+impl Job {
+    fn read(arguments: &GoalArguments, app: &AppContext) -> Result<Self, Failure> {
+        let person = arguments.person.as_deref();
+        let loaded = app.configuration_for(person, &arguments.evidence.set)?;
+        let explicit = explicit(&loaded);
+        let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
+        if let Some(budget) = &arguments.budget {
+            allowance::apply(&mut settings.budget, allowance::parse(budget)?);
+        }
+        let goal = prompt_text::read("the goal", arguments.goal.as_deref(), arguments.file.as_deref())?;
+        if goal.trim().is_empty() {
+            return Err(Failure::BadInput("the goal is empty; describe in a sentence what you want".into()));
+        }
+        Ok(Self { goal, settings, explicit })
+    }
+
+    fn begin(
+        mut self,
+        arguments: &GoalArguments,
+        variant: Variant<'_>,
+        app: &AppContext,
+        output: &mut Output,
+    ) -> Result<u8, Failure> {
+        let repository = Repository::open(app, &self.settings)?;
+        repository.workspaces.require_base(arguments.base.as_deref())?;
+        let evidence = self.evidence(arguments, &repository, app)?;
+        let agent = match variant.agent {
+            Some(typed) => {
+                agent::choose(typed, arguments.base.as_deref(), &mut self.settings, &repository, app)?
+            }
+            None => Vec::new(),
+        };
+        let models = self.models(app)?;
+        if !models.is_empty() {
+            prompt_text::check_goal_tokens(&self.goal, self.settings.models.max_prompt_tokens)?;
+        }
+        if evidence.checks.is_empty() && models.is_empty() {
+            return Err(Failure::Unavailable(
+                "there is neither a check nor a judge model, so nothing can verify the result; give a check with \
+                 --until or --check, or set up a model (see `fixpoint doctor`)"
+                    .into(),
+            ));
+        }
+        let order = self.order(&evidence, &models, &variant, &repository, app);
+        let bounds = match models.get(&Role::Planner) {
+            Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
+            None => self.bounds_of_checks_alone(),
+        };
+        app.notices.say(&bounds_line(&bounds, app.lang));
+        let brief = Brief {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            repository: repository.root().to_string_lossy().into_owned(),
+            directory: repository.directory.clone(),
+            goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
+            agent,
+            checks: evidence.checks,
+            base: match &arguments.base {
+                Some(revision) => BaseOrder::Revision(revision.clone()),
+                None => BaseOrder::WorkingTree,
+            },
+            settings: self.settings,
+            delivery: variant.delivery,
+        };
+        let session = SessionContext { app, repository: &repository, screen: app.screen };
+        let (run, outcome) = session.begin(order, brief)?;
+        judge_noise::add_from_run(&repository, &outcome.folded.run, app.notices);
+        tell(&run, &outcome, &session, arguments.json.into(), output)
+    }
+
+    /// The checks: from the command line, else configured, else detected. Without any, the judge alone decides.
+    fn evidence(
+        &mut self,
+        arguments: &GoalArguments,
+        repository: &Repository,
+        app: &AppContext,
+    ) -> Result<SelectedChecks, Failure> {
+        let (goals, options) = (&arguments.goals, &arguments.evidence);
+        let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app)?;
+        Ok(selected.unwrap_or_else(|| {
+            app.notices.say(&say(
+                app.lang,
+                "no checks given or detected: the judge model alone decides, and must approve twice",
+                "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
+            ));
+            SelectedChecks::none()
+        }))
+    }
+
+    /// The models. Their names are fixed in the settings, so that a resumed run asks the same ones.
+    fn models(&mut self, app: &AppContext) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
+        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
+            .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
+        let environment = model_environment(app, &self.settings.models, Arc::new(processes), None);
+        match models_by_role(&self.settings.models, &environment) {
+            Ok((models, named)) => {
+                self.settings.models = named;
+                Ok(models)
+            }
+            Err(error) if self.settings.planning.enabled => Err(Failure::Unavailable(error.to_string())),
+            Err(error) => {
+                app.notices.say(&say(
+                    app.lang,
+                    format!("no judge model: {error}"),
+                    format!("判定モデルがありません: {error}"),
+                ));
+                Ok(BTreeMap::new())
+            }
+        }
+    }
+
+    fn order(
+        &self,
+        evidence: &SelectedChecks,
+        models: &BTreeMap<Role, Arc<dyn Model>>,
+        variant: &Variant<'_>,
+        repository: &Repository,
+        app: &AppContext,
+    ) -> RunOrder {
+        let settings = &self.settings;
+        let levels = levels::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
+        let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
+            let numbered = (0u32..).zip(&evidence.checks);
+            numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
+        };
+        let judge = models.get(&Role::Judge);
+        let order = PlanOrder {
+            calls: levels.calls,
+            manner: levels.manner,
+            reflection_interval: levels.reflection_interval,
+            asking: if app.can_ask() { Asking::Possible } else { Asking::NobodyThere },
+            judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
+            extent: variant.extent,
+            sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
+            prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
+            tools: TOOLS.map(ToString::to_string).to_vec(),
+            guards: of_kind(CheckKind::Guard),
+            goals: of_kind(CheckKind::Goal),
+            test_edits: variant.test_edits,
+        };
+        RunOrder::planned(order, allowance::from_settings(&settings.budget))
+    }
+
+    fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
+        let prices: Option<Price> = planner.and_then(|planner| planner.price());
+        let levels = levels::decide(estimate_tokens(&self.goal), &self.settings.planning, self.explicit);
+        let tasks = if levels.calls == PlanningCalls::None { 1 } else { tasks };
+        bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
+    }
+
+    /// Without any model: no planning, no judge, no replanning.
+    fn bounds_of_checks_alone(&self) -> bounds::Answer {
+        let mut config = self.settings.clone();
+        config.replanning.enabled = false;
+        config.budget.model_calls = Some(0);
+        bounds::decide(&bounds::Question { config, tasks: 1, prices: None })
+    }
+
+    fn show_bounds(
+        mut self,
+        arguments: &PlanArguments,
+        app: &AppContext,
+        output: &mut Output,
+    ) -> Result<u8, Failure> {
+        // Without a model there is no price; all other limits are known.
+        let models = self.models(app).unwrap_or_default();
+        let tasks = arguments.tasks.unwrap_or(self.settings.planning.max_subtasks);
+        let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
+        fixpoint_vocabulary::Speak::speak(&mut bounds, app.lang);
+        match Form::from(arguments.goal.json) {
+            Form::Json => output.json(&bounds)?,
+            Form::Text => {
+                output.line(&bounds_line(&bounds, app.lang))?;
+                for term in &bounds.terms {
+                    let meaning = term.meaning.in_lang(app.lang);
+                    let (calls, attempts) = (term.model_calls, term.agent_attempts);
+                    output.line(&say(
+                        app.lang,
+                        format!("  {:16} {calls:>7} calls {attempts:>6} attempts  {meaning}", term.name),
+                        format!("  {:16} 呼び出し{calls:>7} 試行{attempts:>6}  {meaning}", term.name),
+                    ))?;
+                }
+            }
+        }
+        Ok(0)
+    }
+}
+
+fn bounds_line(bounds: &bounds::Answer, lang: Lang) -> String {
+    let (money, ja_money) = bounds
+        .money
+        .map(|money| (format!(", ${money:.2} for models"), format!("、モデル費用 ${money:.2}")))
+        .unwrap_or_default();
+    let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
+    say(
+        lang,
+        format!(
+            "limits: at most {}, {}, {}{money}",
+            counted(calls, "model call"),
+            counted(tokens, "token"),
+            counted(attempts, "agent attempt")
+        ),
+        format!("上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"),
+    )
+}
+
+fn explicit(loaded: &Loaded) -> Explicit {
+    Explicit {
+        strategy: loaded.is_explicit("planning.strategy"),
+        level: loaded.is_explicit("planning.decomposition_level"),
+        interval: loaded.is_explicit("planning.reflection.trigger_interval"),
+    }
+}

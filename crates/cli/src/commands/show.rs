@@ -1,0 +1,133 @@
+//! `fixpoint status`, `show` and `explain`: one run, in a few lines or in detail.
+
+use fixpoint_runs::{Diagnosis, LoadedRun, Status, Summary, TaskView, diagnosis_markdown, status_words};
+use fixpoint_vocabulary::settings::CheckKind;
+use fixpoint_vocabulary::{Lang, counted};
+use serde_json::json;
+
+use super::outcome::screen;
+use crate::app_context::AppContext;
+use crate::arguments::RunArguments;
+use crate::failure::Failure;
+use crate::language::say;
+use crate::output::{Form, Output};
+use crate::repository::Repository;
+use crate::text_layout::{pad, shell_line};
+
+fn load(name: &str, app: &AppContext) -> Result<LoadedRun, Failure> {
+    Ok(Repository::look(app)?.find(name)?.load()?)
+}
+
+pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let loaded = load(&arguments.run, app)?;
+    let summary = loaded.summary(app.lang);
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&json!({
+            "run": summary.run,
+            "status": summary.status,
+            "phase": loaded.folded.run.phase(),
+            "cause": summary.cause,
+            "pid": summary.pid,
+            "attempts": summary.iterations.len(),
+            "stage": loaded.view().iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
+            "cost": summary.cost,
+        })),
+        Form::Text => status_lines(&loaded, &summary, app.lang).iter().try_for_each(|line| output.line(line)),
+    }
+}
+
+fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String> {
+    let (run, status) = (&summary.run, status_words(loaded.status(), lang));
+    let (pid, ja_pid) =
+        summary.pid.map(|pid| (format!(", process {pid}"), format!("、プロセス {pid}"))).unwrap_or_default();
+    let phase = loaded.folded.run.phase().title();
+    let phase = phase.in_lang(lang);
+    let cost = &summary.cost;
+    let (attempts, checks, seconds, interruptions) =
+        (cost.attempts, cost.check_runs, cost.seconds, cost.interruptions);
+    vec![
+        say(lang, format!("{run}: {status}{pid}"), format!("{run}: {status}{ja_pid}")),
+        say(lang, format!("phase: {phase}"), format!("フェーズ: {phase}")),
+        say(
+            lang,
+            format!(
+                "{}, {}, {seconds} s of work, {}",
+                counted(attempts, "attempt"),
+                counted(checks, "check run"),
+                counted(interruptions, "interruption")
+            ),
+            format!("試行{attempts}回、チェック{checks}回、作業時間{seconds}秒、中断{interruptions}回"),
+        ),
+        fixpoint_runs::explain(loaded.view(), lang).what,
+    ]
+}
+
+pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    let loaded = load(&arguments.run, app)?;
+    let summary = loaded.summary(app.lang);
+    if Form::from(arguments.json) == Form::Json {
+        return output.json(&summary);
+    }
+    for line in screen(&summary.run, loaded.view(), app) {
+        output.line(&line)?;
+    }
+    output.line("")?;
+    for line in details(&loaded, &summary, app.lang) {
+        output.line(&line)?;
+    }
+    let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
+    for task in loaded.view().tasks().filter(is_failed) {
+        let diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
+        output.line("")?;
+        output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
+    }
+    Ok(())
+}
+
+/// What the run was started with and where its results are, one per line.
+fn details(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String> {
+    let line = |en: &str, ja: &str, value: &str| format!("{} {value}", pad(&say(lang, en, ja), 12));
+    let mut lines = Vec::new();
+    if let Some(brief) = &loaded.header.brief {
+        if !brief.agent.is_empty() {
+            lines.push(line("agent", "エージェント", &shell_line(&brief.agent)));
+        }
+        lines.extend(brief.checks.iter().map(|placed| match placed.check.kind {
+            CheckKind::Goal => line("goal", "目標", &placed.check.command),
+            CheckKind::Guard => line("guard", "ガード", &placed.check.command),
+        }));
+        lines.push(line("repository", "リポジトリ", &brief.repository));
+    }
+    let places = [
+        ("base", "ベース", summary.base.as_deref()),
+        ("result", "結果", summary.result.as_deref()),
+        ("branch", "ブランチ", summary.branch.as_deref()),
+        ("files", "ファイル", Some(summary.directory.as_str())),
+    ];
+    lines.extend(places.into_iter().filter_map(|(en, ja, value)| Some(line(en, ja, value?))));
+    lines
+}
+
+pub(crate) fn explain(
+    arguments: &RunArguments,
+    app: &AppContext,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let loaded = load(&arguments.run, app)?;
+    match Form::from(arguments.json) {
+        Form::Json => {
+            let told = fixpoint_runs::explain(loaded.view(), app.lang);
+            output.json(&json!({
+                "run": loaded.directory.id.0,
+                "status": loaded.status(),
+                "cause": loaded.view().cause(),
+                "what": told.what,
+                "evidence": told.evidence,
+                "next": told.next,
+            }))
+        }
+        Form::Text => {
+            screen(&loaded.directory.id.0, loaded.view(), app).iter().try_for_each(|line| output.line(line))
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Which checks a command uses: those of `--until` and `--check`, else those of the settings, else those that are found in
+//! the project.
+
+use std::collections::BTreeSet;
+
+use fixpoint_decide::task_run::{ImpliedGoals, TaskOrder, TestEdits};
+use fixpoint_project::{Directory, detect};
+use fixpoint_vocabulary::brief::PlacedCheck;
+use fixpoint_vocabulary::secret;
+use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
+
+use crate::app_context::AppContext;
+use crate::arguments::EvidenceArguments;
+use crate::failure::Failure;
+use crate::language::say;
+use crate::repository::Repository;
+
+/// The name of the only task of a loop.
+pub(crate) const TASK: &str = "loop";
+
+/// Characters of a command in the name of its check, at most.
+const MAX_NAME: usize = 60;
+
+#[derive(Debug)]
+pub(crate) struct SelectedChecks {
+    pub(crate) checks: Vec<PlacedCheck>,
+    pub(crate) implied_goals: ImpliedGoals,
+}
+
+/// The settings with the options of the command line on top.
+pub(crate) fn with_options(mut settings: Settings, options: &EvidenceArguments) -> Settings {
+    let scope = &mut settings.scope;
+    if !options.allowed.is_empty() {
+        scope.allowed_paths.clone_from(&options.allowed);
+    }
+    if !options.denied.is_empty() {
+        scope.denied_paths.clone_from(&options.denied);
+    }
+    scope.max_changed_files = options.max_changed_files.or(scope.max_changed_files);
+    scope.max_changed_lines = options.max_changed_lines.or(scope.max_changed_lines);
+    settings.workspace.env.extend(options.env.iter().cloned());
+    settings
+}
+
+/// The error of a command that needs checks.
+pub(crate) fn no_checks() -> Failure {
+    Failure::BadInput(
+        "no checks given and none detected in this project; give one with --until or --check".into(),
+    )
+}
+
+impl SelectedChecks {
+    /// Nothing if there are no checks at all. Found set-up commands and files to copy go into the settings.
+    pub(crate) fn select(
+        goals: &[String],
+        options: &EvidenceArguments,
+        settings: &mut Settings,
+        repository: &Repository,
+        app: &AppContext,
+    ) -> Result<Option<Self>, Failure> {
+        if let Some(typed) = Self::typed(goals, options, &repository.directory)? {
+            return Ok(Some(typed));
+        }
+        match Self::configured(settings) {
+            Some(configured) => Ok(Some(configured)),
+            None => Self::found(repository, settings, app),
+        }
+    }
+
+    pub(crate) const fn none() -> Self {
+        Self { checks: Vec::new(), implied_goals: ImpliedGoals::None }
+    }
+
+    /// The checks of `--until` and `--check`.
+    fn typed(
+        goals: &[String],
+        options: &EvidenceArguments,
+        directory: &str,
+    ) -> Result<Option<Self>, Failure> {
+        let of_kind = |kind: CheckKind, commands: &[String]| -> Vec<Check> {
+            commands.iter().map(|command| Check::new(check_name(command), command.as_str(), kind)).collect()
+        };
+        let mut checks = of_kind(CheckKind::Goal, goals);
+        checks.extend(of_kind(CheckKind::Guard, &options.checks));
+        if checks.is_empty() {
+            return Ok(None);
+        }
+        number_equal_names(&mut checks);
+        for check in &mut checks {
+            if check.command.trim().is_empty() {
+                return Err(Failure::BadInput("a check is empty; --until and --check take a command".into()));
+            }
+            refuse_secret("a check", &check.command)?;
+            check.timeout = options.check_timeout.unwrap_or(check.timeout);
+        }
+        Ok(Some(Self { checks: placed(checks, directory), implied_goals: ImpliedGoals::None }))
+    }
+
+    /// The checks of the settings.
+    fn configured(settings: &Settings) -> Option<Self> {
+        let checks: Vec<Check> =
+            settings.checks.iter().filter(|check| is_used(check, settings)).cloned().collect();
+        let has_goal = checks.iter().any(|check| check.kind == CheckKind::Goal);
+        let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::FailingGuards };
+        (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals })
+    }
+
+    fn found(
+        repository: &Repository,
+        settings: &mut Settings,
+        app: &AppContext,
+    ) -> Result<Option<Self>, Failure> {
+        let ignores = |path: &str| repository.workspaces.ignores(path);
+        let mut found = detect(&Directory::new(repository.root()), &ignores);
+        refuse_unknown_names(&found.checks.iter().map(|found| &found.check).collect::<Vec<_>>(), settings)?;
+        found.checks.retain(|found| is_used(&found.check, settings));
+        if found.checks.is_empty() {
+            return Ok(None);
+        }
+        for check in &found.checks {
+            let (command, because) = (&check.check.command, &check.because);
+            app.notices.say(&say(
+                app.lang,
+                format!("detected check: `{command}` ({because})"),
+                format!("検出したチェック: `{command}`（{because}）"),
+            ));
+        }
+        if settings.workspace.setup.is_empty() {
+            for command in &found.setup {
+                app.notices.say(&say(
+                    app.lang,
+                    format!("detected setup command: `{command}`"),
+                    format!("検出したセットアップコマンド: `{command}`"),
+                ));
+            }
+            settings.workspace.setup = found.setup;
+        }
+        if settings.workspace.copy.is_empty() {
+            settings.workspace.copy = found.copy;
+        }
+        let checks = found.checks.into_iter().map(|found| found.check).collect();
+        Ok(Some(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::FailingGuards }))
+    }
+
+    /// The order of a task with these checks.
+    pub(crate) fn order(&self, settings: &Settings, test_edits: TestEdits) -> TaskOrder {
+        let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
+            let numbered = (0u32..).zip(&self.checks);
+            numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
+        };
+        TaskOrder {
+            implied_goals: self.implied_goals,
+            test_edits,
+            ..TaskOrder::under(settings, TASK.into(), of_kind(CheckKind::Goal), of_kind(CheckKind::Guard))
+        }
+    }
+}
+
+/// Goals are always used; `baseline.checks` may select some of the guards.
+fn is_used(check: &Check, settings: &Settings) -> bool {
+    let selected = &settings.baseline.checks;
+    check.kind == CheckKind::Goal || selected.is_empty() || selected.contains(&check.name)
+}
+
+/// A name in `baseline.checks` that no check has would silently leave a guard out.
+fn refuse_unknown_names(found: &[&Check], settings: &Settings) -> Result<(), Failure> {
+    let is_unknown = |name: &&String| !found.iter().any(|check| check.name == **name);
+    let Some(name) = settings.baseline.checks.iter().find(is_unknown) else { return Ok(()) };
+    let names = found.iter().map(|check| format!("`{}`", check.name)).collect::<Vec<_>>();
+    let names = if names.is_empty() { "no checks".to_string() } else { names.join(", ") };
+    Err(Failure::BadInput(format!("baseline.checks: there is no check `{name}`; found {names}")))
+}
+
+fn placed(checks: Vec<Check>, directory: &str) -> Vec<PlacedCheck> {
+    checks.into_iter().map(|check| PlacedCheck { check, directory: directory.to_string() }).collect()
+}
+
+/// Reports tell checks apart by their names, so equal names get a number.
+fn number_equal_names(checks: &mut [Check]) {
+    let names: Vec<String> = checks.iter().map(|check| check.name.clone()).collect();
+    for (index, check) in checks.iter_mut().enumerate() {
+        let before = names.iter().take(index).filter(|name| **name == check.name).count();
+        if before > 0 {
+            check.name = format!("{} ({})", check.name, before + 1);
+        }
+    }
+}
+
+/// The command on one line, shortened.
+fn check_name(command: &str) -> String {
+    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(MAX_NAME).collect();
+    if cut.len() < line.len() { format!("{cut}…") } else { line }
+}
+
+/// Refuses text that is recorded unchanged and contains a credential.
+pub(crate) fn refuse_secret(what: &str, text: &str) -> Result<(), Failure> {
+    if secret::is_in(text) {
+        return Err(Failure::BadInput(format!(
+            "{what} contains what looks like a credential, which would be recorded; put it into an environment \
+             variable and pass that with --env NAME"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_with_the_same_beginning_have_different_names() {
+        let long = "x".repeat(70);
+        let mut checks: Vec<Check> = [format!("{long}a"), format!("{long}b"), "c".to_string()]
+            .iter()
+            .map(|command| Check::new(check_name(command), command.as_str(), CheckKind::Goal))
+            .collect();
+        number_equal_names(&mut checks);
+        let names: BTreeSet<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+    }
+
+    #[test]
+    fn baseline_checks_selects_guards_and_keeps_goals() {
+        let mut settings = Settings::default();
+        settings.baseline.checks = vec!["test".to_string()];
+        let check = |name: &str, kind| Check::new(name, "true", kind);
+        for (name, kind, expected) in [
+            ("test", CheckKind::Guard, true),
+            ("lint", CheckKind::Guard, false),
+            ("lint", CheckKind::Goal, true),
+        ] {
+            assert_eq!(is_used(&check(name, kind), &settings), expected, "{name} as {kind:?}");
+        }
+        let (test, lint) = (check("test", CheckKind::Guard), check("lint", CheckKind::Guard));
+        assert!(refuse_unknown_names(&[&test, &lint], &settings).is_ok());
+        let refused = refuse_unknown_names(&[&lint], &settings).unwrap_err().to_string();
+        assert_eq!(refused, "baseline.checks: there is no check `test`; found `lint`");
+    }
+}

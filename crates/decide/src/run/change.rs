@@ -1,0 +1,244 @@
+//! What an event changes, as data: each part of the run has its own enum, and applies it in its own file.
+//!
+//! A change is recorded once and applied once; applying one never decides anything.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::work::{Command, CommandId, Event};
+use fixpoint_vocabulary::{Cause, Redacted, TaskId};
+use serde::{Deserialize, Serialize};
+
+use super::delivery::DeliveryChange;
+use super::final_review::FinalReviewChange;
+use super::merging::MergeChange;
+use super::plan_review::PlanReviewChange;
+use super::planning::PlanningChange;
+use super::reflection::ReflectionChange;
+use super::task_changes::TaskChange;
+use crate::task_run;
+
+/// The part of the run that a command is for; the same part handles its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Owner {
+    /// A task's own work: baseline, attempts, checks, its judge.
+    Task(TaskId),
+    /// Planning the goal.
+    Planning,
+    /// Judging and refining the plan.
+    PlanReview,
+    /// Planning smaller tasks in the place of this one.
+    Replan(TaskId),
+    /// Merging the two results that this task merges.
+    Merge(TaskId),
+    /// Judging the result as a whole.
+    FinalReview,
+    /// The reflection after this task.
+    Reflection(TaskId),
+    /// Handing the result over.
+    Delivery,
+}
+
+impl Owner {
+    /// The task it is about.
+    pub const fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::Task(task) | Self::Merge(task) | Self::Replan(task) | Self::Reflection(task) => Some(task),
+            Self::Planning | Self::PlanReview | Self::FinalReview | Self::Delivery => None,
+        }
+    }
+}
+
+/// What a task is told to react to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskSignal {
+    /// The event itself: one of the task's own commands ended.
+    #[default]
+    Event,
+    /// Begin.
+    Begin,
+    /// Stop, so that it can be resumed.
+    Stop,
+    /// Go on.
+    Resume,
+}
+
+impl TaskSignal {
+    /// The event as the task sees it.
+    pub fn event(self, event: &Event) -> Cow<'_, Event> {
+        match self {
+            Self::Event => Cow::Borrowed(event),
+            Self::Begin => Cow::Owned(Event::Begun),
+            Self::Stop => Cow::Owned(Event::StopAsked),
+            Self::Resume => Cow::Owned(Event::resumed()),
+        }
+    }
+
+    pub(super) fn is_event(&self) -> bool {
+        *self == Self::Event
+    }
+}
+
+/// An answer of a model that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectedAnswer {
+    /// What is wrong with it.
+    pub problem: Redacted,
+    /// The answer, for the model to correct.
+    pub text: Redacted,
+}
+
+impl RejectedAnswer {
+    /// An answer that is rejected for what it says, not for how it reads.
+    pub(super) fn because(problem: Redacted) -> Self {
+        Self { problem, text: Redacted::default() }
+    }
+
+    /// A well-formed document of another kind than was asked for.
+    pub(super) fn wrong_document() -> Self {
+        Self::because(Redacted::ours("the answer is a different kind of document"))
+    }
+}
+
+/// A change of the run itself: what is in flight, deferred, paused, over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunChange {
+    /// A command is to be executed.
+    Begin {
+        /// For which part.
+        owner: Owner,
+        /// The command.
+        command: Command,
+    },
+    /// A command cannot be executed now; resuming executes it.
+    Defer {
+        /// For which part.
+        owner: Owner,
+        /// The command.
+        command: Command,
+        /// Why not now.
+        cause: Cause,
+    },
+    /// Deferred commands are taken up again.
+    ReleaseDeferred,
+    /// A model's answer could not be used.
+    RejectAnswer {
+        /// For which part it was meant.
+        owner: Owner,
+        /// What is wrong with it.
+        answer: RejectedAnswer,
+    },
+    /// The run waits for somebody.
+    Pause {
+        /// Why.
+        cause: Cause,
+    },
+    /// The run is over.
+    End {
+        /// Why.
+        cause: Cause,
+    },
+}
+
+/// One change of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// The run itself.
+    Run(RunChange),
+    /// Planning.
+    Planning(PlanningChange),
+    /// The plan before its judge.
+    PlanReview(PlanReviewChange),
+    /// A task or the task graph.
+    Task(TaskChange),
+    /// Merging results.
+    Merge(MergeChange),
+    /// The judgement of the whole result.
+    FinalReview(FinalReviewChange),
+    /// Reflection and revision.
+    Reflection(ReflectionChange),
+    /// Handing the result over.
+    Delivery(DeliveryChange),
+}
+
+macro_rules! change_from {
+    ($($variant:ident($change:ty)),* $(,)?) => {
+        $(impl From<$change> for Change {
+            fn from(change: $change) -> Self {
+                Self::$variant(change)
+            }
+        })*
+    };
+}
+
+change_from! {
+    Run(RunChange),
+    Planning(PlanningChange),
+    PlanReview(PlanReviewChange),
+    Task(TaskChange),
+    Merge(MergeChange),
+    FinalReview(FinalReviewChange),
+    Reflection(ReflectionChange),
+    Delivery(DeliveryChange),
+}
+
+impl Change {
+    /// What a task decided, where this is that.
+    pub fn task_decision(&self) -> Option<(&TaskId, &task_run::Decision)> {
+        match self {
+            Self::Task(TaskChange::Decided { task, decision, .. }) => Some((task, decision)),
+            Self::Task(_)
+            | Self::Run(_)
+            | Self::Planning(_)
+            | Self::PlanReview(_)
+            | Self::Merge(_)
+            | Self::FinalReview(_)
+            | Self::Reflection(_)
+            | Self::Delivery(_) => None,
+        }
+    }
+
+    /// The command that this change begins, and for which part.
+    pub fn command(&self) -> Option<(Owner, &Command)> {
+        match self {
+            Self::Run(RunChange::Begin { owner, command }) => Some((owner.clone(), command)),
+            Self::Task(TaskChange::Decided { task, decision, .. }) => {
+                decision.command.as_ref().map(|command| (Owner::Task(task.clone()), command))
+            }
+            Self::Run(_)
+            | Self::Task(_)
+            | Self::Planning(_)
+            | Self::PlanReview(_)
+            | Self::Merge(_)
+            | Self::FinalReview(_)
+            | Self::Reflection(_)
+            | Self::Delivery(_) => None,
+        }
+    }
+}
+
+/// What follows from an event: its changes, in the order in which they were applied.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Decision {
+    /// The changes.
+    pub changes: Vec<Change>,
+}
+
+impl Decision {
+    /// The commands to be executed, by the ids they have in the record of this number.
+    pub fn commands(&self, seq: u64) -> impl Iterator<Item = (CommandId, Owner, &Command)> {
+        let numbered = (0u32..).zip(&self.changes);
+        numbered.filter_map(move |(index, change)| {
+            change.command().map(|(owner, command)| (CommandId { seq, index }, owner, command))
+        })
+    }
+
+    /// What tasks decided.
+    pub fn task_decisions(&self) -> impl Iterator<Item = (&TaskId, &task_run::Decision)> {
+        self.changes.iter().filter_map(Change::task_decision)
+    }
+}

@@ -1,0 +1,165 @@
+//! Merging the results of tasks.
+//!
+//! Two results are merged by a task of its own: the merge commit is checked like an attempt, and an agent is needed only
+//! where the sides conflict, or fail together what each passes alone. Invariant: at most `max_fix_iterations` merges get
+//! an agent; no result is dropped without being named.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::documents::Subtask;
+use fixpoint_vocabulary::work::{Base, CommandResult, Conflict, Merged};
+use fixpoint_vocabulary::{Cause, TaskId, TaskState};
+use serde::{Deserialize, Serialize};
+
+use super::{NewTask, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent};
+use crate::task_run::{BaselineState, TaskOrder, TaskStart};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeChange {
+    /// Two results were merged, or marked where they conflict.
+    Merged {
+        /// The task that merges them.
+        task: TaskId,
+        /// The merge commit and its conflicts.
+        merged: Merged,
+    },
+    /// A result is not part of what is delivered.
+    LeftOut {
+        /// The task whose result it is.
+        task: TaskId,
+    },
+}
+
+impl Run {
+    pub(super) fn apply_merge(&mut self, change: &MergeChange) {
+        match change {
+            MergeChange::Merged { task, merged } => {
+                self.graph.update(task, |node| node.merged = Some(merged.clone()));
+            }
+            MergeChange::LeftOut { task } => {
+                self.left_out.insert(task.clone());
+            }
+        }
+    }
+
+    /// The results that no other result holds, in the order of their tasks.
+    pub(super) fn unmerged_results(&self) -> Vec<TaskId> {
+        let changed = |node: &&TaskNode| {
+            let tree = node.result().map(|result| result.tree);
+            tree.is_some() && tree != self.planning.base.as_ref().map(|base| base.tree.clone())
+        };
+        let done: Vec<TaskId> = self
+            .tasks()
+            .filter(|node| node.state == TaskState::Done)
+            .filter(changed)
+            .map(|node| node.id().clone())
+            .collect();
+        // What a result that is left out was made of is left out with it: to take that up again would lead to the same
+        // merge, for ever.
+        self.outermost(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
+    }
+
+    /// The tasks whose results could not be merged with the others.
+    pub fn left_out(&self) -> impl Iterator<Item = &TaskId> {
+        self.left_out.iter()
+    }
+
+    /// The two results to be merged next. What is merged already is the one side, so that only a single result is left
+    /// out where that cannot be done.
+    pub(super) fn next_pair(&self) -> Option<(TaskId, TaskId)> {
+        let ends = self.unmerged_results();
+        let is_merge = |id: &&TaskId| self.task(id).is_some_and(TaskNode::is_merge);
+        let ours = ends.iter().find(is_merge).or_else(|| ends.first())?;
+        let theirs = ends.iter().find(|id| *id != ours)?;
+        Some((ours.clone(), theirs.clone()))
+    }
+
+    /// Whether the result of every task is part of the whole.
+    pub(super) fn is_all_in(&self) -> bool {
+        let is_blocked = self.tasks().any(|node| node.state == TaskState::Blocked);
+        !is_blocked && self.left_out.is_empty() && self.waiting_in_vain().is_empty()
+    }
+
+    /// The commit that holds everything that is delivered.
+    pub fn result(&self) -> Option<Base> {
+        let ends = self.unmerged_results();
+        match ends.as_slice() {
+            [] => self.tasks().find_map(TaskNode::result),
+            [only] => self.task(only).and_then(TaskNode::result),
+            [_, _, ..] => None,
+        }
+    }
+
+    /// What is known of the checks for two results together: what fails in both, and what fails sometimes in either.
+    fn common_baseline(&self, ours: &TaskId, theirs: &TaskId) -> Option<BaselineState> {
+        let after = |id: &TaskId| self.task(id)?.run.as_ref().map(|run| run.baseline_after());
+        let base = self.planning.base.clone()?;
+        Some(BaselineState::common(&after(ours)?, &after(theirs)?, base))
+    }
+
+    /// A task that merges the results of two others.
+    pub(super) fn merge_task(&self, ours: &TaskId, theirs: &TaskId) -> NewTask {
+        let number = self.tasks().filter(|node| node.is_merge()).count() + 1;
+        let named = |n: usize| TaskId::from(format!("merge-{n}"));
+        let is_free = |id: &TaskId| self.task(id).is_none();
+        let id = (number..).map(named).find(is_free).unwrap_or_else(|| named(number));
+        let sides: Vec<&TaskNode> = [ours, theirs].into_iter().filter_map(|id| self.task(id)).collect();
+        let is_open = sides.iter().any(|side| side.task.scope_paths.is_empty());
+        let scopes = sides.iter().flat_map(|side| side.task.scope_paths.iter().cloned());
+        let scopes: BTreeSet<String> = scopes.filter(|_| !is_open).collect();
+        let goals: BTreeSet<String> = sides.iter().flat_map(|side| side.task.goals.iter().cloned()).collect();
+        let described: Vec<String> =
+            sides.iter().map(|side| format!("`{}`: {}", side.id(), side.task.description)).collect();
+        let description = format!(
+            "Merge two results so that each still does what it did alone.\n\nThe sides:\n\n{}",
+            described.join("\n\n")
+        );
+        let task = Subtask {
+            dependencies: Vec::from([ours.clone(), theirs.clone()]),
+            scope_paths: scopes.into_iter().collect(),
+            goals: goals.into_iter().collect(),
+            ..Subtask::new(id, description)
+        };
+        NewTask::new(task, TaskKind::Merge { ours: ours.clone(), theirs: theirs.clone() })
+    }
+}
+
+impl Transition<'_> {
+    pub(super) fn with_merge(
+        &mut self,
+        task: &TaskId,
+        result: &CommandResult,
+    ) -> Result<(), UnexpectedEvent> {
+        let CommandResult::Merged(merged) = result else { return Ok(()) };
+        self.push(MergeChange::Merged { task: task.clone(), merged: merged.clone() });
+        let Some(order) = self.run.order_of_merge(task, merged) else {
+            self.push(TaskChange::blocked(task, Cause::Conflict));
+            return Ok(());
+        };
+        self.push(TaskChange::Started { order: Box::new(order) });
+        self.tell(task, TaskSignal::Begin)
+    }
+}
+
+impl Run {
+    /// Everything that is fixed about a merge: its commit is checked before any agent works on it.
+    fn order_of_merge(&self, task: &TaskId, merged: &Merged) -> Option<TaskOrder> {
+        let node = self.task(task)?;
+        let TaskKind::Merge { ours, theirs } = &node.kind else { return None };
+        let baseline = self.common_baseline(ours, theirs)?;
+        let commit = |id: &TaskId| self.task(id).and_then(TaskNode::result).map(|base| base.commit);
+        let conflict =
+            Conflict { ours: commit(ours)?, theirs: commit(theirs)?, paths: merged.conflicts.clone() };
+        let start = TaskStart::Evaluate {
+            baseline,
+            work: Base { commit: merged.commit.clone(), tree: merged.tree.clone() },
+            conflict: (!merged.conflicts.is_empty()).then_some(conflict),
+        };
+        Some(self.order_of(node, start, self.settings()?))
+    }
+}

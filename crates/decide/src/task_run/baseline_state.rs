@@ -1,0 +1,254 @@
+//! What the checks showed before the first attempt, and what is known of them after the last.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, ReportedFailure, TestName};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{AttemptSnapshot, ImpliedGoals, TaskRun, TaskStatus};
+use crate::progress::FailureSet;
+
+/// What one check showed at the base.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckBaseline {
+    /// How it ended the first time.
+    pub end: CheckEnd,
+    /// What failed in each run.
+    pub failing: Vec<BTreeSet<FailureId>>,
+    /// What failed the first time.
+    pub failures: Vec<ReportedFailure>,
+    /// Whether it was cut short.
+    pub masked: bool,
+    /// How many tests were seen passing by name; `None` where the output names none.
+    pub passed: Option<u32>,
+    /// How many tests are known to have passed, by name or by a summary.
+    pub counted: u64,
+    pub passed_set: Option<BlobId>,
+}
+
+impl CheckBaseline {
+    fn of(report: &CheckReport) -> Self {
+        Self {
+            end: report.end,
+            failing: Vec::from([failing(report)]),
+            failures: report.failures.clone(),
+            masked: report.masked,
+            passed: report.passed,
+            counted: report.counted,
+            passed_set: report.passed_set.clone(),
+        }
+    }
+
+    /// The baseline for a task that begins with an accepted attempt. A failure that used to be there every time and is
+    /// gone is forgotten; one that is there sometimes stays known.
+    fn after(before: Option<&Self>, report: &CheckReport) -> Self {
+        let now = failing(report);
+        let Some(before) = before else { return Self::of(report) };
+        let always = |id: &&FailureId| before.failing.iter().all(|run| run.contains(*id));
+        let still = |run: &BTreeSet<FailureId>| {
+            run.iter().filter(|id| now.contains(*id) || !always(id)).cloned().collect()
+        };
+        Self {
+            failing: before.failing.iter().map(still).collect(),
+            passed_set: report.passed_set.clone().or_else(|| before.passed_set.clone()),
+            ..Self::of(report)
+        }
+    }
+
+    /// The baseline for the merge of two results: see [`BaselineState::common`].
+    fn common(&self, other: &Self) -> Self {
+        let (ours, theirs) = (self.failing_always(), other.failing_always());
+        let both: BTreeSet<FailureId> = ours.intersection(&theirs).cloned().collect();
+        let sometimes = |check: &Self, always: &BTreeSet<FailureId>| -> BTreeSet<FailureId> {
+            check.failing.iter().flatten().filter(|id| !always.contains(*id)).cloned().collect()
+        };
+        let flaky: BTreeSet<FailureId> =
+            sometimes(self, &ours).union(&sometimes(other, &theirs)).cloned().collect();
+        let failures = self.failures.iter().filter(|failure| both.contains(failure.id()));
+        Self {
+            failures: failures.cloned().collect(),
+            // One run in which the flaky ones failed, and one in which they did not.
+            failing: Vec::from([both.union(&flaky).cloned().collect(), both]),
+            ..self.clone()
+        }
+    }
+
+    /// Whether it ever failed at the base.
+    pub fn ever_failed(&self) -> bool {
+        self.end != CheckEnd::Passed || self.failing.iter().any(|run| !run.is_empty())
+    }
+
+    /// Whether something failed there in every run.
+    pub fn always_failed(&self) -> bool {
+        let Some((first, others)) = self.failing.split_first() else { return false };
+        first.iter().any(|id| others.iter().all(|run| run.contains(id)))
+    }
+
+    /// What failed there in every run.
+    fn failing_always(&self) -> BTreeSet<FailureId> {
+        let Some((first, others)) = self.failing.split_first() else { return BTreeSet::new() };
+        first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
+    }
+
+    /// The tests that failed there. Only a test can be seen passing later; a compile error cannot.
+    pub fn failing_tests(&self) -> impl Iterator<Item = &TestName> {
+        self.failures.iter().filter_map(ReportedFailure::test)
+    }
+
+    /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing.
+    pub fn proves_nothing(&self) -> bool {
+        self.end != CheckEnd::Passed && self.counted == 0
+    }
+}
+
+/// What fails in a report.
+pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
+    report.failures.iter().map(|failure| failure.id().clone()).collect()
+}
+
+impl TaskRun {
+    /// What the attempts are compared with.
+    pub const fn baseline(&self) -> &BaselineState {
+        &self.baseline
+    }
+
+    /// The checks that must pass: the named goals, and guards that are goals because they fail.
+    pub(super) fn goals(&self) -> BTreeSet<u32> {
+        let fails = |guard: &&u32| self.baseline.checks.get(guard).is_some_and(CheckBaseline::always_failed);
+        let implied = match self.order.implied_goals {
+            ImpliedGoals::None => BTreeSet::new(),
+            ImpliedGoals::FailingGuards | ImpliedGoals::FailingGuardsOrNothing => {
+                self.order.guards.iter().filter(fails).copied().collect()
+            }
+        };
+        self.order.goals.union(&implied).copied().collect()
+    }
+
+    /// The resulting commit: the accepted attempt, or the base where nothing had to be done.
+    pub fn result(&self) -> Option<Base> {
+        match self.status {
+            TaskStatus::Ended { cause: Cause::Done } => self.snapshots.last().map(AttemptSnapshot::as_base),
+            TaskStatus::Ended { cause: Cause::AlreadySatisfied } => self.baseline.base.clone(),
+            TaskStatus::Ended { .. }
+            | TaskStatus::New
+            | TaskStatus::Working { .. }
+            | TaskStatus::Paused { .. } => None,
+        }
+    }
+
+    /// Whether the result differs from what the task began with.
+    pub fn changes_files(&self) -> bool {
+        let base = self.baseline.base.as_ref().map(|base| &base.tree);
+        self.result().is_some_and(|result| Some(&result.tree) != base)
+    }
+
+    /// The commit of the attempt that left the least to do.
+    pub fn best_result(&self) -> Option<Base> {
+        let best = self.best()?;
+        self.snapshots.iter().rev().find(|made| made.commit == best.commit).map(AttemptSnapshot::as_base)
+    }
+
+    /// Whether the best result changes nothing outside the scope.
+    pub fn is_best_within_scope(&self) -> bool {
+        self.best().is_some_and(|best| best.outside.is_empty())
+    }
+
+    /// What a task that begins with the result is compared with.
+    pub fn baseline_after(&self) -> BaselineState {
+        let mut checks = self.baseline.checks.clone();
+        for report in self.reports() {
+            let after = CheckBaseline::after(checks.get(&report.check), report);
+            checks.insert(report.check, after);
+        }
+        let base = self.result().or_else(|| self.baseline.base.clone());
+        BaselineState { base, checks, runs: 0, is_unproven: false }
+    }
+}
+
+/// What attempts are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BaselineState {
+    /// The commit that all attempts are compared with.
+    pub base: Option<Base>,
+    /// What each check showed there, by its number.
+    #[serde(deserialize_with = "by_number")]
+    pub checks: BTreeMap<u32, CheckBaseline>,
+    /// How many times the checks ran there.
+    pub runs: u32,
+    /// Whether the base is unfinished work of another task. The guards never ran on it, so that nothing is left to do
+    /// there proves nothing.
+    #[serde(default, skip_serializing_if = "is_proven")]
+    pub is_unproven: bool,
+}
+
+fn is_proven(is_unproven: &bool) -> bool {
+    !is_unproven
+}
+
+/// Reads a map whose keys are numbers. Inside a tagged enum serde has read the keys as text, and takes no text for a
+/// number.
+fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, CheckBaseline>, D::Error> {
+    let by_text = BTreeMap::<String, CheckBaseline>::deserialize(deserializer)?;
+    let numbered =
+        |(key, check): (String, CheckBaseline)| Ok((key.parse().map_err(D::Error::custom)?, check));
+    by_text.into_iter().map(numbered).collect()
+}
+
+impl BaselineState {
+    /// What the merge of two results is compared with: a failure is known where it is there in both every time, and
+    /// flaky where it is there in either sometimes. A check that ran for one of them only stays as it is.
+    pub fn common(ours: &Self, theirs: &Self, base: Base) -> Self {
+        let mut checks = theirs.checks.clone();
+        for (check, known) in &ours.checks {
+            let both = match theirs.checks.get(check) {
+                Some(other) => known.common(other),
+                None => known.clone(),
+            };
+            checks.insert(*check, both);
+        }
+        Self { base: Some(base), checks, runs: 0, is_unproven: false }
+    }
+
+    /// The baseline for a task that goes on with unfinished work. The goals are run again there: some may pass.
+    #[must_use]
+    pub fn moved_to(&self, base: Base, goals: &BTreeSet<u32>) -> Self {
+        let mut checks = self.checks.clone();
+        checks.retain(|check, _| !goals.contains(check));
+        Self { base: Some(base), checks, runs: 0, is_unproven: true }
+    }
+
+    /// Folds one run of checks at the base.
+    pub(super) fn record_run(&mut self, reports: &[CheckReport]) {
+        self.runs += 1;
+        for report in reports {
+            match self.checks.get_mut(&report.check) {
+                Some(known) => known.failing.push(failing(report)),
+                None => {
+                    self.checks.insert(report.check, CheckBaseline::of(report));
+                }
+            }
+        }
+    }
+
+    /// What failed in the goals; `None` without goals.
+    pub(super) fn goal_failures(&self, goals: &BTreeSet<u32>) -> Option<FailureSet> {
+        if goals.is_empty() {
+            return None;
+        }
+        let checks: Vec<&CheckBaseline> = goals.iter().filter_map(|goal| self.checks.get(goal)).collect();
+        let failures = checks.iter().flat_map(|check| &check.failures);
+        Some(FailureSet {
+            fingerprints: failures.map(|failure| failure.fingerprint().clone()).collect(),
+            out_of_scope: BTreeSet::new(),
+            masked: checks.iter().any(|check| check.masked),
+        })
+    }
+
+    pub(super) fn base_tree(&self) -> Option<String> {
+        self.base.as_ref().map(|base| base.tree.to_string())
+    }
+}

@@ -1,0 +1,283 @@
+//! An attempt under evaluation: scope, goals, guards and judge, each only where the one before left something to ask.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::settings::OnViolation;
+use fixpoint_vocabulary::work::{
+    AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
+    GraftOrder, GraftPath, ReportedFailure, TreeId,
+};
+use fixpoint_vocabulary::{Cause, Redacted};
+use serde::{Deserialize, Serialize};
+
+use super::baseline_state::failing;
+use super::next_attempt::CheckFindings;
+use super::{Decision, TaskActivity, TaskRun};
+use crate::convergence::AttemptOutcome;
+
+/// An attempt that is being evaluated, with the evidence so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Evaluation {
+    pub(super) stage: u32,
+    /// The commit the attempt began with.
+    pub(super) start: CommitId,
+    /// Its tree; `None` for work that was there before any attempt.
+    pub(super) start_tree: Option<String>,
+    pub(super) commit: CommitId,
+    pub(super) tree: TreeId,
+    /// Files changed outside the scope.
+    pub(super) violations: Vec<String>,
+    /// Those of them that were reverted.
+    pub(super) reverted: Vec<String>,
+    pub(super) edited_tests: Vec<GraftPath>,
+    /// What the goals showed, run by run.
+    pub(super) goal_runs: Vec<Vec<CheckReport>>,
+    /// What the goals showed with the base's tests.
+    pub(super) with_base_tests: Option<Vec<CheckReport>>,
+    pub(super) guards: Vec<CheckReport>,
+    /// What fails at the base too, where a failure there had hidden it.
+    pub(super) at_base: FailingByCheck,
+    /// What failed again, in each further run of what looked new.
+    pub(super) confirmations: Vec<FailingByCheck>,
+    /// What failed at the base, in each further run there of what fails sometimes.
+    pub(super) base_confirmations: Vec<FailingByCheck>,
+    /// Places where the sides of a merge are not resolved, where that was the task.
+    pub(super) unresolved: Vec<ReportedFailure>,
+    /// How often the judge agreed.
+    pub(super) yeses: u32,
+    /// The agent's session that made it; `None` once somebody else changed what it left.
+    pub(super) session: Option<String>,
+}
+
+pub(super) type FailingByCheck = BTreeMap<u32, BTreeSet<FailureId>>;
+
+impl Evaluation {
+    /// Of work that was there before any attempt.
+    pub(super) fn of_existing(work: &Base) -> Self {
+        Self {
+            stage: 1,
+            start: work.commit.clone(),
+            start_tree: None,
+            commit: work.commit.clone(),
+            tree: work.tree.clone(),
+            violations: Vec::new(),
+            reverted: Vec::new(),
+            edited_tests: Vec::new(),
+            unresolved: Vec::new(),
+            goal_runs: Vec::new(),
+            with_base_tests: None,
+            guards: Vec::new(),
+            at_base: BTreeMap::new(),
+            confirmations: Vec::new(),
+            base_confirmations: Vec::new(),
+            yeses: 0,
+            session: None,
+        }
+    }
+
+    fn of_attempt(command: &AttemptCommand, start_tree: Option<String>, result: &AttemptResult) -> Self {
+        let left = Base { commit: result.commit.clone(), tree: result.tree.clone() };
+        Self {
+            stage: command.stage,
+            start: command.base.clone(),
+            start_tree,
+            violations: result.violations.clone(),
+            edited_tests: result.edited_tests.clone(),
+            unresolved: result.unresolved.clone(),
+            session: result.session.clone(),
+            ..Self::of_existing(&left)
+        }
+    }
+
+    /// Whether the attempt left the tree it began with.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.start_tree.as_ref() == Some(&self.tree.0)
+    }
+
+    /// What the checks showed, each once.
+    pub(super) fn reports(&self) -> impl Iterator<Item = &CheckReport> {
+        self.goal_runs.first().into_iter().flatten().chain(&self.guards)
+    }
+
+    /// What the checks showed, each once.
+    pub(super) fn into_reports(self) -> Vec<CheckReport> {
+        let mut reports = self.goal_runs.into_iter().next().unwrap_or_default();
+        reports.extend(self.guards);
+        reports
+    }
+
+    /// Folds what checks showed, by what they were run for.
+    fn record_checks(&mut self, activity: TaskActivity, reports: &[CheckReport]) {
+        match activity {
+            TaskActivity::Goals => self.goal_runs.push(reports.to_vec()),
+            TaskActivity::GoalsWithBaseTests => self.with_base_tests = Some(reports.to_vec()),
+            TaskActivity::Guards => self.guards = reports.to_vec(),
+            TaskActivity::SuspectsAtBase => self.at_base = failing_by_check(reports),
+            TaskActivity::Confirming => self.confirmations.push(failing_by_check(reports)),
+            TaskActivity::FlakyAtBase => self.base_confirmations.push(failing_by_check(reports)),
+            TaskActivity::TakingBase
+            | TaskActivity::Baseline
+            | TaskActivity::Attempting
+            | TaskActivity::Reverting
+            | TaskActivity::RestoringTests
+            | TaskActivity::Judging => {}
+        }
+    }
+}
+
+fn failing_by_check(reports: &[CheckReport]) -> FailingByCheck {
+    reports.iter().map(|report| (report.check, failing(report))).collect()
+}
+
+pub(super) enum Inconclusive {
+    CouldNotRun,
+    Waiting,
+}
+
+/// Whether checks showed nothing. One that could not run outweighs one that waits: no answer would end that.
+pub(super) fn inconclusive(reports: &[CheckReport]) -> Option<Inconclusive> {
+    let any = |end| reports.iter().any(|report| report.end == end);
+    match (any(CheckEnd::CouldNotRun), any(CheckEnd::Waiting)) {
+        (true, _) => Some(Inconclusive::CouldNotRun),
+        (false, true) => Some(Inconclusive::Waiting),
+        (false, false) => None,
+    }
+}
+
+pub(super) fn failures_in(reports: &[&CheckReport]) -> Vec<ReportedFailure> {
+    reports.iter().flat_map(|report| report.failures.iter().cloned()).collect()
+}
+
+/// A failure that no check reported: comparing them found it.
+pub(super) fn found(id: FailureId, message: &'static str) -> ReportedFailure {
+    ReportedFailure::new(id, Redacted::ours(message))
+}
+
+impl TaskRun {
+    pub(super) fn record_attempt(&mut self, result: &AttemptResult) {
+        if let Some(Command::RunAttempt(command)) = &self.last_command {
+            self.evaluation = Some(Evaluation::of_attempt(command, self.tree_of(&command.base), result));
+        }
+    }
+
+    pub(super) fn record_reverted(&mut self, commit: &CommitId, tree: &TreeId) {
+        let Some(evaluation) = &mut self.evaluation else { return };
+        (evaluation.commit, evaluation.tree) = (commit.clone(), tree.clone());
+        evaluation.reverted = core::mem::take(&mut evaluation.violations);
+        evaluation.session = None;
+    }
+
+    /// Folds what checks showed, at the base or of the attempt under evaluation.
+    pub(super) fn record_checks(&mut self, activity: TaskActivity, reports: &[CheckReport]) {
+        let with_names = reports.iter().filter(|report| report.passed.is_some());
+        self.checks_with_names.extend(with_names.map(|report| report.check));
+        // Inconclusive checks run again, and what they said so far is no evidence.
+        if inconclusive(reports).is_some() {
+            return;
+        }
+        if activity == TaskActivity::Baseline {
+            self.baseline.record_run(reports);
+        } else if let Some(evaluation) = &mut self.evaluation {
+            evaluation.record_checks(activity, reports);
+        }
+    }
+
+    pub(super) fn after_attempt(&self, evaluation: &Evaluation, result: &AttemptResult) -> Decision {
+        let activity = TaskActivity::Attempting;
+        match result.end {
+            AgentEnd::CouldNotStart => return Decision::end(Cause::AgentUnavailable),
+            // It says nothing about the task. Resuming makes the attempt again, once somebody saw to it.
+            AgentEnd::Unavailable => return Decision::pause(activity, Cause::AgentUnavailable),
+            AgentEnd::Exited | AgentEnd::TimedOut => {}
+        }
+        // What was not checked fails as it did before.
+        let unchecked = || CheckFindings::incomplete(self.remaining_at(&evaluation.start).0);
+        if !evaluation.violations.is_empty() {
+            if self.order.on_violation == OnViolation::Block {
+                // It is judged all the same, so that what it changed is on record.
+                let judged = self.conclude(activity, evaluation, unchecked()).judged;
+                return Decision { judged, ..Decision::end(Cause::ScopeViolation) };
+            }
+            let is_enforced = evaluation.stage >= 2 || self.order.on_violation == OnViolation::Revert;
+            if is_enforced && result.revertible.len() == evaluation.violations.len() {
+                return self.revert(evaluation, result);
+            }
+            if evaluation.stage >= 2 {
+                // What cannot be reverted is dropped with the whole attempt.
+                let tree = evaluation.start_tree.clone().map_or_else(|| evaluation.tree.clone(), TreeId);
+                let start = Base { commit: evaluation.start.clone(), tree };
+                return self.conclude_with(activity, evaluation, start, unchecked());
+            }
+        }
+        if !evaluation.unresolved.is_empty() {
+            return self.conclude(
+                activity,
+                evaluation,
+                CheckFindings::incomplete(evaluation.unresolved.clone()),
+            );
+        }
+        let before = self.last.as_ref().filter(|last| last.commit == evaluation.start);
+        let may_pass_unchanged = before.is_some_and(|last| last.may_pass_unchanged);
+        if evaluation.is_unchanged() && !may_pass_unchanged {
+            return self.after_no_change(evaluation, unchecked());
+        }
+        self.evaluate(evaluation)
+    }
+
+    fn revert(&self, evaluation: &Evaluation, result: &AttemptResult) -> Decision {
+        let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
+        let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
+        let paths = result.revertible.iter().cloned().map(GraftPath::File).collect();
+        let order = GraftOrder { onto, from, paths };
+        Decision::execute(TaskActivity::Reverting, Command::Graft(order))
+    }
+
+    /// Runs the checks on an attempt: the goals first, where there are any.
+    pub(super) fn evaluate(&self, evaluation: &Evaluation) -> Decision {
+        if self.goals().is_empty() {
+            return self.run_guards(evaluation);
+        }
+        self.run_goals(TaskActivity::Goals, &evaluation.commit)
+    }
+
+    pub(super) fn after_checks(
+        &self,
+        activity: TaskActivity,
+        evaluation: &Evaluation,
+        reports: &[CheckReport],
+    ) -> Decision {
+        match inconclusive(reports) {
+            Some(Inconclusive::CouldNotRun) => {
+                return self.conclude(
+                    activity,
+                    evaluation,
+                    CheckFindings::without_failures(AttemptOutcome::Infra),
+                );
+            }
+            Some(Inconclusive::Waiting) => return Decision::pause(activity, Cause::Waiting),
+            None => {}
+        }
+        match activity {
+            TaskActivity::Goals => self.after_goals(evaluation, reports),
+            TaskActivity::GoalsWithBaseTests => self.conclude_goals(activity, evaluation),
+            TaskActivity::Guards => self.after_guards(activity, evaluation),
+            TaskActivity::SuspectsAtBase | TaskActivity::Confirming | TaskActivity::FlakyAtBase => {
+                self.conclude_guards(activity, evaluation)
+            }
+            TaskActivity::TakingBase
+            | TaskActivity::Baseline
+            | TaskActivity::Attempting
+            | TaskActivity::Reverting
+            | TaskActivity::RestoringTests
+            | TaskActivity::Judging => self.evaluate(evaluation),
+        }
+    }
+
+    fn tree_of(&self, commit: &CommitId) -> Option<String> {
+        let base = self.baseline.base.as_ref().filter(|base| &base.commit == commit);
+        let made = self.snapshots.iter().rev().find(|made| &made.commit == commit);
+        base.map(|base| base.tree.to_string()).or_else(|| made.map(|made| made.tree.clone()))
+    }
+}

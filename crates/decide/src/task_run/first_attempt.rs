@@ -1,0 +1,101 @@
+//! From the base to the first attempt: is there anything to do, and can the checks tell when it is done?
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Reuse};
+
+use super::baseline_state::failing;
+use super::evaluation::{Inconclusive, inconclusive};
+use super::{Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart};
+
+/// A call of a whole check.
+pub(super) fn whole(check: u32) -> CheckCall {
+    CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
+}
+
+pub(super) fn run_checks(commit: &CommitId, calls: Vec<CheckCall>) -> Command {
+    Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None })
+}
+
+/// The checks at the base. Another task that began with the same tree may have run them already.
+fn run_at_base(base: &Base, calls: Vec<CheckCall>, run: u32) -> Decision {
+    let reuse = Some(Reuse { tree: base.tree.clone(), run });
+    let run = CheckRun { commit: base.commit.clone(), calls, reuse };
+    Decision::execute(TaskActivity::Baseline, Command::RunChecks(run))
+}
+
+impl TaskRun {
+    pub(super) fn begin(&self) -> Decision {
+        match (&self.order.start, &self.evaluation, &self.baseline.base) {
+            (TaskStart::TakeBase, ..) | (_, _, None) => {
+                Decision::execute(TaskActivity::TakingBase, Command::TakeBase)
+            }
+            (TaskStart::Evaluate { work, conflict: Some(_), .. }, ..) => {
+                self.attempt(1, work.commit.clone(), 1)
+            }
+            (TaskStart::Evaluate { .. }, Some(evaluation), _) => self.evaluate(evaluation),
+            (
+                TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) | TaskStart::Evaluate { .. },
+                _,
+                Some(base),
+            ) => self.after_base(base),
+        }
+    }
+
+    pub(super) fn after_base(&self, base: &Base) -> Decision {
+        let checks = self.order.goals.union(&self.order.guards);
+        let unknown = checks.filter(|check| !self.baseline.checks.contains_key(check));
+        let calls: Vec<CheckCall> = unknown.copied().map(whole).collect();
+        if calls.is_empty() && !self.baseline.checks.is_empty() {
+            return self.first_attempt(base);
+        }
+        run_at_base(base, calls, 1)
+    }
+
+    pub(super) fn after_baseline_run(&self, reports: &[CheckReport]) -> Decision {
+        // A command that a person named is misspelt. One that a planner made up may be what the task is to write.
+        let is_given = |report: &&CheckReport| !self.order.invented.contains(&report.check);
+        if reports.iter().filter(is_given).any(|report| report.end == CheckEnd::NotFound) {
+            return Decision::end(Cause::BaselineUnusable);
+        }
+        match inconclusive(reports) {
+            Some(Inconclusive::CouldNotRun) => return Decision::end(Cause::BaselineUnusable),
+            Some(Inconclusive::Waiting) => return Decision::pause(TaskActivity::Baseline, Cause::Waiting),
+            None => {}
+        }
+        let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
+        let again: Vec<CheckCall> = reports
+            .iter()
+            .filter(|report| !report.failures.is_empty())
+            .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
+            .collect();
+        if self.baseline.runs < self.order.baseline.runs && !again.is_empty() {
+            return run_at_base(base, again, self.baseline.runs + 1);
+        }
+        self.first_attempt(base)
+    }
+
+    /// Lets the agent work, unless nothing is to be done or nothing could show that it is done.
+    fn first_attempt(&self, base: &Base) -> Decision {
+        let baseline_of = |check: &u32| self.baseline.checks.get(check);
+        let goals = self.goals();
+        // A guard that must pass as a goal proves something when it does.
+        let mut guards_only = self.order.guards.difference(&goals).filter_map(baseline_of);
+        if guards_only.any(|guard| guard.proves_nothing()) {
+            return Decision::end(Cause::BaselineUnusable);
+        }
+        let is_unmet = goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());
+        let can_be_satisfied = match self.order.implied_goals {
+            ImpliedGoals::None | ImpliedGoals::FailingGuards => !goals.is_empty(),
+            ImpliedGoals::FailingGuardsOrNothing => true,
+        };
+        match &self.evaluation {
+            // Unfinished work that has reached the goals is judged like an attempt.
+            Some(evaluation) if can_be_satisfied && !is_unmet => self.evaluate(evaluation),
+            None if can_be_satisfied && !is_unmet => Decision::end(Cause::AlreadySatisfied),
+            Some(_) | None => self.attempt(1, base.commit.clone(), 1),
+        }
+    }
+}

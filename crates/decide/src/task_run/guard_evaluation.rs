@@ -1,0 +1,197 @@
+//! The guards of an attempt: nothing may fail that did not fail before, and no test may vanish.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::work::{
+    BlobId, CheckCall, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
+};
+
+use super::evaluation::{Evaluation, FailingByCheck, found};
+use super::first_attempt::{run_checks, whole};
+use super::next_attempt::CheckFindings;
+use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
+use crate::baseline;
+use crate::convergence::AttemptOutcome;
+
+impl TaskRun {
+    pub(super) fn run_guards(&self, evaluation: &Evaluation) -> Decision {
+        let goals = self.goals();
+        let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
+        let calls: Vec<CheckCall> = self.order.guards.difference(&goals).map(call).collect();
+        if calls.is_empty() {
+            return self.after_guards(TaskActivity::Goals, evaluation);
+        }
+        Decision::execute(TaskActivity::Guards, run_checks(&evaluation.commit, calls))
+    }
+
+    /// The tests of a guard that passed at the base.
+    pub(super) fn passed_before(&self, guard: u32) -> Option<BlobId> {
+        let check = self.baseline.checks.get(&guard).filter(|_| self.order.guards.contains(&guard));
+        check.and_then(|check| check.passed_set.clone())
+    }
+
+    /// What the guards showed. One that is a goal too has run already.
+    fn guard_reports<'a>(&self, evaluation: &'a Evaluation) -> impl Iterator<Item = &'a CheckReport> {
+        let guards = self.order.guards.clone();
+        let as_goals = evaluation.goal_runs.first().into_iter().flatten();
+        as_goals.filter(move |report| guards.contains(&report.check)).chain(&evaluation.guards)
+    }
+
+    /// What fails now and did not fail every time at the base, by guard.
+    fn suspects(&self, evaluation: &Evaluation) -> FailingByCheck {
+        let of = |report: &CheckReport| {
+            let always = |id: &&FailureId| {
+                let known =
+                    evaluation.at_base.get(&report.check).is_some_and(|failing| failing.contains(*id));
+                let check = self.baseline.checks.get(&report.check);
+                known || check.is_some_and(|check| check.failing.iter().all(|run| run.contains(*id)))
+            };
+            let suspects: BTreeSet<FailureId> = ids(report).filter(|id| !always(id)).cloned().collect();
+            (!suspects.is_empty()).then_some((report.check, suspects))
+        };
+        self.guard_reports(evaluation).filter_map(of).collect()
+    }
+
+    /// The guards ran. What they show now may have been hidden at the base, where it failed too.
+    pub(super) fn after_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+        let is_masked = |check: &u32| self.baseline.checks.get(check).is_some_and(|check| check.masked);
+        let mut unseen = self.suspects(evaluation);
+        unseen.retain(|check, _| is_masked(check));
+        match &self.baseline.base {
+            Some(base) if !unseen.is_empty() => {
+                Decision::execute(TaskActivity::SuspectsAtBase, run_checks(&base.commit, only(unseen)))
+            }
+            Some(_) | None => self.conclude_guards(activity, evaluation),
+        }
+    }
+
+    /// Judges what the guards showed, once what looks new or flaky has run again.
+    pub(super) fn conclude_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+        let suspects = self.suspects(evaluation);
+        let confirmed = evaluation.confirmations.len();
+        if !suspects.is_empty() && confirmed < self.order.baseline.confirm_runs as usize {
+            let command = run_checks(&evaluation.commit, only(suspects));
+            return Decision::execute(TaskActivity::Confirming, command);
+        }
+        let sometimes = self.newly_flaky(evaluation);
+        match &self.baseline.base {
+            Some(base) if !sometimes.is_empty() && evaluation.base_confirmations.len() < confirmed => {
+                let command = run_checks(&base.commit, only(sometimes));
+                return Decision::execute(TaskActivity::FlakyAtBase, command);
+            }
+            Some(_) | None => {}
+        }
+        let compared: Vec<ComparedGuard<'_>> =
+            self.guard_reports(evaluation).map(|report| self.compare(evaluation, report)).collect();
+        let comparison = all_together(&compared);
+        if compared.iter().all(ComparedGuard::is_clean) {
+            let complete = CheckFindings::without_failures(AttemptOutcome::Complete);
+            return self.accept(activity, evaluation, CheckFindings { comparison, ..complete });
+        }
+        let failures = compared.iter().flat_map(ComparedGuard::blocking).collect();
+        let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
+        let masked = compared.iter().any(|guard| guard.report.masked);
+        let incomplete = CheckFindings::incomplete(failures);
+        self.conclude(activity, evaluation, CheckFindings { masked, flaky, comparison, ..incomplete })
+    }
+
+    /// What fails only sometimes now and was never seen failing at the base, by guard.
+    fn newly_flaky(&self, evaluation: &Evaluation) -> FailingByCheck {
+        let of = |report: &CheckReport| {
+            let newly_flaky = self.compare(evaluation, report).groups.newly_flaky.into_iter();
+            // Only tests: a check that is cut short may hide anything, so being cut short sometimes excuses nothing.
+            let tests: BTreeSet<FailureId> = newly_flaky.filter(|id| id.test().is_some()).cloned().collect();
+            (!tests.is_empty()).then_some((report.check, tests))
+        };
+        self.guard_reports(evaluation).filter_map(of).collect()
+    }
+
+    fn compare<'a>(&'a self, evaluation: &'a Evaluation, report: &'a CheckReport) -> ComparedGuard<'a> {
+        let check = self.baseline.checks.get(&report.check);
+        // What the base had hidden fails there too, in every run that could have shown it.
+        let hidden = evaluation.at_base.get(&report.check);
+        let with_hidden =
+            |run: &'a BTreeSet<FailureId>| run.iter().chain(hidden.into_iter().flatten()).collect();
+        let mut baseline_runs: Vec<BTreeSet<&FailureId>> =
+            check.into_iter().flat_map(|check| &check.failing).map(with_hidden).collect();
+        let always: BTreeSet<&FailureId> = match baseline_runs.split_first() {
+            Some((first, others)) => {
+                first.iter().copied().filter(|id| others.iter().all(|run| run.contains(id))).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        // Only what fails sometimes was asked for there: the rest fails as it always did.
+        let later = evaluation.base_confirmations.iter().filter_map(|run| run.get(&report.check));
+        baseline_runs.extend(later.map(|failing| failing.iter().chain(always.iter().copied()).collect()));
+        let of_check = |run: &'a FailingByCheck| {
+            run.get(&report.check).into_iter().flatten().collect::<BTreeSet<&FailureId>>()
+        };
+        let groups = baseline::decide(&baseline::Question {
+            baseline_runs,
+            current: ids(report).collect(),
+            confirm_runs: evaluation.confirmations.iter().map(of_check).collect(),
+            // Which tests are gone is in the report.
+            passing_before: BTreeSet::new(),
+            present_now: None,
+            newly_flaky: self.order.baseline.newly_flaky,
+        });
+        let vanished = match self.order.test_edits {
+            TestEdits::Checked => report.gone.iter().collect(),
+            // Whoever may change tests may also remove them.
+            TestEdits::Allowed => Vec::new(),
+        };
+        ComparedGuard { report, groups, vanished }
+    }
+}
+
+/// Calls of the checks for these failures only.
+fn only(failing: FailingByCheck) -> Vec<CheckCall> {
+    failing.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) }).collect()
+}
+
+fn ids(report: &CheckReport) -> impl Iterator<Item = &FailureId> {
+    report.failures.iter().map(ReportedFailure::id)
+}
+
+/// What a guard showed, compared with the baseline.
+struct ComparedGuard<'a> {
+    report: &'a CheckReport,
+    groups: baseline::Answer<&'a FailureId>,
+    vanished: Vec<&'a TestName>,
+}
+
+impl ComparedGuard<'_> {
+    fn is_clean(&self) -> bool {
+        self.groups.complete && self.vanished.is_empty()
+    }
+
+    fn blocking(&self) -> impl Iterator<Item = ReportedFailure> {
+        let is_blocking = |failure: &&ReportedFailure| {
+            let id = failure.id();
+            self.groups.new.contains(id) || self.groups.newly_flaky.contains(id)
+        };
+        let gone = self
+            .vanished
+            .iter()
+            .map(|test| found(FailureId::Vanished((*test).clone()), "passed before and is no longer run"));
+        self.report.failures.iter().filter(is_blocking).cloned().chain(gone)
+    }
+
+    fn flaky(&self) -> impl Iterator<Item = &Fingerprint> {
+        let is_flaky = |failure: &&ReportedFailure| self.groups.flaky.contains(failure.id());
+        self.report.failures.iter().filter(is_flaky).map(ReportedFailure::fingerprint)
+    }
+}
+
+fn all_together(guards: &[ComparedGuard<'_>]) -> BaselineComparison {
+    let mut all = BaselineComparison::default();
+    let owned = |ids: &BTreeSet<&FailureId>| ids.iter().map(|id| (*id).clone()).collect::<Vec<FailureId>>();
+    for guard in guards {
+        all.known.extend(owned(&guard.groups.known));
+        all.flaky.extend(owned(&guard.groups.flaky));
+        all.newly_flaky.extend(owned(&guard.groups.newly_flaky));
+        all.vanished.extend(guard.vanished.iter().map(|test| (*test).clone()));
+    }
+    all
+}

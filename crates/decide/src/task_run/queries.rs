@@ -1,0 +1,86 @@
+//! What others need to know of a task: the run, the agent, the judge, the planner.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, Conflict, ReportedFailure};
+
+use super::evaluation::Evaluation;
+use super::{TaskOrder, TaskRun, TaskStart, TaskStatus};
+
+impl TaskRun {
+    pub const fn status(&self) -> TaskStatus {
+        self.status
+    }
+
+    /// What is fixed about it.
+    pub const fn order(&self) -> &TaskOrder {
+        &self.order
+    }
+
+    /// The commits the judged attempts left, in order.
+    pub fn results(&self) -> impl Iterator<Item = &CommitId> {
+        self.snapshots.iter().map(|made| &made.commit)
+    }
+
+    /// The command that resuming would execute.
+    pub const fn deferred_command(&self) -> Option<&Command> {
+        match self.status {
+            TaskStatus::Paused { .. } => self.last_command.as_ref(),
+            TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Ended { .. } => None,
+        }
+    }
+
+    /// How many attempts were judged.
+    pub fn attempts(&self) -> u32 {
+        u32::try_from(self.snapshots.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What still fails, and for how many attempts in a row.
+    pub fn lasting_failures(&self) -> Vec<(ReportedFailure, u32)> {
+        let count =
+            |failure: &ReportedFailure| self.attempts_with.get(failure.fingerprint()).copied().unwrap_or(1);
+        let failures = self.last.iter().flat_map(|last| &last.failures);
+        failures.map(|failure| (failure.clone(), count(failure))).collect()
+    }
+
+    /// The files the last attempt changed outside the scope.
+    pub fn outside(&self) -> &[String] {
+        self.last.as_ref().map(|last| last.outside.as_slice()).unwrap_or_default()
+    }
+
+    /// What the checks showed of the attempt under evaluation, or of the last judged one; each check once.
+    pub fn reports(&self) -> impl Iterator<Item = &CheckReport> {
+        let judged = if self.evaluation.is_none() { self.last_reports.as_slice() } else { &[] };
+        self.evaluation.iter().flat_map(Evaluation::reports).chain(judged)
+    }
+
+    /// An attempt with what the agent is told.
+    pub fn attempt_order(&self, command: &AttemptCommand) -> AttemptOrder {
+        let (failures, outside) = self.remaining_at(&command.base);
+        let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle_attempts);
+        AttemptOrder { failures, outside, remarks, merge, idle, ..AttemptOrder::new(command) }
+    }
+
+    /// The merge conflict that the task is to resolve.
+    const fn conflict(&self) -> Option<&Conflict> {
+        match &self.order.start {
+            TaskStart::Evaluate { conflict, .. } => conflict.as_ref(),
+            TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => None,
+        }
+    }
+
+    /// What fails, and what lies outside the scope, at a commit that an attempt begins with.
+    pub(super) fn remaining_at(&self, commit: &CommitId) -> (Vec<ReportedFailure>, Vec<String>) {
+        let known = self.last.iter().chain(&self.earlier_best).find(|known| known.commit == *commit);
+        match known.or(self.last.as_ref()) {
+            Some(remaining) => (remaining.failures.clone(), remaining.outside.clone()),
+            None => {
+                let goals = self.goals();
+                let failing = goals.iter().filter_map(|goal| self.baseline.checks.get(goal));
+                (failing.flat_map(|goal| goal.failures.iter().cloned()).collect(), Vec::new())
+            }
+        }
+    }
+}

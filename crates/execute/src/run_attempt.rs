@@ -1,0 +1,103 @@
+//! One attempt: an agent works in a slot, and the tree it leaves is committed, whatever it did to its repository.
+
+use std::fs;
+
+use fixpoint_agents::Session;
+use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotPurpose, SlotRequest};
+use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
+
+use crate::ExecutionContext;
+use crate::error::ExecuteError;
+use crate::logs::agent_log;
+use crate::progress::Progress;
+
+impl ExecutionContext {
+    pub(crate) fn run_attempt(
+        &self,
+        id: CommandId,
+        order: &AttemptOrder,
+        cancel: &Cancel,
+    ) -> Result<CommandResult, ExecuteError> {
+        if self.brief.agent.is_empty() {
+            return self.working_tree_as_attempt(order);
+        }
+        fs::create_dir_all(&self.paths.outputs).map_err(ExecuteError::file(&self.paths.outputs))?;
+        let log = agent_log(&self.paths.outputs, id);
+        let unfinished = self.reference(&format!("interrupted-{}-{id}", order.number));
+        let request =
+            SlotRequest { purpose: SlotPurpose::Agent, at: &order.base, recover_as: Some(&unfinished) };
+        let mut slot = self.deps.workspaces.acquire(&request, cancel)?;
+        match self.prepare(&*slot, &log, cancel) {
+            // An earlier attempt broke it, and this one may repair it.
+            Err(error @ ExecuteError::SetUp { .. }) if order.base != order.origin => {
+                self.deps.progress.report(Progress::Notice(&error.to_string()));
+            }
+            prepared => prepared?,
+        }
+        let guarded = self.guarded_files(&*slot)?;
+        let turn = self.run_agent(id, order, &*slot, &log, cancel)?;
+        if turn.exit.cause == ExitCause::Cancelled {
+            // Dropping the slot commits what the agent wrote, under the name for unfinished work.
+            return Err(ExecuteError::Cancelled);
+        }
+        let message = format!("{} attempt {} of {}", self.run, order.number, self.task);
+        let taken = slot.commit(&self.reference(&format!("attempt-{}", order.number)), &message)?;
+        let changed = self.deps.workspaces.changes(&order.origin, &taken.commit)?;
+        let touched = self.touched(&guarded, &*slot)?;
+        let findings = self.measure(order, &taken.commit, &changed, &touched)?;
+        let is_idle = || -> Result<bool, ExecuteError> {
+            Ok(self.deps.workspaces.changes(&order.base, &taken.commit)?.is_empty())
+        };
+        let is_unavailable = turn.is_refused() && is_idle()?;
+        let unresolved = self.unresolved(order, &taken.commit)?;
+        Ok(CommandResult::Attempt(AttemptResult {
+            end: if is_unavailable { AgentEnd::Unavailable } else { agent_end(&turn.exit) },
+            commit: taken.commit,
+            tree: taken.tree,
+            violations: findings.violations,
+            revertible: findings.revertible,
+            edited_tests: findings.edited_tests,
+            exit_code: match turn.exit.cause {
+                ExitCause::Exited(code) => Some(code),
+                ExitCause::Signalled(_)
+                | ExitCause::TimedOut
+                | ExitCause::Silent
+                | ExitCause::Cancelled
+                | ExitCause::NotStarted(_) => None,
+            },
+            changed_files: changed.len() as u64,
+            changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
+            unresolved,
+            session: turn.transcript.session.as_ref().map(Session::encode),
+            usage: turn.transcript.usage,
+            last_words: turn.last_words().map(|words| self.deps.redactor.redact(words)),
+        }))
+    }
+
+    /// Where there is no agent, the attempt is what the user has in the working tree.
+    fn working_tree_as_attempt(&self, order: &AttemptOrder) -> Result<CommandResult, ExecuteError> {
+        let taken = self.deps.workspaces.snapshot(&self.reference("working-tree"))?;
+        let mut changed = self.deps.workspaces.changes(&order.origin, &taken.commit)?;
+        // The user may change the configuration.
+        changed.retain(|change| !change.path.starts_with(b".fixpoint/"));
+        let findings = self.measure(order, &taken.commit, &changed, &[])?;
+        Ok(CommandResult::Attempt(AttemptResult {
+            unresolved: self.unresolved(order, &taken.commit)?,
+            violations: findings.violations,
+            revertible: findings.revertible,
+            edited_tests: findings.edited_tests,
+            changed_files: changed.len() as u64,
+            changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
+            ..AttemptResult::new(AgentEnd::Exited, taken.commit, taken.tree)
+        }))
+    }
+}
+
+fn agent_end(exit: &ProcessExit) -> AgentEnd {
+    match exit.cause {
+        ExitCause::Exited(_) | ExitCause::Signalled(_) | ExitCause::Cancelled => AgentEnd::Exited,
+        ExitCause::TimedOut | ExitCause::Silent => AgentEnd::TimedOut,
+        ExitCause::NotStarted(_) => AgentEnd::CouldNotStart,
+    }
+}

@@ -1,0 +1,227 @@
+//! Runs checks on a commit: each in a slot that no agent touched, within its time limit and under its lock.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fixpoint_failures::{CommandLine, Runner};
+use fixpoint_ports::{
+    Cancel, ExitCause, Invocation, ProcessLimits, Program, SlotPurpose, SlotRequest, Stdin,
+};
+use fixpoint_vocabulary::brief::PlacedCheck;
+use fixpoint_vocabulary::work::{
+    CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId, FailureId, Reuse, TestName,
+};
+
+use crate::ExecutionContext;
+use crate::check_output::{CheckOutput, DecisionFile, read_file};
+use crate::check_report::{
+    FinishedCheck, Selection, could_not_run, not_set_up, report_of, without_directory,
+};
+use crate::context::directory_in;
+use crate::error::ExecuteError;
+use crate::logs::{check_log, redact};
+use crate::named_lock::{LockOutcome, acquire};
+use crate::progress::{LineSplitter, Progress};
+use crate::report_files::ReportFiles;
+
+const KEPT_OUTPUT: u64 = 64 << 20;
+const GRACE: Duration = Duration::from_secs(5);
+/// A larger package manifest is ignored.
+const LARGEST_MANIFEST: u64 = 4 << 20;
+
+/// One check of a command.
+#[derive(Debug, Clone, Copy)]
+struct CheckJob<'a> {
+    command: CommandId,
+    /// Its place in the command.
+    index: usize,
+    commit: &'a CommitId,
+    call: &'a CheckCall,
+    placed: &'a PlacedCheck,
+}
+
+impl ExecutionContext {
+    pub(crate) fn run_checks(
+        &self,
+        id: CommandId,
+        run: &CheckRun,
+        cancel: &Cancel,
+    ) -> Result<CommandResult, ExecuteError> {
+        fs::create_dir_all(&self.paths.outputs).map_err(ExecuteError::file(&self.paths.outputs))?;
+        let parallel = self.brief.settings.check_options.max_parallel.max(1) as usize;
+        let mut jobs = Vec::with_capacity(run.calls.len());
+        for (index, call) in run.calls.iter().enumerate() {
+            let placed = self.check(call.check)?;
+            jobs.push(CheckJob { command: id, index, commit: &run.commit, call, placed });
+        }
+        let mut reports = Vec::with_capacity(jobs.len());
+        for group in jobs.chunks(parallel) {
+            let ended: Vec<Result<CheckReport, ExecuteError>> = std::thread::scope(|scope| {
+                let mut threads = Vec::with_capacity(group.len());
+                for job in group.iter().copied() {
+                    threads.push(scope.spawn(move || self.cached_or_run(job, run.reuse.as_ref(), cancel)));
+                }
+                // A panic is a defect of ours, which the executor reports as one.
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                    .collect()
+            });
+            for report in ended {
+                reports.push(report?);
+            }
+        }
+        Ok(CommandResult::Checks { reports })
+    }
+
+    fn check(&self, number: u32) -> Result<&PlacedCheck, ExecuteError> {
+        let missing = || ExecuteError::Failed(format!("check {number} does not exist"));
+        self.brief.checks.get(number as usize).ok_or_else(missing)
+    }
+
+    /// What an earlier run saw at the same base, or what is seen now.
+    fn cached_or_run(
+        &self,
+        job: CheckJob<'_>,
+        reuse: Option<&Reuse>,
+        cancel: &Cancel,
+    ) -> Result<CheckReport, ExecuteError> {
+        let (number, check) = (job.call.check, &job.placed.check);
+        match reuse {
+            Some(reuse) => {
+                self.cached_baseline(job.placed, job.call, reuse, cancel, || self.run_check(job, cancel))
+            }
+            None => match self.run_check(job, cancel) {
+                // What the attempt did to the check's directory counts against the attempt, not the machine.
+                Err(ExecuteError::NotADirectory(_)) => Ok(without_directory(number, check)),
+                // So does what it did to the package manifests: set-up worked at the base.
+                Err(ExecuteError::SetUp { .. }) => Ok(not_set_up(number, check)),
+                ran => ran,
+            },
+        }
+    }
+
+    fn run_check(&self, job: CheckJob<'_>, cancel: &Cancel) -> Result<CheckReport, ExecuteError> {
+        let (call, check) = (job.call, &job.placed.check);
+        self.deps.progress.report(Progress::Checking(&check.name));
+        let _lock = match &check.lock {
+            None => None,
+            Some(name) => {
+                let patience = Duration::from_secs(u64::from(check.timeout));
+                let outcome = acquire(&self.paths.locks, name, patience, cancel);
+                match outcome.map_err(ExecuteError::file(&self.paths.locks))? {
+                    LockOutcome::Acquired(file) => Some(file),
+                    LockOutcome::Cancelled => return Err(ExecuteError::Cancelled),
+                    LockOutcome::TimedOut => {
+                        return Ok(could_not_run(call.check, "another process holds the lock of this check"));
+                    }
+                }
+            }
+        };
+        let before = self.passed_before(call)?;
+        let mut finished = self.run_once(job, &call.only, cancel)?;
+        // That tests which were asked for did not run proves nothing about them.
+        if finished.missed_all(&call.only) {
+            finished = self.run_once(job, &BTreeSet::new(), cancel)?;
+        }
+        let (mut report, names) = report_of(call, check, finished, &before, &self.deps.redactor);
+        if let Some(names) = names {
+            let content = serde_json::to_vec(&names).map_err(|error| test_names(&error))?;
+            report.passed_set = Some(self.deps.blobs.put(&content)?);
+        }
+        Ok(report)
+    }
+
+    /// The tests that passed at the base.
+    fn passed_before(&self, call: &CheckCall) -> Result<BTreeSet<TestName>, ExecuteError> {
+        let Some(blob) = &call.passed_before else { return Ok(BTreeSet::new()) };
+        let content = self.deps.blobs.get(blob)?;
+        // An unreadable list must not pass for an empty one: every test could vanish.
+        serde_json::from_slice(&content).map_err(|error| test_names(&error))
+    }
+
+    fn run_once(
+        &self,
+        job: CheckJob<'_>,
+        only: &BTreeSet<FailureId>,
+        cancel: &Cancel,
+    ) -> Result<FinishedCheck, ExecuteError> {
+        let log = check_log(&self.paths.outputs, job.command, job.index);
+        let request = SlotRequest { purpose: SlotPurpose::Check, at: job.commit, recover_as: None };
+        let slot = self.deps.workspaces.acquire(&request, cancel)?;
+        self.prepare(&*slot, &log, cancel)?;
+        let directory = directory_in(&*slot, &job.placed.directory)?;
+        let line = command_line(job.placed, &directory);
+        // What is not a test cannot be asked for, so everything runs.
+        let tests: Option<BTreeSet<String>> =
+            only.iter().map(|id| id.test().map(ToString::to_string)).collect();
+        let (command, selection) = match tests.and_then(|tests| line.only(&tests)) {
+            Some(command) => (command, Selection::Named),
+            None => (line.telling_everything(), Selection::All),
+        };
+        let decision = DecisionFile::new(&self.paths.outputs, &self.run, job.command, job.index);
+        let report_files = ReportFiles::clear(&directory);
+        let invocation = self.check_invocation(job.placed, &directory, command, &decision, &log);
+        let mut output = CheckOutput::new(&line, &*slot, self.brief.settings.fingerprint.values);
+        let mut lines = LineSplitter::new(&*self.deps.progress);
+        let began = Instant::now();
+        let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| {
+            output.push(bytes);
+            lines.push(bytes);
+        })?;
+        let redacted = redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log));
+        if exit.cause == ExitCause::Cancelled {
+            return Err(ExecuteError::Cancelled);
+        }
+        redacted?;
+        report_files.read(&mut |bytes| output.push_report(bytes));
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (report, verdict) = output.finish(&exit.cause, &decision, job.placed.check.verdict);
+        Ok(FinishedCheck { cause: exit.cause, report, verdict, runner: line.runner(), selection, took_ms })
+    }
+
+    fn check_invocation(
+        &self,
+        placed: &PlacedCheck,
+        directory: &Path,
+        command: String,
+        decision: &DecisionFile,
+        log: &Path,
+    ) -> Invocation {
+        let mut environment = self.check_environment.clone();
+        environment.push(("FIXPOINT_CHECK_ID".into(), OsString::from(&decision.id)));
+        environment.push(("FIXPOINT_DECISION_FILE".into(), decision.path.clone().into_os_string()));
+        Invocation {
+            program: Program::Shell(command),
+            directory: directory.to_path_buf(),
+            environment,
+            stdin: Stdin::Closed,
+            limits: ProcessLimits {
+                wall: Duration::from_secs(u64::from(placed.check.timeout)),
+                silence: None,
+                grace: GRACE,
+                kept_output: KEPT_OUTPUT,
+            },
+            output: log.to_path_buf(),
+        }
+    }
+}
+
+fn test_names(error: &serde_json::Error) -> ExecuteError {
+    ExecuteError::Failed(format!(
+        "the names of the tests that passed at the base cannot be stored or read ({error}); start the run again"
+    ))
+}
+
+fn command_line(placed: &PlacedCheck, directory: &Path) -> CommandLine {
+    let runner = Runner::from_name(&placed.check.runner);
+    CommandLine::read(&placed.check.command, runner, &|name| {
+        let manifest = read_file(&directory.join("package.json"), LARGEST_MANIFEST)?;
+        let manifest: serde_json::Value = serde_json::from_slice(&manifest).ok()?;
+        manifest.get("scripts")?.get(name)?.as_str().map(ToString::to_string)
+    })
+}

@@ -1,0 +1,126 @@
+//! One directory that may be a project: the root of the repository, or a directory directly below it.
+//!
+//! A manifest that cannot be read becomes a note. Invariant: names that come in are relative to this directory; paths and
+//! commands that go out are relative to the root of the repository.
+
+use fixpoint_vocabulary::Text;
+use serde_json::Value as Json;
+
+use crate::files::{Files, MAX_FILE_BYTES};
+use crate::findings::Findings;
+use crate::shell_quoting::shell_word;
+
+/// Whether git ignores a path from the root of the repository; the path of a directory ends with `/`.
+pub(crate) type IsIgnored<'a> = &'a dyn Fn(&str) -> bool;
+
+pub(crate) struct ProjectDirectory<'a> {
+    files: &'a dyn Files,
+    is_ignored: IsIgnored<'a>,
+    directory: String,
+}
+
+impl<'a> ProjectDirectory<'a> {
+    pub(crate) fn root(files: &'a dyn Files, is_ignored: IsIgnored<'a>) -> Self {
+        Self { files, is_ignored, directory: String::new() }
+    }
+
+    /// A directory directly below this one.
+    pub(crate) fn below(&self, name: &str) -> Self {
+        Self { files: self.files, is_ignored: self.is_ignored, directory: self.path(name) }
+    }
+
+    /// Its path from the root of the repository; empty for the root.
+    pub(crate) fn directory(&self) -> &str {
+        &self.directory
+    }
+
+    /// A path from the root of the repository.
+    pub(crate) fn path(&self, name: &str) -> String {
+        if self.directory.is_empty() { name.to_string() } else { format!("{}/{name}", self.directory) }
+    }
+
+    /// A command line that runs in this directory.
+    pub(crate) fn command(&self, command: &str) -> String {
+        if self.directory.is_empty() {
+            return command.to_string();
+        }
+        format!("cd {} && {command}", shell_word(&self.directory))
+    }
+
+    pub(crate) fn exists(&self, name: &str) -> bool {
+        self.files.exists(&self.path(name))
+    }
+
+    /// The first of these names that exists.
+    pub(crate) fn first<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        names.iter().copied().find(|name| self.exists(name))
+    }
+
+    pub(crate) fn is_ignored(&self, name: &str) -> bool {
+        (self.is_ignored)(&self.path(name))
+    }
+
+    /// The names in this directory, directories with a `/` at their end.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.files.list(&self.directory)
+    }
+
+    /// The names in a directory below this one.
+    pub(crate) fn names_in(&self, directory: &str) -> Vec<String> {
+        self.files.list(&self.path(directory))
+    }
+
+    /// The text of a file; a note if it exists and cannot be read.
+    pub(crate) fn text(&self, name: &str, findings: &mut Findings) -> Option<String> {
+        let path = self.path(name);
+        let Some(text) = self.files.read(&path) else {
+            if self.files.exists(&path) {
+                findings.note(unreadable(&path));
+            }
+            return None;
+        };
+        // Some editors begin a file with a byte order mark, which the parsers do not accept.
+        Some(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text))
+    }
+
+    /// A JSON document; a note if it is not valid.
+    pub(crate) fn json(&self, name: &str, findings: &mut Findings) -> Option<Json> {
+        let text = self.text(name, findings)?;
+        match serde_json::from_str(&text) {
+            Ok(document) => Some(document),
+            Err(error) => {
+                findings.note(malformed(&self.path(name), "JSON", &error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// A TOML document; a note if it is not valid.
+    pub(crate) fn toml(&self, name: &str, findings: &mut Findings) -> Option<toml::Table> {
+        let text = self.text(name, findings)?;
+        match text.parse() {
+            Ok(document) => Some(document),
+            Err(error) => {
+                let error: toml::de::Error = error;
+                findings.note(malformed(&self.path(name), "TOML", error.message()));
+                None
+            }
+        }
+    }
+}
+
+fn unreadable(path: &str) -> Text {
+    Text::new(
+        format!("{path} was not read: larger than {MAX_FILE_BYTES} bytes, or not a text file."),
+        format!(
+            "{path} は読み込みませんでした。{MAX_FILE_BYTES} バイトを超えるか、テキストファイルではありません。"
+        ),
+    )
+}
+
+fn malformed(path: &str, format: &str, error: &str) -> Text {
+    Text::new(
+        format!("{path} was ignored, because it is not valid {format}: {error}"),
+        format!("{path} は正しい {format} ではないため無視しました: {error}"),
+    )
+}

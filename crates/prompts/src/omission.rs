@@ -1,0 +1,69 @@
+//! The note that stands where text was left out of a prompt.
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Lines,
+    Characters,
+}
+
+/// What was left out of one section of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Omission {
+    /// The heading of the section.
+    pub heading: &'static str,
+    pub count: u64,
+    pub unit: Unit,
+}
+
+impl std::fmt::Display for Omission {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} of \"{}\"", counted(self.count, self.unit), self.heading)
+    }
+}
+
+/// `[… 1,234 lines left out …]`.
+pub fn left_out(count: u64, unit: Unit) -> String {
+    format!("[… {} left out …]", counted(count, unit))
+}
+
+fn counted(count: u64, unit: Unit) -> String {
+    let noun = match (unit, count) {
+        (Unit::Lines, 1) => "line",
+        (Unit::Lines, _) => "lines",
+        (Unit::Characters, 1) => "character",
+        (Unit::Characters, _) => "characters",
+    };
+    format!("{} {noun}", grouped(count))
+}
+
+/// A number with thousands separators.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_counted_and_grouped() {
+        for (count, unit, expected) in [
+            (1, Unit::Lines, "[… 1 line left out …]"),
+            (999, Unit::Lines, "[… 999 lines left out …]"),
+            (1234, Unit::Lines, "[… 1,234 lines left out …]"),
+            (1, Unit::Characters, "[… 1 character left out …]"),
+            (1_000_000, Unit::Characters, "[… 1,000,000 characters left out …]"),
+        ] {
+            assert_eq!(left_out(count, unit), expected);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Commands with everything that is needed to execute them: prompts, scope, checks.
+//!
+//! Prepared from the run's state when a command is started, and never recorded: what is recorded is the
+//! [`Command`](crate::work::Command), and what it is prepared from is on record already.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::ask::{Ask, Draft, PersonAsk, Remark};
+use crate::brief::PlacedCheck;
+use crate::settings::ScopeSettings;
+use crate::usage::MicroUsd;
+use crate::work::{
+    AttemptCommand, CheckRun, CommitId, Conflict, DeliveryOrder, GraftOrder, MergeOrder, ReportedFailure,
+    TreeId,
+};
+use crate::{Redacted, TaskId};
+
+/// One task of a plan, as whoever performs its commands needs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskBrief {
+    pub task: TaskId,
+    /// What is to be done, with everything the agent must know.
+    pub goal: Redacted,
+    /// Which files it may change.
+    pub scope: ScopeSettings,
+    /// The numbers of the checks that must pass.
+    pub goals: BTreeSet<u32>,
+}
+
+/// An attempt with what the agent is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptOrder {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The commit it begins with.
+    pub base: CommitId,
+    /// The commit the task began with, which the scope is measured from.
+    pub origin: CommitId,
+    /// The convergence stage, from 1.
+    pub stage: u32,
+    /// The agent's session that goes on; without one it begins afresh.
+    pub session: Option<String>,
+    pub failures: Vec<ReportedFailure>,
+    /// Files that were changed outside the scope.
+    pub outside: Vec<String>,
+    /// What the judge found missing.
+    pub remarks: Vec<Redacted>,
+    /// The conflict to be resolved, where that is the task.
+    pub merge: Option<Conflict>,
+    /// The money that is left for it, where money is limited.
+    pub money: Option<MicroUsd>,
+    /// How many attempts before it, in a row, changed nothing.
+    pub idle: u32,
+    /// What people said of the run.
+    pub said: Vec<Remark>,
+}
+
+impl AttemptOrder {
+    /// An attempt that nothing is known about yet.
+    pub fn new(command: &AttemptCommand) -> Self {
+        let AttemptCommand { number, base, origin, stage, session } = command.clone();
+        Self {
+            number,
+            base,
+            origin,
+            stage,
+            session,
+            failures: Vec::new(),
+            outside: Vec::new(),
+            remarks: Vec::new(),
+            merge: None,
+            money: None,
+            idle: 0,
+            said: Vec::new(),
+        }
+    }
+}
+
+/// What is to be executed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PreparedAction {
+    /// Take the user's tree as the base, or the commit that was named.
+    TakeBase,
+    /// Run checks on a commit.
+    RunChecks(CheckRun),
+    /// Let the agent work once.
+    RunAttempt(AttemptOrder),
+    /// Make a commit out of two, path by path.
+    Graft(GraftOrder),
+    Merge(MergeOrder),
+    Ask(Box<Ask>),
+    AskPerson(PersonAsk),
+    /// Look for a cached plan of the same goal or a similar one.
+    FindCachedPlan,
+    /// Store the plan in the plan cache; nothing where there is none.
+    StorePlan(Option<Box<Draft>>),
+    Deliver(DeliveryOrder),
+}
+
+/// A command with everything that is needed to execute it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreparedCommand {
+    /// What is to be executed.
+    pub action: PreparedAction,
+    /// The task it is for; without one it is for the whole run, or for the only task there is.
+    pub task: Option<TaskBrief>,
+    /// The checks by number: those of the run, then those that the plan added.
+    pub checks: Arc<Vec<PlacedCheck>>,
+    /// The tree of the run's base, once it is known.
+    pub tree: Option<TreeId>,
+    /// The tools a task may name.
+    pub tools: Vec<String>,
+}
+
+impl PreparedCommand {
+    /// A command for which nothing else must be known.
+    pub fn new(action: PreparedAction) -> Self {
+        Self { action, task: None, checks: Arc::default(), tree: None, tools: Vec::new() }
+    }
+}
