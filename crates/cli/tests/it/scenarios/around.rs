@@ -155,6 +155,6 @@ fn a_set_up_that_fails() {
         let outcome = lab.until_checked("echo ok > src/a");
         assert_eq!(outcome.end(), (7, "paused", "infrastructure"), "{:?}", outcome.json);
         let told = lab.explained(&outcome);
-        assert!(told.contains("ended with code 9"), "{told}");
+        assert!(told.contains("failed with exit code 9"), "{told}");
     });
 }
