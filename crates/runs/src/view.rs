@@ -91,13 +91,16 @@ impl<'a> RunView<'a> {
         self.tasks().next()
     }
 
-    /// The task to diagnose: the first that is blocked, or the first of all.
+    /// The task to diagnose: the first that is blocked, a merge only where nothing else is, or the first of all.
     pub fn stopped(self) -> Option<TaskView<'a>> {
-        let is_blocked = |task: &TaskView<'a>| {
-            let node = self.run.task(task.id());
-            node.is_some_and(|node| node.state == TaskState::Blocked && !node.is_merge())
+        let blocked = || {
+            self.tasks().filter_map(move |task| {
+                let node = self.run.task(task.id()).filter(|node| node.state == TaskState::Blocked)?;
+                Some((task, node))
+            })
         };
-        self.tasks().find(is_blocked).or_else(|| self.first())
+        let work = blocked().find(|(_, node)| !node.is_merge()).or_else(|| blocked().next());
+        work.map(|(task, _)| task).or_else(|| self.first())
     }
 
     /// The commit that the whole run is compared with.
