@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use fixpoint_engine::RecordedRun;
 use fixpoint_journal::{FileBlobs, FileJournal};
 use fixpoint_testkit::{Options, Reply, Rule, Script, ScriptedServer};
-use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event, Recalled};
+use fixpoint_vocabulary::work::{CachedPlanMatch, CommandEnd, CommandResult, Event};
 use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -210,13 +210,15 @@ fn recalled(run: &Path) -> Outcome<Found> {
     let records = FileJournal::inspect(run)?.records;
     let recorded = RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
     let found = recorded.records.iter().find_map(|record| match &record.event {
-        Event::Ended { end: CommandEnd::Completed(CommandResult::Recalled(recalled)), .. } => Some(recalled),
-        Event::Ended { .. } | Event::Begun | Event::StopAsked | Event::Resumed { .. } => None,
+        Event::Ended { end: CommandEnd::Completed(CommandResult::CachedPlan(recalled)), .. } => {
+            Some(recalled)
+        }
+        Event::Ended { .. } | Event::Started | Event::StopRequested | Event::Resumed { .. } => None,
     });
     Ok(match found {
-        Some(Recalled::Exact(draft)) => Found::Exact(draft.goal.to_string()),
-        Some(Recalled::Near(draft)) => Found::Near(draft.goal.to_string()),
-        Some(Recalled::Nothing) | None => Found::Nothing,
+        Some(CachedPlanMatch::Exact(draft)) => Found::Exact(draft.goal.to_string()),
+        Some(CachedPlanMatch::Near(draft)) => Found::Near(draft.goal.to_string()),
+        Some(CachedPlanMatch::Nothing) | None => Found::Nothing,
     })
 }
 

@@ -88,7 +88,7 @@ impl Display {
     /// Shows what was just recorded; `view` is the run after it.
     pub(crate) fn record(&self, record: &Record, view: RunView<'_>) {
         let mut drawing = lock(&self.drawing);
-        if matches!(record.event, Event::StopAsked) {
+        if matches!(record.event, Event::StopRequested) {
             drawing.notice(&self.words.stopping());
         }
         let is_planned = matches!(view.run.order().tasks, TaskSource::Planned(_));
@@ -237,13 +237,13 @@ fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, wor
             drawing.attempt(order.number, order.stage);
             drawing.plain_line(&words.attempt_started(order.number, order.stage));
         }
-        Some(Command::Graft(_)) => drawing.doing(&words.restoring_files()),
+        Some(Command::RestorePaths(_)) => drawing.doing(&words.restoring_files()),
         Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
         Some(
             Command::Merge(_)
             | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan
+            | Command::FindCachedPlan
+            | Command::StorePlan
             | Command::Deliver(_),
         )
         | None => {}

@@ -46,10 +46,10 @@ pub(crate) fn add(repository: &Repository, model: &str, plans: &[Vec<Score>]) ->
 
 /// Adds the scores of a run's plans.
 pub(crate) fn add_from_run(repository: &Repository, run: &Run, notices: Notices) {
-    let Some(brief) = run.brief() else { return };
+    let Some(spec) = run.spec() else { return };
     let plans: Vec<Vec<Score>> = run.review().revisions.iter().map(|plan| plan.scores()).collect();
     if plans.iter().any(|plan| plan.len() > 1)
-        && let Err(error) = add(repository, &brief.settings.models.judge, &plans)
+        && let Err(error) = add(repository, &spec.settings.models.judge, &plans)
     {
         notices.say(&format!("the judge's scores could not be stored: {error}"));
     }

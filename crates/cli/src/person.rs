@@ -1,4 +1,4 @@
-//! Asking the person at the terminal, or nobody.
+//! PersonPresence the person at the terminal, or nobody.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use fixpoint_consult::Person;
 use fixpoint_ports::Cancel;
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind, Remark};
+use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind, Remark};
 
 use crate::display::Speaker;
 use crate::output::harmless;
@@ -22,7 +22,7 @@ const POLL: Duration = Duration::from_millis(100);
 pub(crate) struct NoPerson;
 
 impl Person for NoPerson {
-    fn ask(&self, _: &PersonAsk, _: &Cancel) -> PersonAnswer {
+    fn ask(&self, _: &PersonQuestion, _: &Cancel) -> PersonAnswer {
         PersonAnswer::Nobody
     }
 }
@@ -42,7 +42,7 @@ impl TerminalPerson {
 }
 
 impl Person for TerminalPerson {
-    fn ask(&self, ask: &PersonAsk, cancel: &Cancel) -> PersonAnswer {
+    fn ask(&self, ask: &PersonQuestion, cancel: &Cancel) -> PersonAnswer {
         let Some(terminal) = terminal_lines() else { return PersonAnswer::Nobody };
         // One question at a time; its time starts when it is shown.
         let lines = terminal.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +51,7 @@ impl Person for TerminalPerson {
         let by = self.redactor.redact(&self.name);
         self.speaker.say(&harmless(ask.about.as_str()));
         match ask.kind {
-            PersonAskKind::Approval => {
+            PersonQuestionKind::Approval => {
                 self.speaker.say("Do you agree? [y/N]");
                 match next_line(&lines, until, cancel) {
                     Some(line) if matches!(line.trim().to_lowercase().as_str(), "y" | "yes" | "はい") => {
@@ -61,7 +61,7 @@ impl Person for TerminalPerson {
                     None => PersonAnswer::Nobody,
                 }
             }
-            PersonAskKind::Clarification => {
+            PersonQuestionKind::Clarification => {
                 let mut remarks = Vec::new();
                 for question in &ask.questions {
                     self.speaker.say(&format!(

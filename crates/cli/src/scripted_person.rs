@@ -7,7 +7,7 @@ use fixpoint_engine::Record;
 use fixpoint_ports::Cancel;
 use fixpoint_runs::RunView;
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind, Remark};
+use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind, Remark};
 
 use crate::display::Speaker;
 use crate::output::harmless;
@@ -31,11 +31,11 @@ pub(crate) struct ScriptedPerson {
 }
 
 impl Person for ScriptedPerson {
-    fn ask(&self, ask: &PersonAsk, _: &Cancel) -> PersonAnswer {
+    fn ask(&self, ask: &PersonQuestion, _: &Cancel) -> PersonAnswer {
         match ask.kind {
             // A script never approves anything.
-            PersonAskKind::Approval => PersonAnswer::Nobody,
-            PersonAskKind::Clarification => {
+            PersonQuestionKind::Approval => PersonAnswer::Nobody,
+            PersonQuestionKind::Clarification => {
                 self.speaker.say(&harmless(ask.about.as_str()));
                 let by = self.redactor.redact(self.script.person());
                 let answered = ask.questions.iter().enumerate().filter_map(|(number, question)| {

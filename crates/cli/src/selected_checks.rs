@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use fixpoint_decide::task_run::{ImpliedGoals, TaskOrder, TestEdits};
+use fixpoint_decide::task_run::{ImpliedGoals, TaskOptions, TestEdits};
 use fixpoint_project::{Directory, detect};
-use fixpoint_vocabulary::brief::PlacedCheck;
+use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::secret;
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 
@@ -143,15 +143,15 @@ impl SelectedChecks {
     }
 
     /// The order of a task with these checks.
-    pub(crate) fn order(&self, settings: &Settings, test_edits: TestEdits) -> TaskOrder {
+    pub(crate) fn order(&self, settings: &Settings, test_edits: TestEdits) -> TaskOptions {
         let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
             let numbered = (0u32..).zip(&self.checks);
             numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
         };
-        TaskOrder {
+        TaskOptions {
             implied_goals: self.implied_goals,
             test_edits,
-            ..TaskOrder::under(settings, TASK.into(), of_kind(CheckKind::Goal), of_kind(CheckKind::Guard))
+            ..TaskOptions::under(settings, TASK.into(), of_kind(CheckKind::Goal), of_kind(CheckKind::Guard))
         }
     }
 }

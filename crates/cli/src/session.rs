@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fixpoint_agents::{Agent, GenericAgent};
 use fixpoint_consult::{ModelsByRole, Person, PlanCache, QuestionHandler};
-use fixpoint_decide::run::{Judging, Run, RunOrder, TaskSource};
+use fixpoint_decide::run::{Judging, Run, RunOptions, TaskSource};
 use fixpoint_engine::{
     Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordedRun, ResumeRequest,
 };
@@ -20,7 +20,7 @@ use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::run_spec::RunSpec;
 
 use crate::app_context::{AppContext, Screen};
 use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
@@ -75,13 +75,17 @@ pub(crate) struct RunStart {
 
 impl SessionContext<'_> {
     /// Begins a run with a name of its own and drives it to its end.
-    pub(crate) fn begin(&self, order: RunOrder, brief: Brief) -> Result<(RunDirectory, RunOutcome), Failure> {
+    pub(crate) fn begin(
+        &self,
+        order: RunOptions,
+        spec: RunSpec,
+    ) -> Result<(RunDirectory, RunOutcome), Failure> {
         let now = WallClock.now_ms();
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
         let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
         let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
-        let header = JournalHeader { format: FORMAT, at: now, order, brief: Some(brief) };
+        let header = JournalHeader { format: FORMAT, at: now, order, spec: Some(spec) };
         let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
         let start = RunStart { header: header.clone(), history: None, artifacts };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
@@ -137,8 +141,8 @@ impl SessionContext<'_> {
         let RunStart { header, history, mut artifacts } = start;
         let name = storage.name();
         let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
-        let brief = header.brief.as_ref();
-        let max_iterations = brief.map_or(0, |brief| brief.settings.convergence.max_iterations);
+        let spec = header.spec.as_ref();
+        let max_iterations = spec.map_or(0, |spec| spec.settings.convergence.max_iterations);
         let verbosity = if storage.run.is_some() { Verbosity::Everything } else { Verbosity::Notices };
         let look = (self.screen, self.app.lang);
         let display = Display::new(look, verbosity, &name, max_iterations);
@@ -185,11 +189,11 @@ impl SessionContext<'_> {
         };
         let environment = model_environment(
             self.app,
-            &context.brief.settings.models,
+            &context.spec.settings.models,
             Arc::clone(&context.deps.processes),
             storage.run.map(|run| run.path.as_path()),
         );
-        let models = match (models_by_role(&context.brief.settings.models, &environment), order.judging) {
+        let models = match (models_by_role(&context.spec.settings.models, &environment), order.judging) {
             (Ok((models, _)), _) => models,
             (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),
@@ -197,7 +201,7 @@ impl SessionContext<'_> {
         let person = self.person(display.speaker(), context.deps.redactor.clone());
         let outputs = context.paths.outputs.clone();
         let questions = QuestionHandler {
-            brief: context.brief.clone(),
+            spec: context.spec.clone(),
             models,
             workspaces: Arc::clone(&context.deps.workspaces),
             person,
@@ -229,15 +233,15 @@ impl SessionContext<'_> {
         header: &JournalHeader,
         display: &Display,
     ) -> Result<ExecutionContext, Failure> {
-        let Some(brief) = header.brief.clone() else {
+        let Some(spec) = header.spec.clone() else {
             return Err(Failure::Internal("the run does not say what was asked for".into()));
         };
         let environment = self.app.environment();
-        let agent = agent_name(&brief);
+        let agent = agent_name(&spec);
         let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
             Failure::Unavailable(format!("this program cannot be started again: {error}"))
         })?;
-        let named = &brief.settings.workspace.env;
+        let named = &spec.settings.workspace.env;
         Ok(ExecutionContext {
             run: storage.name(),
             task: crate::selected_checks::TASK.into(),
@@ -249,10 +253,10 @@ impl SessionContext<'_> {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
                 processes: Arc::new(processes),
                 blobs: Arc::clone(&storage.blobs),
-                redactor: environment::redactor(environment, &brief.settings.models),
+                redactor: environment::redactor(environment, &spec.settings.models),
                 progress: display.progress_listener(),
             },
-            brief,
+            spec,
         })
     }
 }
@@ -318,11 +322,11 @@ fn cut_words(cut: &Cut) -> String {
 }
 
 /// What an agent is known by: its kind, or the name of its program without the directory.
-fn agent_name(brief: &Brief) -> String {
-    let kind = agent_of(brief).name();
+fn agent_name(spec: &RunSpec) -> String {
+    let kind = agent_of(spec).name();
     if kind != GenericAgent.name() {
         return kind.to_string();
     }
-    let program = brief.agent.first().map(Path::new).and_then(Path::file_name);
+    let program = spec.agent.first().map(Path::new).and_then(Path::file_name);
     program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

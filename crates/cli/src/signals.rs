@@ -78,7 +78,7 @@ impl SignalListener {
                 if shared.swap(true, Ordering::AcqRel) {
                     end_at_once();
                 }
-                outbox.send(Event::StopAsked);
+                outbox.send(Event::StopRequested);
             }
         });
         Ok(Self { handle, asked })

@@ -5,7 +5,7 @@
 //! tree and converts it to canonical form; [`load`] merges the layers. [`TypedReader`] reads any other JSON input by the
 //! same rules.
 //!
-//! Nothing here reads process globals: environment, directories and flags are passed in as [`Sources`]. Reading the
+//! Nothing here reads process globals: environment, directories and flags are passed in as [`Sources`]. ParsedAnswer the
 //! configuration files is the only effect.
 //!
 //! Invariant: what [`Schema::as_json`] publishes is exactly what is enforced.

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::ask::Draft;
+use fixpoint_vocabulary::ask::SavedPlan;
 use fixpoint_vocabulary::settings::CacheSettings;
-use fixpoint_vocabulary::work::Recalled;
+use fixpoint_vocabulary::work::CachedPlanMatch;
 use serde::{Deserialize, Serialize};
 
 /// Goals are compared by their first characters.
@@ -56,7 +56,7 @@ fn normalized(goal: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CachedPlan {
     pub key: PlanKey,
-    pub plan: Draft,
+    pub plan: SavedPlan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -87,7 +87,7 @@ impl PlanCache {
     }
 
     /// A cached plan for this goal or for a similar one.
-    pub fn find(&self, key: &PlanKey, settings: &CacheSettings) -> Recalled {
+    pub fn find(&self, key: &PlanKey, settings: &CacheSettings) -> CachedPlanMatch {
         let ttl = Duration::from_secs(u64::from(settings.ttl));
         let exact = self.directory.join(format!("{}.json", key.file_name()));
         if let Some(entry) = is_fresh(&exact, ttl)
@@ -96,7 +96,7 @@ impl PlanCache {
             .filter(|entry| entry.key.file_name() == key.file_name())
         {
             touch(&exact);
-            return Recalled::Exact(entry.plan);
+            return CachedPlanMatch::Exact(entry.plan);
         }
         let near = self
             .files()
@@ -108,14 +108,19 @@ impl PlanCache {
         match near {
             Some((_, path, entry)) => {
                 touch(&path);
-                Recalled::Near(entry.plan)
+                CachedPlanMatch::Near(entry.plan)
             }
-            None => Recalled::Nothing,
+            None => CachedPlanMatch::Nothing,
         }
     }
 
     /// Stores a plan, and removes expired and surplus entries.
-    pub fn store(&self, key: &PlanKey, plan: &Draft, settings: &CacheSettings) -> Result<(), PlanCacheError> {
+    pub fn store(
+        &self,
+        key: &PlanKey,
+        plan: &SavedPlan,
+        settings: &CacheSettings,
+    ) -> Result<(), PlanCacheError> {
         let failed = |source| PlanCacheError { path: self.directory.clone(), source };
         std::fs::create_dir_all(&self.directory).map_err(failed)?;
         let entry = CachedPlan { key: key.clone(), plan: plan.clone() };

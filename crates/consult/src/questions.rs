@@ -15,11 +15,13 @@ use fixpoint_prompts::{
     Attachments, Omission, Prompt, PromptTooLarge, TokenBudget, Unit, left_out, read, render,
 };
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::ask::{About, Ask, Draft, ModelAnswer, PersonAnswer, PersonAsk, Reading, Role};
-use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::ask::{
+    Ask, ModelAnswer, ParsedAnswer, PersonAnswer, PersonQuestion, QuestionKind, Role, SavedPlan,
+};
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::usage::Usage;
-use fixpoint_vocabulary::work::{CommandEnd, CommandId, CommandResult, Recalled};
+use fixpoint_vocabulary::work::{CachedPlanMatch, CommandEnd, CommandId, CommandResult};
 
 use crate::context::repository_context;
 use crate::plan_cache::{PlanCache, PlanKey};
@@ -38,7 +40,7 @@ pub type ModelsByRole = BTreeMap<Role, Arc<dyn Model>>;
 /// Somebody who can answer questions.
 pub trait Person: Send + Sync {
     /// Waits for the answer as long as the question allows.
-    fn ask(&self, ask: &PersonAsk, cancel: &Cancel) -> PersonAnswer;
+    fn ask(&self, ask: &PersonQuestion, cancel: &Cancel) -> PersonAnswer;
 }
 
 /// What happens while a model is asked.
@@ -52,7 +54,7 @@ pub enum AskProgress<'a> {
 /// A question that is being sent.
 #[derive(Debug)]
 pub struct AskStarted<'a> {
-    pub about: &'a About,
+    pub about: &'a QuestionKind,
     pub model: &'a str,
     /// The estimated tokens of the prompt.
     pub tokens: u64,
@@ -62,7 +64,7 @@ pub struct AskStarted<'a> {
 
 /// Executes the commands of a run that are questions or concern the plan cache.
 pub struct QuestionHandler {
-    pub brief: Brief,
+    pub spec: RunSpec,
     pub models: ModelsByRole,
     pub workspaces: Arc<dyn Workspaces>,
     pub person: Arc<dyn Person>,
@@ -92,15 +94,15 @@ impl QuestionHandler {
         let result = match &command.action {
             PreparedAction::Ask(ask) => return Some(self.ask(id, ask, cancel)),
             PreparedAction::AskPerson(ask) => CommandResult::Person(self.person.ask(ask, cancel)),
-            PreparedAction::FindCachedPlan => CommandResult::Recalled(self.cached_plan(command)),
+            PreparedAction::FindCachedPlan => CommandResult::CachedPlan(self.cached_plan(command)),
             PreparedAction::StorePlan(plan) => {
                 self.store_plan(command, plan.as_deref());
-                CommandResult::Kept
+                CommandResult::PlanStored
             }
             PreparedAction::TakeBase
             | PreparedAction::RunChecks(_)
             | PreparedAction::RunAttempt(_)
-            | PreparedAction::Graft(_)
+            | PreparedAction::RestorePaths(_)
             | PreparedAction::Merge(_)
             | PreparedAction::Deliver(_) => return None,
         };
@@ -118,7 +120,7 @@ impl QuestionHandler {
             Err(error) => return self.unanswered(model.name(), &error.to_string(), Usage::default()),
         };
         self.store_prompt(id, &prompt);
-        let settings = &self.brief.settings.models;
+        let settings = &self.spec.settings.models;
         let request = ModelRequest {
             system: prompt.system.clone(),
             messages: Vec::from([Message::User(prompt.user.clone())]),
@@ -145,10 +147,13 @@ impl QuestionHandler {
         }
     }
 
-    fn deadline(&self, about: &About) -> Duration {
-        let settings = &self.brief.settings;
-        let own =
-            if let About::ReplanTask { .. } = about { settings.replanning.timeout_seconds } else { u32::MAX };
+    fn deadline(&self, about: &QuestionKind) -> Duration {
+        let settings = &self.spec.settings;
+        let own = if let QuestionKind::ReplanTask { .. } = about {
+            settings.replanning.timeout_seconds
+        } else {
+            u32::MAX
+        };
         let seconds = settings.models.timeout.min(own);
         Duration::from_secs(u64::from(seconds))
     }
@@ -157,20 +162,20 @@ impl QuestionHandler {
         CommandEnd::Completed(CommandResult::Answer(ModelAnswer {
             model: model.to_string(),
             usage,
-            reading: Reading::Unanswered { why: self.redactor.redact(why) },
+            reading: ParsedAnswer::Unanswered { why: self.redactor.redact(why) },
         }))
     }
 
     fn answer(&self, ask: &Ask, model: &str, reply: &ModelReply) -> ModelAnswer {
         let text = self.redactor.redact(&reply.text);
         let reading = match read(&ask.about, text.as_str()) {
-            Ok(document) => Reading::Document(document),
+            Ok(document) => ParsedAnswer::Document(document),
             Err(error) => {
                 let cut_off = match reply.stop {
                     StopReason::Length => "the answer was cut off by the token limit; answer more briefly. ",
                     StopReason::Finished | StopReason::ToolCalls | StopReason::Declined => "",
                 };
-                Reading::Unreadable {
+                ParsedAnswer::Unreadable {
                     problem: self.redactor.redact(&format!("{cut_off}{error}")),
                     text: self.redactor.redact(&shortened(text.as_str(), MAX_RECORDED_ANSWER)),
                 }
@@ -180,7 +185,7 @@ impl QuestionHandler {
     }
 
     fn prompt(&self, ask: &Ask) -> Result<Prompt, PromptTooLarge> {
-        let max_tokens = u64::from(self.brief.settings.models.max_prompt_tokens);
+        let max_tokens = u64::from(self.spec.settings.models.max_prompt_tokens);
         let context = if shows_repository(&ask.about) {
             self.context(ask, max_tokens / CONTEXT_FRACTION)
         } else {
@@ -214,19 +219,19 @@ impl QuestionHandler {
     /// The diff the question is about, and how many of its lines are missing because it is too large.
     fn diff(&self, ask: &Ask) -> (String, u64) {
         let commits = match &ask.about {
-            About::JudgeTask { commit, origin, .. } | About::JudgeWhole { commit, origin } => {
+            QuestionKind::JudgeTask { commit, origin, .. } | QuestionKind::JudgeWhole { commit, origin } => {
                 Some((origin.clone(), commit.clone()))
             }
-            About::ReplanTask { .. } | About::Reflect { .. } => {
+            QuestionKind::ReplanTask { .. } | QuestionKind::Reflect { .. } => {
                 let task = ask.material.task.as_ref();
                 task.and_then(|task| task.commits.clone()).map(|(commit, origin)| (origin, commit))
             }
-            About::Plan
-            | About::Understand
-            | About::Decompose
-            | About::Order
-            | About::JudgePlan { .. }
-            | About::Refine { .. } => None,
+            QuestionKind::Plan
+            | QuestionKind::Understand
+            | QuestionKind::Decompose
+            | QuestionKind::Order
+            | QuestionKind::JudgePlan { .. }
+            | QuestionKind::Refine { .. } => None,
         };
         let Some((origin, commit)) = commits else { return (String::new(), 0) };
         match self.workspaces.diff(&origin, &commit, DiffStyle::Patch) {
@@ -253,24 +258,24 @@ impl QuestionHandler {
         }
     }
 
-    fn cached_plan(&self, command: &PreparedCommand) -> Recalled {
+    fn cached_plan(&self, command: &PreparedCommand) -> CachedPlanMatch {
         match self.plan_key(command) {
-            Some(key) => self.plan_cache.find(&key, &self.brief.settings.planning.cache),
-            None => Recalled::Nothing,
+            Some(key) => self.plan_cache.find(&key, &self.spec.settings.planning.cache),
+            None => CachedPlanMatch::Nothing,
         }
     }
 
-    fn store_plan(&self, command: &PreparedCommand, plan: Option<&Draft>) {
+    fn store_plan(&self, command: &PreparedCommand, plan: Option<&SavedPlan>) {
         if let (Some(key), Some(plan)) = (self.plan_key(command), plan) {
             // A plan that could not be cached is made again next time.
-            drop(self.plan_cache.store(&key, plan, &self.brief.settings.planning.cache));
+            drop(self.plan_cache.store(&key, plan, &self.spec.settings.planning.cache));
         }
     }
 
     fn plan_key(&self, command: &PreparedCommand) -> Option<PlanKey> {
         let tree = command.tree.as_ref()?;
         Some(PlanKey {
-            goal: self.brief.goal.clone(),
+            goal: self.spec.goal.clone(),
             tree: tree.to_string(),
             tools: command.tools.clone(),
             prompts: fixpoint_prompts::prompt_version().to_string(),
@@ -278,15 +283,18 @@ impl QuestionHandler {
     }
 }
 
-const fn shows_repository(about: &About) -> bool {
+const fn shows_repository(about: &QuestionKind) -> bool {
     match about {
-        About::Plan
-        | About::Understand
-        | About::Decompose
-        | About::Refine { .. }
-        | About::JudgePlan { .. }
-        | About::ReplanTask { .. } => true,
-        About::Order | About::JudgeTask { .. } | About::JudgeWhole { .. } | About::Reflect { .. } => false,
+        QuestionKind::Plan
+        | QuestionKind::Understand
+        | QuestionKind::Decompose
+        | QuestionKind::Refine { .. }
+        | QuestionKind::JudgePlan { .. }
+        | QuestionKind::ReplanTask { .. } => true,
+        QuestionKind::Order
+        | QuestionKind::JudgeTask { .. }
+        | QuestionKind::JudgeWhole { .. }
+        | QuestionKind::Reflect { .. } => false,
     }
 }
 

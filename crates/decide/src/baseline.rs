@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::NewlyFlaky;
-use fixpoint_vocabulary::{Lang, Speak};
+use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +60,8 @@ pub struct Answer<Id: Ord = String> {
     pub complete: bool,
 }
 
-impl<Id: Ord> Speak for Answer<Id> {
-    fn speak(&mut self, _: Lang) {}
+impl<Id: Ord> Localize for Answer<Id> {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// Sorts the failures of now by what was before.

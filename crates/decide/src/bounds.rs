@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{Price, Settings};
-use fixpoint_vocabulary::{Lang, Speak, Text};
+use fixpoint_vocabulary::{Lang, Localize, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,9 +65,9 @@ pub struct Answer {
     pub terms: Vec<Term>,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.terms.iter_mut().for_each(|term| term.meaning.speak(lang));
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.terms.iter_mut().for_each(|term| term.meaning.localize(lang));
     }
 }
 

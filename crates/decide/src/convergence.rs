@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::settings::limits::MAX_INFRA_FAILURES;
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
 use fixpoint_vocabulary::work::Fingerprint;
-use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
+use fixpoint_vocabulary::{Cause, Lang, Localize, Reason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -176,9 +176,9 @@ pub struct Answer {
     pub iterations: Vec<Verdict>,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.iterations.iter_mut().for_each(|verdict| verdict.reason.speak(lang));
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.iterations.iter_mut().for_each(|verdict| verdict.reason.localize(lang));
     }
 }
 

@@ -5,7 +5,7 @@
 
 use fixpoint_vocabulary::settings::RefinementSettings;
 use fixpoint_vocabulary::settings::limits::NOISE_THRESHOLD;
-use fixpoint_vocabulary::{Lang, Score, Speak};
+use fixpoint_vocabulary::{Lang, Localize, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,8 +51,8 @@ pub struct Answer {
     pub significant: bool,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Answer {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// Answers a question about two scores.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::limits::MAX_ITERATIONS;
 use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, Lang, Reason, Speak};
+use fixpoint_vocabulary::{Cause, Lang, Localize, Reason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -114,9 +114,9 @@ pub struct Answer {
     pub reason: Reason<Code>,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.reason.speak(lang);
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.reason.localize(lang);
     }
 }
 

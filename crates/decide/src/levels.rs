@@ -1,13 +1,13 @@
 //! How much planning a goal is worth, by its size, where nobody said otherwise.
 
-use fixpoint_vocabulary::ask::Manner;
+use fixpoint_vocabulary::ask::PlanningStyle;
 use fixpoint_vocabulary::settings::{DecompositionLevel, PlanningSettings, Strategy};
 
 use crate::run::PlanningCalls;
 
 /// Which settings somebody set, so that the size of the goal does not change them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Explicit {
+pub struct ExplicitSettings {
     /// `planning.strategy`.
     pub strategy: bool,
     /// `planning.decomposition_level`.
@@ -20,7 +20,7 @@ pub struct Explicit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Levels {
     pub calls: PlanningCalls,
-    pub manner: Manner,
+    pub style: PlanningStyle,
     /// Tasks between two looks back; 0 for none but after errors.
     pub reflection_interval: u32,
 }
@@ -34,7 +34,7 @@ enum Size {
 }
 
 /// Decides how a goal of so many tokens is planned.
-pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: Explicit) -> Levels {
+pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettings) -> Levels {
     let threshold = &settings.complexity_threshold;
     let size = if tokens <= u64::from(threshold.simple) {
         Size::Simple
@@ -62,7 +62,7 @@ pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: Explicit) -> L
     };
     Levels {
         calls,
-        manner: Manner { strategy, level, depth: settings.reflection.depth },
+        style: PlanningStyle { strategy, level, depth: settings.reflection.depth },
         reflection_interval,
     }
 }
@@ -75,8 +75,8 @@ mod tests {
     fn the_size_of_the_goal_decides_where_nobody_did() {
         let settings = PlanningSettings::default();
         let by_size = |tokens| {
-            let levels = decide(tokens, &settings, Explicit::default());
-            (levels.calls, levels.manner.strategy, levels.manner.level, levels.reflection_interval)
+            let levels = decide(tokens, &settings, ExplicitSettings::default());
+            (levels.calls, levels.style.strategy, levels.style.level, levels.reflection_interval)
         };
         use DecompositionLevel::{Detailed, Minimal, Moderate};
         let thinking = Strategy::ChainOfThought;
@@ -99,13 +99,13 @@ mod tests {
             ..PlanningSettings::default()
         };
         settings.reflection.trigger_interval = 7;
-        let all = Explicit { strategy: true, level: true, interval: true };
+        let all = ExplicitSettings { strategy: true, level: true, interval: true };
         let set = decide(1, &settings, all);
-        assert_eq!(set.manner.strategy, Strategy::Hierarchical);
-        assert_eq!(set.manner.level, DecompositionLevel::Detailed);
+        assert_eq!(set.style.strategy, Strategy::Hierarchical);
+        assert_eq!(set.style.level, DecompositionLevel::Detailed);
         assert_eq!((set.calls, set.reflection_interval), (PlanningCalls::AtOnce, 7));
         settings.auto_adjust_level = false;
-        assert_eq!(decide(1, &settings, Explicit::default()), set);
+        assert_eq!(decide(1, &settings, ExplicitSettings::default()), set);
         settings.enabled = false;
         assert_eq!(decide(1, &settings, all).calls, PlanningCalls::None);
         settings.enabled = true;

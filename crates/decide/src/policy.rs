@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
-use fixpoint_vocabulary::{Lang, Speak};
+use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,8 +55,8 @@ pub enum Verdict {
     Ask,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Answer {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// Decides whether a tool may be used: first what forbids, then what asks, then what allows; a tool that no

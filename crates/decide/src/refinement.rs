@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings};
-use fixpoint_vocabulary::{Lang, Reason, Score, Speak};
+use fixpoint_vocabulary::{Lang, Localize, Reason, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,9 +127,9 @@ pub struct Answer {
     pub suggestion_replan_count: u32,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.reason.speak(lang);
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.reason.localize(lang);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether results are looked back on now.
 
 use fixpoint_vocabulary::settings::{ReflectAfter, ReflectionSettings};
-use fixpoint_vocabulary::{Lang, Reason, Speak};
+use fixpoint_vocabulary::{Lang, Localize, Reason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,9 +67,9 @@ pub struct Answer {
     pub reason: Option<Reason<Code>>,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.reason.speak(lang);
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.reason.localize(lang);
     }
 }
 

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::limits::MAX_SUBTASKS;
 use fixpoint_vocabulary::settings::{PlanningSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, Lang, Speak, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Lang, Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -156,8 +156,8 @@ pub enum Answer {
     },
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Answer {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// What blocks a replan.
@@ -178,7 +178,7 @@ pub enum Refused {
 
 /// Why the children cannot take the task's place: to be told to the planner, or to whoever asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unsound {
+pub enum InvalidReplan {
     /// The task to be replaced is not in the graph.
     #[error("task: no task is called `{0}`")]
     NoSuchTask(TaskId),
@@ -220,7 +220,7 @@ pub fn may_replan(lineage_iteration: u32, settings: &ReplanningSettings) -> Resu
 }
 
 /// Replaces the task, or says which limit or defect stands in the way.
-pub fn decide(question: &Question) -> Result<Answer, Unsound> {
+pub fn decide(question: &Question) -> Result<Answer, InvalidReplan> {
     let limits = &question.config;
     let settings = limits.replanning.as_ref().unwrap_or(&limits.section);
     let old = replaceable(question)?;
@@ -255,40 +255,40 @@ fn replans_so_far(question: &Question, old: &GraphTask) -> u32 {
     question.lineage_iteration.max(known.unwrap_or(0))
 }
 
-fn replaceable(question: &Question) -> Result<&GraphTask, Unsound> {
+fn replaceable(question: &Question) -> Result<&GraphTask, InvalidReplan> {
     if let Some(id) = graph::duplicates(question.tasks.iter().map(|task| &task.id)).first() {
-        return Err(Unsound::DuplicateTask((*id).clone()));
+        return Err(InvalidReplan::DuplicateTask((*id).clone()));
     }
     let found = question.tasks.iter().find(|task| task.id == question.task);
-    let old = found.ok_or_else(|| Unsound::NoSuchTask(question.task.clone()))?;
+    let old = found.ok_or_else(|| InvalidReplan::NoSuchTask(question.task.clone()))?;
     if old.state == TaskState::Running || old.state.is_waiting() {
         Ok(old)
     } else {
-        Err(Unsound::NotReplaceable(old.id.clone(), old.state))
+        Err(InvalidReplan::NotReplaceable(old.id.clone(), old.state))
     }
 }
 
-fn check_children(question: &Question) -> Result<(), Unsound> {
+fn check_children(question: &Question) -> Result<(), InvalidReplan> {
     if question.children.is_empty() {
-        return Err(Unsound::NoChildren(question.task.clone()));
+        return Err(InvalidReplan::NoChildren(question.task.clone()));
     }
     match graph::duplicates(question.children.iter().map(|child| &child.id)).first() {
-        Some(id) => Err(Unsound::DuplicateChild((*id).clone())),
+        Some(id) => Err(InvalidReplan::DuplicateChild((*id).clone())),
         None => Ok(()),
     }
 }
 
-fn check_graph(tasks: &[GraphTask], new_tasks: &[GraphTask]) -> Result<(), Unsound> {
+fn check_graph(tasks: &[GraphTask], new_tasks: &[GraphTask]) -> Result<(), InvalidReplan> {
     let all: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), task.awaited().to_vec())).collect();
     // Only what the children rest on is on trial: a defect elsewhere is not for the planner to mend.
     let edges = graph::below(&all, new_tasks.iter().map(|task| task.id.clone()));
     if let Some((child, missing)) = graph::unknown_dependencies(&edges).into_iter().next() {
-        return Err(Unsound::UnknownDependency { child, missing });
+        return Err(InvalidReplan::UnknownDependency { child, missing });
     }
     let circle = graph::find_cycle(&edges).unwrap_or_default();
     let is_new = |id: &&TaskId| new_tasks.iter().any(|task| &task.id == *id);
     match circle.iter().find(is_new).or(circle.first()) {
-        Some(task) => Err(Unsound::Circular(task.clone())),
+        Some(task) => Err(InvalidReplan::Circular(task.clone())),
         None => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ mod final_review;
 mod finish;
 mod ledger;
 mod merging;
-mod order;
+mod options;
 mod plan_approval;
 mod plan_cache;
 mod plan_review;
@@ -34,8 +34,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::brief::{Brief, PlacedCheck};
 use fixpoint_vocabulary::documents::ActionPlan;
+use fixpoint_vocabulary::run_spec::{PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, TaskId};
@@ -47,7 +47,7 @@ use self::final_review::FinalReview;
 pub use self::final_review::FinalReviewChange;
 pub use self::ledger::Ledger;
 pub use self::merging::MergeChange;
-pub use self::order::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder, TaskSource};
+pub use self::options::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions, TaskSource};
 pub use self::plan_review::{PlanRepair, PlanReview, PlanReviewChange, ReviewedPlan};
 pub use self::planning::{CachedPlan, PartialPlan, Planning, PlanningChange};
 pub use self::reflection::ReflectionChange;
@@ -100,8 +100,8 @@ struct Deferred {
 /// A run, between two events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    order: RunOrder,
-    brief: Option<Brief>,
+    order: RunOptions,
+    spec: Option<RunSpec>,
     status: RunStatus,
     in_flight: BTreeMap<CommandId, InFlight>,
     deferred: Vec<Deferred>,
@@ -113,7 +113,7 @@ pub struct Run {
     planning: Planning,
     review: PlanReview,
     graph: TaskGraph,
-    /// The checks by number: the brief's, then those that tasks brought. Shared with the commands in flight.
+    /// The checks by number: the spec's, then those that tasks brought. Shared with the commands in flight.
     checks: Arc<Vec<PlacedCheck>>,
     left_out: BTreeSet<TaskId>,
     final_review: FinalReview,
@@ -125,9 +125,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run that has not begun. One that is planned needs a brief.
-    pub fn new(order: RunOrder, brief: Option<Brief>) -> Self {
-        let checks = brief.as_ref().map(|brief| brief.checks.clone()).unwrap_or_default();
+    /// A run that has not begun. One that is planned needs a spec.
+    pub fn new(order: RunOptions, spec: Option<RunSpec>) -> Self {
+        let checks = spec.as_ref().map(|spec| spec.checks.clone()).unwrap_or_default();
         let mut graph = TaskGraph::default();
         match &order.tasks {
             TaskSource::Given(task) => graph.add(TaskNode::given(TaskRun::new((**task).clone()))),
@@ -137,7 +137,7 @@ impl Run {
             ledger: Ledger::new(order.budget),
             planning: Planning::new(&order),
             order,
-            brief,
+            spec,
             status: RunStatus::New,
             in_flight: BTreeMap::new(),
             deferred: Vec::new(),
@@ -171,13 +171,13 @@ impl Run {
     }
 
     /// What is fixed about it.
-    pub const fn order(&self) -> &RunOrder {
+    pub const fn order(&self) -> &RunOptions {
         &self.order
     }
 
     /// What it was asked to do.
-    pub const fn brief(&self) -> Option<&Brief> {
-        self.brief.as_ref()
+    pub const fn spec(&self) -> Option<&RunSpec> {
+        self.spec.as_ref()
     }
 
     /// Its tasks, in the order in which they were added.
@@ -224,10 +224,10 @@ impl Run {
     }
 
     fn settings(&self) -> Option<&Settings> {
-        self.brief.as_ref().map(|brief| &brief.settings)
+        self.spec.as_ref().map(|spec| &spec.settings)
     }
 
-    fn plan_order(&self) -> Option<&PlanOrder> {
+    fn plan_order(&self) -> Option<&PlanOptions> {
         match &self.order.tasks {
             TaskSource::Planned(order) => Some(order),
             TaskSource::Given(_) => None,

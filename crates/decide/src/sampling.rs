@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::settings::limits::DELTA_THRESHOLD;
 use fixpoint_vocabulary::settings::limits::MAX_SAMPLES;
 use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
-use fixpoint_vocabulary::{Lang, Score, Speak};
+use fixpoint_vocabulary::{Lang, Localize, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,8 +100,8 @@ pub struct Answer {
     pub finding: Finding,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Answer {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// Decides whether to score again, and which plan.

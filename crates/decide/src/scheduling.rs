@@ -8,7 +8,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::{Lang, Speak, TaskId, TaskState};
+use fixpoint_vocabulary::{Lang, Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,8 @@ pub struct Answer {
     pub finished: bool,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Answer {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// What waiting for a task comes to.

@@ -13,11 +13,11 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
-use fixpoint_vocabulary::{Lang, Speak};
+use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::companions::{Companions, Excused};
+use self::companions::{CompanionChanges, Companions};
 use crate::glob::{PatternSet, is_tree_path};
 
 /// The directory of Fixpoint's own configuration.
@@ -97,8 +97,8 @@ pub enum Rule {
     MaxChangedLines,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Answer {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// Decides whether a set of changes lies within a scope.
@@ -220,7 +220,7 @@ impl ScopeGuard {
         }
     }
 
-    fn breach<'a>(&self, place: Place<'a>, excused: &Excused<'_>) -> Option<Breach<'a>> {
+    fn breach<'a>(&self, place: Place<'a>, excused: &CompanionChanges<'_>) -> Option<Breach<'a>> {
         match place {
             Place::Inside => None,
             Place::Barred(breach) => Some(breach),

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::RefinementSettings;
-use fixpoint_vocabulary::{Lang, Speak, TaskId, Text};
+use fixpoint_vocabulary::{Lang, Localize, TaskId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,9 +56,9 @@ pub struct Answer {
     pub details: Vec<Text>,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.details.speak(lang);
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.details.localize(lang);
     }
 }
 

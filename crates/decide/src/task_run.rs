@@ -26,7 +26,7 @@ mod goal_evaluation;
 mod guard_evaluation;
 mod judge;
 mod next_attempt;
-mod order;
+mod options;
 mod proof;
 mod queries;
 mod status;
@@ -48,7 +48,7 @@ pub use self::decision::{BaselineComparison, Decision, JudgedAttempt};
 use self::evaluation::Evaluation;
 pub use self::judge::Judgement;
 use self::judge::UnreadableAnswer;
-pub use self::order::{ImpliedGoals, JudgeOrder, TaskOrder, TaskStart, TestEdits};
+pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, TestEdits};
 pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
 use crate::convergence::{AttemptOutcome, Controller};
 
@@ -102,7 +102,7 @@ impl Remaining {
 /// The state of one task between two events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
-    order: TaskOrder,
+    order: TaskOptions,
     status: TaskStatus,
     /// The command that was decided last: resuming repeats it.
     last_command: Option<Command>,
@@ -135,7 +135,7 @@ pub struct TaskRun {
 
 impl TaskRun {
     /// A task that has not begun.
-    pub fn new(order: TaskOrder) -> Self {
+    pub fn new(order: TaskOptions) -> Self {
         let (baseline, evaluation, last) = match &order.start {
             TaskStart::TakeBase => (BaselineState::default(), None, None),
             TaskStart::FromCommit(base) => {
@@ -185,7 +185,7 @@ impl TaskRun {
             },
             // Somebody looked at it and asked to go on.
             (Event::Resumed { .. }, _) => self.interruptions = 0,
-            (Event::Ended { .. } | Event::Begun | Event::StopAsked, _) => {}
+            (Event::Ended { .. } | Event::Started | Event::StopRequested, _) => {}
         }
     }
 
@@ -197,7 +197,7 @@ impl TaskRun {
             CommandResult::Attempt(result) if activity == TaskActivity::Attempting => {
                 self.record_attempt(result);
             }
-            CommandResult::Grafted { commit, tree } if activity == TaskActivity::Reverting => {
+            CommandResult::Restored { commit, tree } if activity == TaskActivity::Reverting => {
                 self.record_reverted(commit, tree);
             }
             CommandResult::Checks { reports } => self.record_checks(activity, reports),
@@ -205,12 +205,12 @@ impl TaskRun {
             // There is nothing in it to keep, or `decide` refuses it.
             CommandResult::Base(_)
             | CommandResult::Attempt(_)
-            | CommandResult::Grafted { .. }
+            | CommandResult::Restored { .. }
             | CommandResult::Answer(_)
             | CommandResult::Merged(_)
             | CommandResult::Person(_)
-            | CommandResult::Recalled(_)
-            | CommandResult::Kept
+            | CommandResult::CachedPlan(_)
+            | CommandResult::PlanStored
             | CommandResult::Delivered(_) => {}
         }
     }
@@ -218,24 +218,24 @@ impl TaskRun {
     /// Says what follows from an event that was recorded.
     pub fn decide(&self, event: &Event) -> Result<Decision, UnexpectedEvent> {
         match (event, self.status) {
-            (Event::Begun, TaskStatus::New) => Ok(self.begin()),
+            (Event::Started, TaskStatus::New) => Ok(self.begin()),
             (Event::Ended { end, .. }, TaskStatus::Working { activity }) => match end {
                 CommandEnd::Completed(result) => self.after_result(activity, result),
                 CommandEnd::Lost => self.after_crash(activity),
                 CommandEnd::Failed { .. } => Ok(Decision::pause(activity, Cause::Infrastructure)),
                 CommandEnd::Cancelled => Ok(Decision::pause(activity, Cause::Stopped)),
             },
-            (Event::StopAsked, TaskStatus::Working { activity }) => {
+            (Event::StopRequested, TaskStatus::Working { activity }) => {
                 Ok(Decision::pause(activity, Cause::Stopped))
             }
-            (Event::StopAsked, TaskStatus::New) => Ok(Decision::end(Cause::Stopped)),
+            (Event::StopRequested, TaskStatus::New) => Ok(Decision::end(Cause::Stopped)),
             // A command may still end after the stop, and to stop twice changes nothing.
             (
-                Event::StopAsked | Event::Ended { .. },
+                Event::StopRequested | Event::Ended { .. },
                 TaskStatus::Paused { .. } | TaskStatus::Ended { .. },
             ) => Ok(Decision::at(self.status)),
             (Event::Resumed { .. }, TaskStatus::Paused { activity, .. }) => self.repeat(activity),
-            (Event::Begun | Event::Ended { .. } | Event::Resumed { .. }, _) => Err(self.unexpected()),
+            (Event::Started | Event::Ended { .. } | Event::Resumed { .. }, _) => Err(self.unexpected()),
         }
     }
 
@@ -268,8 +268,8 @@ impl TaskRun {
             (TaskActivity::Attempting, CommandResult::Attempt(result)) => {
                 Ok(self.after_attempt(evaluation()?, result))
             }
-            (TaskActivity::Reverting, CommandResult::Grafted { .. }) => Ok(self.evaluate(evaluation()?)),
-            (TaskActivity::RestoringTests, CommandResult::Grafted { commit, .. }) => {
+            (TaskActivity::Reverting, CommandResult::Restored { .. }) => Ok(self.evaluate(evaluation()?)),
+            (TaskActivity::RestoringTests, CommandResult::Restored { commit, .. }) => {
                 Ok(self.run_goals(TaskActivity::GoalsWithBaseTests, commit))
             }
             (

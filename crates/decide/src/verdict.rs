@@ -1,4 +1,4 @@
-//! Reading what a check decided, from the sources that may be trusted and from no other.
+//! ParsedAnswer what a check decided, from the sources that may be trusted and from no other.
 //!
 //! A decision file counts only with the id of this very check in it: one left by an earlier check, or by an
 //! agent that guessed the path, is ignored, and no clock is compared. Words in the output count only where the
@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::CheckVerdict;
-use fixpoint_vocabulary::{Lang, Speak, Text};
+use fixpoint_vocabulary::{Lang, Localize, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -69,9 +69,9 @@ pub struct Answer {
     pub fingerprints: Vec<String>,
 }
 
-impl Speak for Answer {
-    fn speak(&mut self, lang: Lang) {
-        self.reasons.speak(lang);
+impl Localize for Answer {
+    fn localize(&mut self, lang: Lang) {
+        self.reasons.localize(lang);
     }
 }
 

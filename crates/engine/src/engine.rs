@@ -93,8 +93,8 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     pub fn begin(deps: EngineDeps<J>, executor: X, header: JournalHeader) -> Result<Self, EngineError> {
         let mut writer = RecordWriter { journal: deps.journal, blobs: deps.blobs, next: Seq::default() };
         writer.write_header(&header)?;
-        let run = Run::new(header.order, header.brief);
-        Ok(Self::new(writer, deps.clock, executor, run, VecDeque::from([Event::Begun])))
+        let run = Run::new(header.order, header.spec);
+        Ok(Self::new(writer, deps.clock, executor, run, VecDeque::from([Event::Started])))
     }
 
     /// Resumes a run that was folded from its records; `next` is the number of the next record. What was in flight is
@@ -108,7 +108,7 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         let opens_again = !unblocked.is_empty();
         let resumed = Event::Resumed { more, unblocked, said };
         match run.status() {
-            RunStatus::New => first.push_back(Event::Begun),
+            RunStatus::New => first.push_back(Event::Started),
             RunStatus::Working if is_empty => {}
             RunStatus::Working | RunStatus::Paused { .. } => first.push_back(resumed),
             RunStatus::Ended { .. } if opens_again => first.push_back(resumed),
@@ -215,7 +215,7 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     fn is_current(&self, event: &Event) -> bool {
         match event {
             Event::Ended { command, .. } => self.run.is_in_flight(*command),
-            Event::Begun | Event::StopAsked | Event::Resumed { .. } => true,
+            Event::Started | Event::StopRequested | Event::Resumed { .. } => true,
         }
     }
 
@@ -251,7 +251,7 @@ impl RecordedRun {
 
     /// The state of the run by its record.
     pub fn run(&self) -> Run {
-        let mut run = Run::new(self.header.order.clone(), self.header.brief.clone());
+        let mut run = Run::new(self.header.order.clone(), self.header.spec.clone());
         for (seq, record) in (1u64..).zip(&self.records) {
             let turn = Turn { seq, elapsed_ms: record.elapsed_ms };
             run.apply(turn, &record.event, &record.decision);

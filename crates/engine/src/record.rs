@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use fixpoint_decide::run::{Change, Decision, RunOrder, TaskChange};
+use fixpoint_decide::run::{Change, Decision, RunOptions, TaskChange};
 use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_ports::{Blobs, Journal, Seq};
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::work::{BlobId, Event, ReportedFailure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,10 +31,10 @@ pub struct JournalHeader {
     /// When it was written, in milliseconds since 1970.
     pub at: u64,
     /// Everything that is fixed about the run's tasks.
-    pub order: RunOrder,
+    pub order: RunOptions,
     /// Everything that is fixed about the run beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub brief: Option<Brief>,
+    pub spec: Option<RunSpec>,
 }
 
 /// One event with the decision it led to.

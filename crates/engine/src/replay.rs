@@ -1,7 +1,7 @@
 //! Deciding a recorded run again, offline, and comparing.
 
-use fixpoint_decide::run::{Decision, Run, RunOrder, Turn};
-use fixpoint_vocabulary::brief::Brief;
+use fixpoint_decide::run::{Decision, Run, RunOptions, Turn};
+use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::work::Event;
 
 use crate::record::RecordedRun;
@@ -26,9 +26,9 @@ pub struct ReplayReport {
     pub difference: Option<Difference>,
 }
 
-/// Decides a recorded run again, with the order and the brief it had or with others.
-pub fn replay(recorded: &RecordedRun, order: RunOrder, brief: Option<Brief>) -> ReplayReport {
-    let mut run = Run::new(order, brief);
+/// Decides a recorded run again, with the order and the spec it had or with others.
+pub fn replay(recorded: &RecordedRun, order: RunOptions, spec: Option<RunSpec>) -> ReplayReport {
+    let mut run = Run::new(order, spec);
     let mut decisions = 0;
     for (number, record) in (1u64..).zip(&recorded.records) {
         let turn = Turn { seq: number, elapsed_ms: record.elapsed_ms };

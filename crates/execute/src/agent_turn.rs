@@ -13,8 +13,8 @@ use fixpoint_agents::{
     agent_for_program, agent_named,
 };
 use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Slot, ToolOutcome};
-use fixpoint_vocabulary::brief::Brief;
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
+use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::settings::AgentKind;
 use fixpoint_vocabulary::usage::MicroUsd;
 use fixpoint_vocabulary::work::CommandId;
@@ -31,14 +31,14 @@ const KEPT_OUTPUT: u64 = 32 << 20;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The kind of agent of a run: as the settings say, else by the name of its program.
-pub fn agent_of(brief: &Brief) -> &'static dyn Agent {
-    let configured = match brief.settings.agent.kind {
+pub fn agent_of(spec: &RunSpec) -> &'static dyn Agent {
+    let configured = match spec.settings.agent.kind {
         AgentKind::Claude => agent_named("claude"),
         AgentKind::Codex => agent_named("codex"),
         AgentKind::Command => agent_named("command"),
         AgentKind::Auto | AgentKind::Opencode | AgentKind::Gemini => None,
     };
-    let program = brief.agent.first().map(String::as_str).unwrap_or_default();
+    let program = spec.agent.first().map(String::as_str).unwrap_or_default();
     configured.unwrap_or_else(|| agent_for_program(program))
 }
 
@@ -84,30 +84,30 @@ impl ExecutionContext {
     pub(crate) fn run_agent(
         &self,
         id: CommandId,
-        order: &AttemptOrder,
+        attempt: &PreparedAttempt,
         slot: &dyn Slot,
         log: &Path,
         cancel: &Cancel,
     ) -> Result<AgentTurn, ExecuteError> {
-        let prompt = self.write_prompt(id, order)?;
-        let session = order.session.as_deref().and_then(Session::decode);
+        let prompt = self.write_prompt(id, attempt)?;
+        let session = attempt.command.session.as_deref().and_then(Session::decode);
         self.deps.progress.report(Progress::AgentStarts);
-        let mut turn = self.run_turn(order, &prompt, session.as_ref(), slot, log, cancel)?;
+        let mut turn = self.run_turn(attempt, &prompt, session.as_ref(), slot, log, cancel)?;
         if session.is_some() && turn.transcript.outcome == Some(TurnOutcome::SessionGone) {
             // It asked no model and changed nothing. Its output stays beside that of the new session.
             let notice = "the agent's session no longer exists; it starts a new one";
             self.deps.progress.report(Progress::Notice(notice));
             let first_log = log.with_extension("gone.log");
             fs::rename(log, &first_log).map_err(ExecuteError::file(first_log))?;
-            turn = self.run_turn(order, &prompt, None, slot, log, cancel)?;
+            turn = self.run_turn(attempt, &prompt, None, slot, log, cancel)?;
         }
         store_words(&self.paths.outputs, id, &turn.transcript, &self.deps.redactor)?;
         Ok(turn)
     }
 
-    fn write_prompt(&self, id: CommandId, order: &AttemptOrder) -> Result<AgentPrompt, ExecuteError> {
-        let mut prompt = prompt(&self.brief, self.goals.as_ref(), order);
-        for (side, patch) in self.changes_of_sides(order)? {
+    fn write_prompt(&self, id: CommandId, attempt: &PreparedAttempt) -> Result<AgentPrompt, ExecuteError> {
+        let mut prompt = prompt(&self.spec, self.goals.as_ref(), attempt);
+        for (side, patch) in self.changes_of_sides(attempt)? {
             prompt = prompt.with_changes_of(side, &patch);
         }
         let text = prompt.text();
@@ -119,38 +119,38 @@ impl ExecutionContext {
 
     fn run_turn(
         &self,
-        order: &AttemptOrder,
+        attempt: &PreparedAttempt,
         prompt: &AgentPrompt,
         session: Option<&Session>,
         slot: &dyn Slot,
         log: &Path,
         cancel: &Cancel,
     ) -> Result<AgentTurn, ExecuteError> {
-        let (program, extra) = match self.brief.agent.split_first() {
+        let (program, extra) = match self.spec.agent.split_first() {
             Some((program, extra)) => (program.as_str(), extra),
             None => ("", [].as_slice()),
         };
         let checks: Vec<String> =
-            self.brief.checks.iter().map(|placed| placed.check.command.clone()).collect();
+            self.spec.checks.iter().map(|placed| placed.check.command.clone()).collect();
         let turn = Turn {
             program,
             arguments: extra,
             prompt: &prompt.text,
             prompt_file: &prompt.file,
             session,
-            model: self.brief.settings.agent.model.as_deref(),
-            max_cost: order.money.filter(|money| *money > MicroUsd(0)),
+            model: self.spec.settings.agent.model.as_deref(),
+            max_cost: attempt.money.filter(|money| *money > MicroUsd(0)),
             allowed_commands: &checks,
         };
-        let agent = agent_of(&self.brief);
+        let agent = agent_of(&self.spec);
         let line = agent.command(&turn);
         let mut stream = OutputStream::new(agent.reader(&turn));
-        let settings = &self.brief.settings.agent;
-        let environment = self.environment_of_turn(order, prompt);
+        let settings = &self.spec.settings.agent;
+        let environment = self.environment_of_turn(attempt, prompt);
         let invocation = Invocation {
             program: line.program(),
             // What an attempt did to its directory must not keep the next one from repairing it.
-            directory: match directory_in(slot, &self.brief.directory) {
+            directory: match directory_in(slot, &self.spec.directory) {
                 Err(ExecuteError::NotADirectory(_)) => slot.directory().to_path_buf(),
                 found => found?,
             },
@@ -176,12 +176,16 @@ impl ExecutionContext {
         Ok(AgentTurn { exit, transcript })
     }
 
-    fn environment_of_turn(&self, order: &AttemptOrder, prompt: &AgentPrompt) -> Vec<(OsString, OsString)> {
+    fn environment_of_turn(
+        &self,
+        attempt: &PreparedAttempt,
+        prompt: &AgentPrompt,
+    ) -> Vec<(OsString, OsString)> {
         let mut environment = self.agent_environment.clone();
         let own = [
             ("FIXPOINT_RUN", self.run.clone()),
-            ("FIXPOINT_ATTEMPT", order.number.to_string()),
-            ("FIXPOINT_STAGE", order.stage.to_string()),
+            ("FIXPOINT_ATTEMPT", attempt.command.number.to_string()),
+            ("FIXPOINT_STAGE", attempt.command.stage.to_string()),
         ];
         environment.extend(own.map(|(name, value)| (OsString::from(name), OsString::from(value))));
         environment.push(("FIXPOINT_PROMPT_FILE".into(), prompt.file.clone().into_os_string()));

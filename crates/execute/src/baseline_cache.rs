@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixpoint_ports::Cancel;
-use fixpoint_vocabulary::brief::PlacedCheck;
+use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::BaselineReuse;
 use fixpoint_vocabulary::work::{CheckCall, CheckEnd, CheckReport, FailureId, Reuse};
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,7 @@ impl ExecutionContext {
         cancel: &Cancel,
         run: impl FnOnce() -> Result<CheckReport, ExecuteError>,
     ) -> Result<CheckReport, ExecuteError> {
-        if self.brief.settings.baseline.reuse == BaselineReuse::Never {
+        if self.spec.settings.baseline.reuse == BaselineReuse::Never {
             return run();
         }
         let key = self.key(placed, &call.only, reuse);
@@ -97,7 +97,7 @@ impl ExecutionContext {
         }
         // Another version may read the same output in another way.
         add(env!("CARGO_PKG_VERSION").as_bytes());
-        let settings = &self.brief.settings;
+        let settings = &self.spec.settings;
         for part in settings.workspace.setup.iter().chain(&settings.workspace.copy) {
             add(part.as_bytes());
         }
@@ -115,8 +115,8 @@ impl ExecutionContext {
 
     /// Files that are copied as they are named; patterns are looked at by name only.
     fn copied_files(&self) -> Vec<PathBuf> {
-        let root = Path::new(&self.brief.repository);
-        let named = self.brief.settings.workspace.copy.iter().map(|pattern| root.join(pattern));
+        let root = Path::new(&self.spec.repository);
+        let named = self.spec.settings.workspace.copy.iter().map(|pattern| root.join(pattern));
         named.filter(|path| path.is_file()).collect()
     }
 }

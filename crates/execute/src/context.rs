@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fixpoint_ports::{Blobs, Cancel, Processes, Slot, Workspaces};
-use fixpoint_vocabulary::brief::Brief;
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::work::{
-    CommandEnd, CommandId, CommandResult, GraftOrder, GraftPath, MergeOrder, Merged,
+    CommandEnd, CommandId, CommandResult, MergeCommand, Merged, RestorePaths, RestoredPath,
 };
 use fixpoint_vocabulary::{Redactor, TaskId};
 
@@ -54,7 +54,7 @@ pub struct ExecutionContext {
     /// The name of the run, part of the names of its references.
     pub run: String,
     pub task: TaskId,
-    pub brief: Brief,
+    pub spec: RunSpec,
     pub deps: ExecutionDeps,
     pub paths: ExecutionPaths,
     pub agent_environment: Vec<(OsString, OsString)>,
@@ -71,7 +71,7 @@ impl CommandRunner for ExecutionContext {
             PreparedAction::TakeBase => context.take_base(),
             PreparedAction::RunChecks(run) => context.run_checks(id, run, cancel),
             PreparedAction::RunAttempt(order) => context.run_attempt(id, order, cancel),
-            PreparedAction::Graft(order) => context.graft(id, order),
+            PreparedAction::RestorePaths(order) => context.graft(id, order),
             PreparedAction::Merge(order) => context.merge(order),
             PreparedAction::Deliver(order) => context.deliver(order),
             PreparedAction::Ask(_)
@@ -94,25 +94,25 @@ impl ExecutionContext {
     /// The context of the task that a command belongs to.
     fn for_task_of(&self, command: &PreparedCommand) -> Self {
         let mut context = self.clone();
-        context.brief.checks.clone_from(&command.checks);
+        context.spec.checks.clone_from(&command.checks);
         if let Some(task) = &command.task {
             context.task = task.task.clone();
             if let Some(progress) = context.deps.progress.for_task(&task.task) {
                 context.deps.progress = progress;
             }
-            context.brief.goal = task.goal.clone();
-            context.brief.settings.scope = task.scope.clone();
+            context.spec.goal = task.goal.clone();
+            context.spec.settings.scope = task.scope.clone();
             context.goals = Some(task.goals.clone());
         }
         context
     }
 
-    fn graft(&self, id: CommandId, order: &GraftOrder) -> Result<CommandResult, ExecuteError> {
+    fn graft(&self, id: CommandId, order: &RestorePaths) -> Result<CommandResult, ExecuteError> {
         let (mut paths, mut files) = (Vec::new(), Vec::new());
         for path in &order.paths {
             match path {
-                GraftPath::File(path) => paths.push(path_bytes(path)),
-                GraftPath::InlineTests(path) => {
+                RestoredPath::File(path) => paths.push(path_bytes(path)),
+                RestoredPath::InlineTests(path) => {
                     let path = path_bytes(path);
                     let mixed = self.with_inline_tests_of(&order.from, &order.onto, &path)?;
                     files.extend(mixed.map(|content| (path, content.into_bytes())));
@@ -125,10 +125,10 @@ impl ExecutionContext {
         if !files.is_empty() {
             made = workspaces.overlay(&made.commit, &files, &reference)?;
         }
-        Ok(CommandResult::Grafted { commit: made.commit, tree: made.tree })
+        Ok(CommandResult::Restored { commit: made.commit, tree: made.tree })
     }
 
-    fn merge(&self, order: &MergeOrder) -> Result<CommandResult, ExecuteError> {
+    fn merge(&self, order: &MergeCommand) -> Result<CommandResult, ExecuteError> {
         let reference = self.reference(&order.name);
         let made = self.deps.workspaces.merge(&order.ours, &order.theirs, &reference)?;
         let conflicts = made.conflicts.iter().map(|path| path_text(path)).collect();

@@ -6,14 +6,14 @@ use std::io::Write;
 use std::path::Path;
 
 use fixpoint_ports::DiffStyle;
-use fixpoint_vocabulary::brief::Delivery;
-use fixpoint_vocabulary::work::{CommandResult, CommitId, Delivered, DeliveredBranch, DeliveryOrder};
+use fixpoint_vocabulary::run_spec::Delivery;
+use fixpoint_vocabulary::work::{CommandResult, CommitId, DeliverCommand, Delivered, DeliveredBranch};
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
 
 impl ExecutionContext {
-    pub(crate) fn deliver(&self, order: &DeliveryOrder) -> Result<CommandResult, ExecuteError> {
+    pub(crate) fn deliver(&self, order: &DeliverCommand) -> Result<CommandResult, ExecuteError> {
         let delivered = match &order.delivery {
             Delivery::Nothing => Delivered::default(),
             Delivery::Branch => {
@@ -40,7 +40,7 @@ impl ExecutionContext {
     }
 
     /// Writes the patch whole or not at all.
-    fn write_patch(&self, path: &Path, order: &DeliveryOrder) -> Result<(), ExecuteError> {
+    fn write_patch(&self, path: &Path, order: &DeliverCommand) -> Result<(), ExecuteError> {
         let patch = self.deps.workspaces.diff(&order.base, &order.result, DiffStyle::Patch)?;
         let directory = path.parent().unwrap_or(path);
         let mut unfinished = tempfile::NamedTempFile::new_in(directory).map_err(ExecuteError::file(path))?;

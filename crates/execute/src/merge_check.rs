@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use fixpoint_decide::merging::{Finding, FourVersions, Loss, Side, findings};
 use fixpoint_ports::{ChangeKind, CommitId, DiffStyle, FileChange, WorkspaceError};
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{Conflict, FailureId, LostPart, ReportedFailure};
 
 use crate::ExecutionContext;
@@ -99,7 +99,7 @@ impl ExecutionContext {
     /// What is lost or still marked of two sides, if the task is to merge them.
     pub(crate) fn unresolved(
         &self,
-        order: &AttemptOrder,
+        order: &PreparedAttempt,
         result: &CommitId,
     ) -> Result<Vec<ReportedFailure>, ExecuteError> {
         let Some(conflict) = &order.merge else { return Ok(Vec::new()) };
@@ -122,7 +122,7 @@ impl ExecutionContext {
     /// What each side changed in the files that conflict, as patches.
     pub(crate) fn changes_of_sides(
         &self,
-        order: &AttemptOrder,
+        order: &PreparedAttempt,
     ) -> Result<Vec<(Side, Vec<u8>)>, ExecuteError> {
         let Some(conflict) = &order.merge else { return Ok(Vec::new()) };
         let workspaces = &self.deps.workspaces;

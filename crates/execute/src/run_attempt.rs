@@ -4,7 +4,7 @@ use std::fs;
 
 use fixpoint_agents::Session;
 use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotPurpose, SlotRequest};
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
 
 use crate::ExecutionContext;
@@ -16,41 +16,44 @@ impl ExecutionContext {
     pub(crate) fn run_attempt(
         &self,
         id: CommandId,
-        order: &AttemptOrder,
+        attempt: &PreparedAttempt,
         cancel: &Cancel,
     ) -> Result<CommandResult, ExecuteError> {
-        if self.brief.agent.is_empty() {
-            return self.working_tree_as_attempt(order);
+        if self.spec.agent.is_empty() {
+            return self.working_tree_as_attempt(attempt);
         }
         fs::create_dir_all(&self.paths.outputs).map_err(ExecuteError::file(&self.paths.outputs))?;
         let log = agent_log(&self.paths.outputs, id);
-        let unfinished = self.reference(&format!("interrupted-{}-{id}", order.number));
-        let request =
-            SlotRequest { purpose: SlotPurpose::Agent, at: &order.base, recover_as: Some(&unfinished) };
+        let unfinished = self.reference(&format!("interrupted-{}-{id}", attempt.command.number));
+        let request = SlotRequest {
+            purpose: SlotPurpose::Agent,
+            at: &attempt.command.base,
+            recover_as: Some(&unfinished),
+        };
         let mut slot = self.deps.workspaces.acquire(&request, cancel)?;
         match self.prepare(&*slot, &log, cancel) {
             // An earlier attempt broke it, and this one may repair it.
-            Err(error @ ExecuteError::SetUp { .. }) if order.base != order.origin => {
+            Err(error @ ExecuteError::SetUp { .. }) if attempt.command.base != attempt.command.origin => {
                 self.deps.progress.report(Progress::Notice(&error.to_string()));
             }
             prepared => prepared?,
         }
         let guarded = self.guarded_files(&*slot)?;
-        let turn = self.run_agent(id, order, &*slot, &log, cancel)?;
+        let turn = self.run_agent(id, attempt, &*slot, &log, cancel)?;
         if turn.exit.cause == ExitCause::Cancelled {
             // Dropping the slot commits what the agent wrote, under the name for unfinished work.
             return Err(ExecuteError::Cancelled);
         }
-        let message = format!("{} attempt {} of {}", self.run, order.number, self.task);
-        let taken = slot.commit(&self.reference(&format!("attempt-{}", order.number)), &message)?;
-        let changed = self.deps.workspaces.changes(&order.origin, &taken.commit)?;
+        let message = format!("{} attempt {} of {}", self.run, attempt.command.number, self.task);
+        let taken = slot.commit(&self.reference(&format!("attempt-{}", attempt.command.number)), &message)?;
+        let changed = self.deps.workspaces.changes(&attempt.command.origin, &taken.commit)?;
         let touched = self.touched(&guarded, &*slot)?;
-        let findings = self.measure(order, &taken.commit, &changed, &touched)?;
+        let findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
         let is_idle = || -> Result<bool, ExecuteError> {
-            Ok(self.deps.workspaces.changes(&order.base, &taken.commit)?.is_empty())
+            Ok(self.deps.workspaces.changes(&attempt.command.base, &taken.commit)?.is_empty())
         };
         let is_unavailable = turn.is_refused() && is_idle()?;
-        let unresolved = self.unresolved(order, &taken.commit)?;
+        let unresolved = self.unresolved(attempt, &taken.commit)?;
         Ok(CommandResult::Attempt(AttemptResult {
             end: if is_unavailable { AgentEnd::Unavailable } else { agent_end(&turn.exit) },
             commit: taken.commit,
@@ -76,14 +79,14 @@ impl ExecutionContext {
     }
 
     /// Where there is no agent, the attempt is what the user has in the working tree.
-    fn working_tree_as_attempt(&self, order: &AttemptOrder) -> Result<CommandResult, ExecuteError> {
+    fn working_tree_as_attempt(&self, attempt: &PreparedAttempt) -> Result<CommandResult, ExecuteError> {
         let taken = self.deps.workspaces.snapshot(&self.reference("working-tree"))?;
-        let mut changed = self.deps.workspaces.changes(&order.origin, &taken.commit)?;
+        let mut changed = self.deps.workspaces.changes(&attempt.command.origin, &taken.commit)?;
         // The user may change the configuration.
         changed.retain(|change| !change.path.starts_with(b".fixpoint/"));
-        let findings = self.measure(order, &taken.commit, &changed, &[])?;
+        let findings = self.measure(attempt, &taken.commit, &changed, &[])?;
         Ok(CommandResult::Attempt(AttemptResult {
-            unresolved: self.unresolved(order, &taken.commit)?,
+            unresolved: self.unresolved(attempt, &taken.commit)?,
             violations: findings.violations,
             revertible: findings.revertible,
             edited_tests: findings.edited_tests,

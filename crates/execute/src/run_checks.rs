@@ -11,7 +11,7 @@ use fixpoint_failures::{CommandLine, Runner};
 use fixpoint_ports::{
     Cancel, ExitCause, Invocation, ProcessLimits, Program, SlotPurpose, SlotRequest, Stdin,
 };
-use fixpoint_vocabulary::brief::PlacedCheck;
+use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::work::{
     CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId, FailureId, Reuse, TestName,
 };
@@ -52,7 +52,7 @@ impl ExecutionContext {
         cancel: &Cancel,
     ) -> Result<CommandResult, ExecuteError> {
         fs::create_dir_all(&self.paths.outputs).map_err(ExecuteError::file(&self.paths.outputs))?;
-        let parallel = self.brief.settings.check_options.max_parallel.max(1) as usize;
+        let parallel = self.spec.settings.check_options.max_parallel.max(1) as usize;
         let mut jobs = Vec::with_capacity(run.calls.len());
         for (index, call) in run.calls.iter().enumerate() {
             let placed = self.check(call.check)?;
@@ -80,7 +80,7 @@ impl ExecutionContext {
 
     fn check(&self, number: u32) -> Result<&PlacedCheck, ExecuteError> {
         let missing = || ExecuteError::Failed(format!("check {number} does not exist"));
-        self.brief.checks.get(number as usize).ok_or_else(missing)
+        self.spec.checks.get(number as usize).ok_or_else(missing)
     }
 
     /// What an earlier run saw at the same base, or what is seen now.
@@ -166,7 +166,7 @@ impl ExecutionContext {
         let decision = DecisionFile::new(&self.paths.outputs, &self.run, job.command, job.index);
         let report_files = ReportFiles::clear(&directory);
         let invocation = self.check_invocation(job.placed, &directory, command, &decision, &log);
-        let mut output = CheckOutput::new(&line, &*slot, self.brief.settings.fingerprint.values);
+        let mut output = CheckOutput::new(&line, &*slot, self.spec.settings.fingerprint.values);
         let mut lines = LineSplitter::new(&*self.deps.progress);
         let began = Instant::now();
         let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| {

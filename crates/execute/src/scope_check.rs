@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
 use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile, WorkspaceError};
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
-use fixpoint_vocabulary::work::GraftPath;
+use fixpoint_vocabulary::work::RestoredPath;
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
@@ -21,13 +21,13 @@ use crate::test_definition::{TestDefinition, defines};
 pub(crate) struct Findings {
     pub(crate) violations: Vec<String>,
     pub(crate) revertible: Vec<String>,
-    pub(crate) edited_tests: Vec<GraftPath>,
+    pub(crate) edited_tests: Vec<RestoredPath>,
 }
 
 impl ExecutionContext {
     /// The ignored files that must not change, as they are now.
     pub(crate) fn guarded_files(&self, slot: &dyn Slot) -> Result<Vec<UntrackedFile>, ExecuteError> {
-        let scope = &self.brief.settings.scope;
+        let scope = &self.spec.settings.scope;
         if scope.denied_paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -59,12 +59,12 @@ impl ExecutionContext {
 
     pub(crate) fn measure(
         &self,
-        order: &AttemptOrder,
+        order: &PreparedAttempt,
         commit: &CommitId,
         changed: &[FileChange],
         touched: &[Vec<u8>],
     ) -> Result<Findings, ExecuteError> {
-        let guard = ScopeGuard::new(&self.brief.settings.scope);
+        let guard = ScopeGuard::new(&self.spec.settings.scope);
         let mut findings = Findings::default();
         for breach in guard.check(changed.iter().map(|change| (change.path.as_slice(), change.lines))) {
             match breach.path {
@@ -88,24 +88,24 @@ impl ExecutionContext {
     /// The part of a changed file that decides whether a goal passes.
     fn edited_test(
         &self,
-        order: &AttemptOrder,
+        order: &PreparedAttempt,
         commit: &CommitId,
         change: &FileChange,
-    ) -> Result<Option<GraftPath>, ExecuteError> {
-        let checks = &self.brief.checks;
+    ) -> Result<Option<RestoredPath>, ExecuteError> {
+        let checks = &self.spec.checks;
         // Where no goal is named, a guard that fails is one.
         let is_named = checks.iter().any(|placed| placed.check.kind == CheckKind::Goal);
         let goals = checks.iter().filter(|placed| !is_named || placed.check.kind == CheckKind::Goal);
         let of_goals =
             goals.map(|goal| defines(&change.path, change.kind, &goal.check.command, &goal.directory));
         let definition = of_goals.max().unwrap_or(TestDefinition::None);
-        let whole = || GraftPath::File(path_text(&change.path));
+        let whole = || RestoredPath::File(path_text(&change.path));
         match definition {
             TestDefinition::None => Ok(None),
             TestDefinition::Whole => Ok(Some(whole())),
             TestDefinition::Inline => {
-                let edited = self.with_inline_tests_of(&order.origin, commit, &change.path)?;
-                Ok(edited.map(|_| GraftPath::InlineTests(path_text(&change.path))))
+                let edited = self.with_inline_tests_of(&order.command.origin, commit, &change.path)?;
+                Ok(edited.map(|_| RestoredPath::InlineTests(path_text(&change.path))))
             }
             TestDefinition::Scripts => {
                 let scripts = |at: &CommitId| -> Result<Option<serde_json::Value>, ExecuteError> {
@@ -115,7 +115,7 @@ impl ExecutionContext {
                         manifest.get("scripts").cloned()
                     }))
                 };
-                Ok((scripts(&order.origin)? != scripts(commit)?).then(whole))
+                Ok((scripts(&order.command.origin)? != scripts(commit)?).then(whole))
             }
         }
     }

@@ -48,7 +48,7 @@ const KEPT_OUTPUT: u64 = 4 << 20;
 
 impl ExecutionContext {
     pub(crate) fn prepare(&self, slot: &dyn Slot, log: &Path, cancel: &Cancel) -> Result<(), ExecuteError> {
-        let settings = &self.brief.settings.workspace;
+        let settings = &self.spec.settings.workspace;
         if !settings.copy.is_empty() {
             let copied = self.deps.workspaces.copy_ignored(slot, &settings.copy)?;
             for (path, why) in copied.refused {
@@ -86,7 +86,7 @@ impl ExecutionContext {
             environment: self.check_environment.clone(),
             stdin: Stdin::Closed,
             limits: ProcessLimits {
-                wall: Duration::from_secs(u64::from(self.brief.settings.agent.timeout)),
+                wall: Duration::from_secs(u64::from(self.spec.settings.agent.timeout)),
                 silence: None,
                 grace: Duration::from_secs(5),
                 kept_output: KEPT_OUTPUT,

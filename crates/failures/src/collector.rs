@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::normalise::Normaliser;
 use crate::report::{Failure, Omitted, Report, Runner, TestId};
 
@@ -19,11 +19,11 @@ pub(crate) const MAX_NAMES: usize = 200_000;
 /// What was read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
-    failures: Vec<Draft>,
+    failures: Vec<FingerprintParts>,
     /// What was handed in already, word for word: a log that repeats itself must not use up the room.
     known: BTreeSet<[u8; 16]>,
     /// What would explain a failing command if nothing better is found, such as an uncaught exception.
-    last_resort: Option<Draft>,
+    last_resort: Option<FingerprintParts>,
     passed: Names,
     /// Tests that passed as summaries count them.
     counted: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) normaliser: &'a Normaliser,
     pub(crate) long_lines: u64,
     /// The last lines of the output, for a failure that nothing else explains.
-    pub(crate) tail: Draft,
+    pub(crate) tail: FingerprintParts,
 }
 
 impl Collector {
@@ -55,7 +55,7 @@ impl Collector {
     }
 
     /// A failure.
-    pub(crate) fn failed(&mut self, mut draft: Draft) {
+    pub(crate) fn failed(&mut self, mut draft: FingerprintParts) {
         self.ran_any |= draft.test.is_some();
         self.masked |= draft.masks();
         let digest = draft.digest();
@@ -74,7 +74,7 @@ impl Collector {
     }
 
     /// Something that explains a failing command if nothing else does; the last one counts.
-    pub(crate) fn suspect(&mut self, mut draft: Draft) {
+    pub(crate) fn suspect(&mut self, mut draft: FingerprintParts) {
         cut(&mut draft.message);
         self.last_resort = Some(draft);
     }
@@ -118,12 +118,12 @@ impl Collector {
         if succeeded {
             // A passing command may print what looks like a compiler's complaint.
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
-            self.masked &= self.failures.iter().any(Draft::masks);
+            self.masked &= self.failures.iter().any(FingerprintParts::masks);
         }
         let failed = ending.exit_code.is_some_and(|code| code != 0);
         if self.failures.is_empty() && !succeeded {
             let fallback = self.last_resort.take().or_else(|| failed.then_some(ending.tail));
-            self.masked |= fallback.as_ref().is_some_and(Draft::masks);
+            self.masked |= fallback.as_ref().is_some_and(FingerprintParts::masks);
             self.failures.extend(fallback);
         }
         self.omitted.long_lines = ending.long_lines;
@@ -162,12 +162,12 @@ impl Collector {
     }
 }
 
-fn test_id(draft: &Draft) -> Option<TestId> {
+fn test_id(draft: &FingerprintParts) -> Option<TestId> {
     draft.test.as_ref().map(|test| TestId { package: draft.package.clone(), test: test.clone() })
 }
 
 /// Each fingerprint once: what is printed twice, as details and as a summary, is one failure.
-fn distinct(drafts: Vec<Draft>, normaliser: &Normaliser) -> Vec<Failure> {
+fn distinct(drafts: Vec<FingerprintParts>, normaliser: &Normaliser) -> Vec<Failure> {
     let mut seen = BTreeSet::new();
     let failures = drafts.into_iter().map(|draft| draft.finish(normaliser));
     failures.filter(|failure| seen.insert(failure.fingerprint.clone())).collect()

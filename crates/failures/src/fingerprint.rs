@@ -11,7 +11,7 @@ const LENGTH: usize = 16;
 
 /// A failure as a parser read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Draft {
+pub(crate) struct FingerprintParts {
     pub(crate) runner: Runner,
     pub(crate) package: Option<String>,
     pub(crate) test: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Draft {
     pub(crate) line: Option<u32>,
 }
 
-impl Draft {
+impl FingerprintParts {
     /// A failure that says nothing yet.
     pub(crate) fn new(runner: Runner, kind: Kind) -> Self {
         Self {
@@ -132,24 +132,24 @@ mod tests {
     #[test]
     fn every_part_but_the_line_counts() {
         let normaliser = Normaliser::new(None, Values::Drop);
-        let base = Draft::new(Runner::Pytest, Kind::Assertion)
+        let base = FingerprintParts::new(Runner::Pytest, Kind::Assertion)
             .test(Some("p"), "t")
             .message("assert x")
             .at(Some(("a.py", Some(3))));
-        let id = |draft: Draft| draft.finish(&normaliser).fingerprint;
+        let id = |draft: FingerprintParts| draft.finish(&normaliser).fingerprint;
         let original = id(base.clone());
         assert_eq!(original.len(), LENGTH);
-        assert_eq!(original, id(Draft { line: Some(99), ..base.clone() }));
+        assert_eq!(original, id(FingerprintParts { line: Some(99), ..base.clone() }));
         let others = [
-            Draft { runner: Runner::Unittest, ..base.clone() },
-            Draft { package: None, ..base.clone() },
-            Draft { test: Some("u".into()), ..base.clone() },
-            Draft { kind: Kind::Error, ..base.clone() },
-            Draft { kind: Kind::Exception("KeyError".into()), ..base.clone() },
-            Draft { message: "assert y".into(), ..base.clone() },
-            Draft { source: "assert y".into(), ..base.clone() },
-            Draft { file: Some("b.py".into()), ..base.clone() },
-            Draft { file: None, ..base },
+            FingerprintParts { runner: Runner::Unittest, ..base.clone() },
+            FingerprintParts { package: None, ..base.clone() },
+            FingerprintParts { test: Some("u".into()), ..base.clone() },
+            FingerprintParts { kind: Kind::Error, ..base.clone() },
+            FingerprintParts { kind: Kind::Exception("KeyError".into()), ..base.clone() },
+            FingerprintParts { message: "assert y".into(), ..base.clone() },
+            FingerprintParts { source: "assert y".into(), ..base.clone() },
+            FingerprintParts { file: Some("b.py".into()), ..base.clone() },
+            FingerprintParts { file: None, ..base },
         ];
         let mut ids: Vec<String> = others.into_iter().map(id).collect();
         ids.push(original);

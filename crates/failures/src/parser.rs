@@ -28,7 +28,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Parser {
     lines: Lines,
-    reading: Reading,
+    reading: ParserState,
     normaliser: Normaliser,
 }
 
@@ -37,7 +37,7 @@ impl Parser {
     pub fn new(options: &Options) -> Self {
         Self {
             lines: Lines::default(),
-            reading: Reading {
+            reading: ParserState {
                 told: options.runner,
                 reader: None,
                 junit: None,
@@ -56,7 +56,7 @@ impl Parser {
     /// The report, once the command has ended.
     pub fn finish(mut self, exit_code: Option<i32>) -> Report {
         self.lines.finish(&mut self.reading);
-        let Reading { told, reader, junit, mut collector, tail } = self.reading;
+        let ParserState { told, reader, junit, mut collector, tail } = self.reading;
         if let Some(mut reader) = reader {
             reader.finish(&mut collector);
         }
@@ -74,7 +74,7 @@ impl Parser {
 }
 
 #[derive(Debug)]
-struct Reading {
+struct ParserState {
     told: Option<Runner>,
     reader: Option<Reader>,
     /// The XML document that is being read, if it is one.
@@ -83,7 +83,7 @@ struct Reading {
     tail: Tail,
 }
 
-impl Reading {
+impl ParserState {
     fn line(&mut self, line: &str) {
         if let Some(reader) = &mut self.reader {
             if detect::interrupts(reader.runner(), line) {
@@ -112,7 +112,7 @@ impl Reading {
     }
 }
 
-impl Sink for Reading {
+impl Sink for ParserState {
     fn piece(&mut self, text: &str, ending: lines::Ending, mode: Mode) -> Mode {
         let mode = match mode {
             Mode::Text => {
@@ -126,7 +126,7 @@ impl Sink for Reading {
     }
 }
 
-impl Reading {
+impl ParserState {
     /// A piece of XML goes to the reader of XML only.
     fn markup(&mut self, text: &str, ending: lines::Ending) -> Mode {
         if self.junit.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! Adds nothing to [`Parser`] but the shape of the question.
 
-use fixpoint_vocabulary::{Lang, Speak};
+use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +32,8 @@ pub struct Question {
 /// What failed, what passed, and whether the run was cut short.
 pub type Answer = Report;
 
-impl Speak for Report {
-    fn speak(&mut self, _: Lang) {}
+impl Localize for Report {
+    fn localize(&mut self, _: Lang) {}
 }
 
 /// Reads the failures out of an output.

@@ -4,7 +4,7 @@
 //! line for readers that are recognised late. Keeps a fixed number of lines of bounded length.
 
 use crate::collector::append;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Lines that are remembered.
@@ -71,7 +71,7 @@ impl Tail {
     }
 
     /// The failure of a command that said nothing that could be read.
-    pub(crate) fn into_draft(self, exit_code: Option<i32>) -> Draft {
+    pub(crate) fn into_draft(self, exit_code: Option<i32>) -> FingerprintParts {
         let said: Vec<&str> = self.latest_first().filter(|line| !line.trim().is_empty()).collect();
         let mut complaints: Vec<&str> = said.iter().copied().filter(|line| complains(line)).collect();
         if complaints.is_empty() {
@@ -92,7 +92,7 @@ impl Tail {
                 None => "no output".to_string(),
             };
         }
-        let mut draft = Draft::new(Runner::Generic, kind).message(message);
+        let mut draft = FingerprintParts::new(Runner::Generic, kind).message(message);
         draft.signature = complaints.join("\n");
         draft
     }

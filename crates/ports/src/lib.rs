@@ -1,7 +1,7 @@
 //! What Fixpoint needs from the outside world, as traits: a journal, a place for large payloads, processes,
 //! workspaces, models.
 //!
-//! Owns the words in which the engine and the adapters speak with each other. Refuses implementations, and any
+//! Owns the words in which the engine and the adapters localize with each other. Refuses implementations, and any
 //! knowledge of which there are. Errors are told apart by what the caller can do about them.
 
 mod blobs;

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use fixpoint_prompts::{Attachments, Prompt, TokenBudget, estimate_tokens, instructions, render, schema_of};
 use fixpoint_vocabulary::ask::{
-    About, Ask, Asking, CheckOutcome, Material, Remark, Role, TaskMaterial, TaskQuestion,
+    Ask, CheckOutcome, Material, PersonPresence, QuestionKind, Remark, Role, TaskMaterial, TaskQuestion,
 };
 use fixpoint_vocabulary::documents::{ActionPlan, GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::settings::{DecompositionLevel, ReflectionDepth, Strategy};
@@ -64,14 +64,14 @@ fn samples(directory: &str) -> Vec<(String, String)> {
 }
 
 /// A prompt about a goal with something in every section, so that all headings and fences are counted.
-fn asked(about: About, goal: &str, (strategy, level): (Strategy, DecompositionLevel)) -> Prompt {
+fn asked(about: QuestionKind, goal: &str, (strategy, level): (Strategy, DecompositionLevel)) -> Prompt {
     let tools =
         ["read_file", "search", "edit_file", "write_file", "run_command", "fetch_issue", "list_files", "ask"];
     let mut ask = Ask::new(about);
     ask.material = Material {
         goal: Redactor::default().redact(goal),
         tools: tools.iter().map(ToString::to_string).collect(),
-        asking: Asking::NobodyThere,
+        person: PersonPresence::Unavailable,
         max_tasks: 100,
         understanding: Some(GoalUnderstanding::default()),
         tasks: vec![task()],
@@ -84,8 +84,8 @@ fn asked(about: About, goal: &str, (strategy, level): (Strategy, DecompositionLe
         actions: order(),
         ..Material::default()
     };
-    (ask.material.manner.strategy, ask.material.manner.level) = (strategy, level);
-    ask.material.manner.depth = ReflectionDepth::Deep;
+    (ask.material.style.strategy, ask.material.style.level) = (strategy, level);
+    ask.material.style.depth = ReflectionDepth::Deep;
     let attachments = Attachments { context: "-", diff: "-", agent_text: "-", ..Attachments::default() };
     render(&ask, &attachments, TokenBudget::new(64_000)).expect("a short goal fits")
 }
@@ -118,10 +118,10 @@ fn material() -> TaskMaterial {
     }
 }
 
-fn judge_task() -> About {
+fn judge_task() -> QuestionKind {
     let commit = || CommitId(String::new());
     let question = TaskQuestion::Acceptance;
-    About::JudgeTask { task: "t".into(), commit: commit(), origin: commit(), question, sample: 1 }
+    QuestionKind::JudgeTask { task: "t".into(), commit: commit(), origin: commit(), question, sample: 1 }
 }
 
 /// The strategy the size of a goal leads to, as with `planning.auto_adjust_level`.
@@ -157,18 +157,22 @@ fn main() -> ExitCode {
             json(serde_json::to_string(&GoalUnderstanding::default())),
         ];
         let foreign: Vec<String> = documents.into_iter().chain([goal.clone()]).collect();
-        let own = |about: About, manner| tokenizers.own(&asked(about, goal, manner), &foreign);
+        let own = |about: QuestionKind, style| tokenizers.own(&asked(about, goal, style), &foreign);
         let size = strategy(goal);
         // The larger of the strategy its size leads to and the one with the largest schema.
         let levels = (Strategy::Hierarchical, size.1);
-        let once = own(About::Plan, size).max(own(About::Plan, levels));
-        let three = |manner| -> usize {
-            [About::Understand, About::Decompose, About::Order].map(|about| own(about, manner)).iter().sum()
+        let once = own(QuestionKind::Plan, size).max(own(QuestionKind::Plan, levels));
+        let three = |style| -> usize {
+            [QuestionKind::Understand, QuestionKind::Decompose, QuestionKind::Order]
+                .map(|about| own(about, style))
+                .iter()
+                .sum()
         };
         let separate = three(size).max(three(levels));
-        let reflection = own(About::Reflect { task: "t".into() }, size);
-        let whole = About::JudgeWhole { commit: CommitId(String::new()), origin: CommitId(String::new()) };
-        let judged = own(About::JudgePlan { revision: 0, sample: 1 }, size)
+        let reflection = own(QuestionKind::Reflect { task: "t".into() }, size);
+        let whole =
+            QuestionKind::JudgeWhole { commit: CommitId(String::new()), origin: CommitId(String::new()) };
+        let judged = own(QuestionKind::JudgePlan { revision: 0, sample: 1 }, size)
             + own(judge_task(), size)
             + own(whole, size);
         let all = once.max(separate) + judged + agent;
@@ -192,7 +196,7 @@ fn estimates(tokenizers: &Tokenizers, goals: Vec<(String, String)>) -> bool {
     let mut texts = samples("samples");
     texts.extend(goals);
     texts.push(("instructions".to_string(), instructions(Role::Planner).to_string()));
-    texts.push(("schema".to_string(), schema_of(&About::Plan).to_string()));
+    texts.push(("schema".to_string(), schema_of(&QuestionKind::Plan).to_string()));
     texts.push(("source".to_string(), include_str!("../src/render.rs").to_string()));
     println!("\nthe estimate (between {LEAST} and {MOST} times the larger count)");
     println!("{:<24} {:>8} {:>8} {:>8} {:>6}", "text", "cl100k", "o200k", "estimate", "ratio");

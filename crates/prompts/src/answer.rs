@@ -1,4 +1,4 @@
-//! Reading an answer into a document.
+//! ParsedAnswer an answer into a document.
 //!
 //! Owns how lenient reading is. Prose, code fences and a byte order mark around the object, an array around it, camelCase
 //! names, choices in any case, trailing commas, line breaks in strings and unknown fields are accepted. Of several objects
@@ -18,7 +18,7 @@ mod rules;
 
 use std::sync::OnceLock;
 
-use fixpoint_vocabulary::ask::About;
+use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{
     Document, JudgeAnswer, PlanJudgement, PlanningDocument, ReflectionDocument, WholeJudgement,
 };
@@ -69,7 +69,7 @@ pub enum AnswerError {
 /// # Errors
 ///
 /// An [`AnswerError`] where the answer contains no document of the requested kind.
-pub fn read(about: &About, answer: &str) -> Result<Document, AnswerError> {
+pub fn read(about: &QuestionKind, answer: &str) -> Result<Document, AnswerError> {
     if answer.len() > MAX_ANSWER_BYTES {
         let (bytes, max) = (grouped(answer.len() as u64), grouped(MAX_ANSWER_BYTES as u64));
         return Err(AnswerError::TooLarge(format!("{bytes} bytes, the limit is {max}")));
@@ -111,23 +111,29 @@ enum Rejected {
     Unrelated(AnswerError),
 }
 
-fn document_of(about: &About, object: Value) -> Result<Document, Rejected> {
+fn document_of(about: &QuestionKind, object: Value) -> Result<Document, Rejected> {
     static PLANNING: OnceLock<Matcher> = OnceLock::new();
     static PLAN: OnceLock<Matcher> = OnceLock::new();
     static TASK: OnceLock<Matcher> = OnceLock::new();
     static WHOLE: OnceLock<Matcher> = OnceLock::new();
     static REFLECTION: OnceLock<Matcher> = OnceLock::new();
     let document = match about {
-        About::Plan
-        | About::Understand
-        | About::Decompose
-        | About::Order
-        | About::Refine { .. }
-        | About::ReplanTask { .. } => typed::<PlanningDocument>(&PLANNING, object).map(Document::Planning),
-        About::JudgePlan { .. } => typed::<PlanJudgement>(&PLAN, object).map(Document::PlanJudgement),
-        About::JudgeTask { .. } => typed::<JudgeAnswer>(&TASK, object).map(Document::TaskJudgement),
-        About::JudgeWhole { .. } => typed::<WholeJudgement>(&WHOLE, object).map(Document::WholeJudgement),
-        About::Reflect { .. } => typed::<ReflectionDocument>(&REFLECTION, object).map(Document::Reflection),
+        QuestionKind::Plan
+        | QuestionKind::Understand
+        | QuestionKind::Decompose
+        | QuestionKind::Order
+        | QuestionKind::Refine { .. }
+        | QuestionKind::ReplanTask { .. } => {
+            typed::<PlanningDocument>(&PLANNING, object).map(Document::Planning)
+        }
+        QuestionKind::JudgePlan { .. } => typed::<PlanJudgement>(&PLAN, object).map(Document::PlanJudgement),
+        QuestionKind::JudgeTask { .. } => typed::<JudgeAnswer>(&TASK, object).map(Document::TaskJudgement),
+        QuestionKind::JudgeWhole { .. } => {
+            typed::<WholeJudgement>(&WHOLE, object).map(Document::WholeJudgement)
+        }
+        QuestionKind::Reflect { .. } => {
+            typed::<ReflectionDocument>(&REFLECTION, object).map(Document::Reflection)
+        }
     }?;
     rules::check(about, &document).map_err(Rejected::Attempt)?;
     Ok(document)

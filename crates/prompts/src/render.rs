@@ -5,7 +5,7 @@
 //!
 //! Invariants: text of others enters only as a [`Section`], which quotes it; what a person wrote is complete.
 
-use fixpoint_vocabulary::ask::{About, Ask, Asking, Material, TaskMaterial, TaskQuestion};
+use fixpoint_vocabulary::ask::{Ask, Material, PersonPresence, QuestionKind, TaskMaterial, TaskQuestion};
 use fixpoint_vocabulary::settings::{DecompositionLevel, ReflectionDepth, Strategy};
 use serde_json::Value;
 
@@ -85,7 +85,7 @@ pub(crate) const SECTIONS: [SectionKind; 21] = [
     section("actions", "Planned actions", 5, 3),
     SectionKind { overflow: Overflow::KeepEnd, ..section("agent_text", "End of the agent's output", 5, 3) },
     section("context", "The repository", 6, 3),
-    section("draft", "Draft", 7, 1),
+    section("draft", "SavedPlan", 7, 1),
 ];
 
 /// The rejected answer to the same question, for the model to correct.
@@ -131,7 +131,7 @@ pub fn render(
         system: instructions(ask.about.role()).trim_end().to_string(),
         user: String::new(),
         format_name: ask.about.name(),
-        schema: schema_for(&ask.about, material.manner.strategy),
+        schema: schema_for(&ask.about, material.style.strategy),
         omissions: Vec::new(),
     };
     let sections = sections(ask, attachments);
@@ -178,30 +178,30 @@ fn without_blank_lines(text: &str) -> String {
     format!("{own}{}", rest.trim_end())
 }
 
-fn own_values(about: &About, material: &Material) -> Values {
-    let manner = &material.manner;
+fn own_values(about: &QuestionKind, material: &Material) -> Values {
+    let style = &material.style;
     let mut values = Values::from([
         ("task_fields", TASK_FIELDS.trim_end().to_string()),
         ("max_tasks", material.max_tasks.max(1).to_string()),
     ]);
     let mut enable = |name: &'static str| values.insert(name, "yes".to_string());
-    match manner.strategy {
+    match style.strategy {
         Strategy::ChainOfThought => enable("chain_of_thought"),
         Strategy::Hierarchical => enable("hierarchical"),
         Strategy::Simple => enable("simple"),
     };
-    match manner.level {
+    match style.level {
         DecompositionLevel::Detailed => enable("detailed"),
         DecompositionLevel::Moderate => enable("moderate"),
         DecompositionLevel::Minimal => enable("minimal"),
     };
-    match material.asking {
-        Asking::Possible => {}
-        Asking::NobodyThere => {
+    match material.person {
+        PersonPresence::Available => {}
+        PersonPresence::Unavailable => {
             enable("nobody_to_ask");
         }
     }
-    match manner.depth {
+    match style.depth {
         ReflectionDepth::Shallow => enable("shallow"),
         ReflectionDepth::Moderate => enable("not_shallow"),
         ReflectionDepth::Deep => {
@@ -210,14 +210,17 @@ fn own_values(about: &About, material: &Material) -> Values {
         }
     };
     match about {
-        About::Plan | About::Understand => enable("states_assumptions"),
+        QuestionKind::Plan | QuestionKind::Understand => enable("states_assumptions"),
         // These answers have no `goal_understanding` that could hold assumptions.
-        About::Decompose | About::Order | About::Refine { .. } | About::ReplanTask { .. } => {
-            enable("decides_itself")
+        QuestionKind::Decompose
+        | QuestionKind::Order
+        | QuestionKind::Refine { .. }
+        | QuestionKind::ReplanTask { .. } => enable("decides_itself"),
+        QuestionKind::JudgeTask { question: TaskQuestion::Acceptance, .. } => enable("ask_acceptance"),
+        QuestionKind::JudgeTask { question: TaskQuestion::WorthGoingOn, .. } => enable("ask_worth"),
+        QuestionKind::JudgePlan { .. } | QuestionKind::JudgeWhole { .. } | QuestionKind::Reflect { .. } => {
+            None
         }
-        About::JudgeTask { question: TaskQuestion::Acceptance, .. } => enable("ask_acceptance"),
-        About::JudgeTask { question: TaskQuestion::WorthGoingOn, .. } => enable("ask_worth"),
-        About::JudgePlan { .. } | About::JudgeWhole { .. } | About::Reflect { .. } => None,
     };
     for (name, template) in [("strategy", STRATEGY), ("no_questions", NO_QUESTIONS)] {
         let filled = fill(template, &values).trim().to_string();
@@ -249,8 +252,8 @@ fn sections(ask: &Ask, attachments: &Attachments<'_>) -> Vec<Section> {
 
 /// Sections that a reflection of less than full depth does not have.
 fn is_hidden(name: &str, ask: &Ask) -> bool {
-    let About::Reflect { .. } = ask.about else { return false };
-    match ask.material.manner.depth {
+    let QuestionKind::Reflect { .. } = ask.about else { return false };
+    match ask.material.style.depth {
         ReflectionDepth::Deep => false,
         ReflectionDepth::Moderate => ["diff", "agent_text", "tasks"].contains(&name),
         ReflectionDepth::Shallow => !["goal", "task", "remarks", "actions"].contains(&name),
@@ -283,7 +286,8 @@ fn text_of(name: &str, ask: &Ask, attachments: &Attachments<'_>) -> String {
         "task_results" => or_none(section_text::task_results(&material.outcomes)),
         "context" => attachments.context.to_string(),
         "diff" => {
-            let is_judged = matches!(ask.about, About::JudgeTask { .. } | About::JudgeWhole { .. });
+            let is_judged =
+                matches!(ask.about, QuestionKind::JudgeTask { .. } | QuestionKind::JudgeWhole { .. });
             if is_judged { or_none(attachments.diff.to_string()) } else { attachments.diff.to_string() }
         }
         "agent_text" => attachments.agent_text.to_string(),

@@ -6,7 +6,7 @@
 //!
 //! Invariant: every document that is asked for matches the schema of its type.
 
-use fixpoint_vocabulary::ask::About;
+use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{
     JudgeAnswer, PlanJudgement, PlanningDocument, ReflectionDocument, WholeJudgement,
 };
@@ -19,12 +19,12 @@ const DROPPED: [&str; 8] =
     ["$schema", "$defs", "title", "description", "default", "format", "minLength", "additionalProperties"];
 
 /// The schema of the answers to a question, for the default strategy.
-pub fn schema_of(about: &About) -> Value {
+pub fn schema_of(about: &QuestionKind) -> Value {
     schema_for(about, Strategy::default())
 }
 
 /// The schema of the answers to a question. Tasks hold tasks only where the strategy has levels.
-pub fn schema_for(about: &About, strategy: Strategy) -> Value {
+pub fn schema_for(about: &QuestionKind, strategy: Strategy) -> Value {
     let levels = match strategy {
         Strategy::Hierarchical => 2,
         Strategy::ChainOfThought | Strategy::Simple => 1,
@@ -47,7 +47,7 @@ pub fn schema_for(about: &About, strategy: Strategy) -> Value {
         schema
     };
     match about {
-        About::Plan => planning(&[
+        QuestionKind::Plan => planning(&[
             "phase",
             "goal_understanding",
             "task_decomposition",
@@ -55,14 +55,18 @@ pub fn schema_for(about: &About, strategy: Strategy) -> Value {
             "error",
             "comment",
         ]),
-        About::Understand => planning(&["phase", "goal_understanding", "error"]),
-        About::Decompose | About::ReplanTask { .. } => planning(&["phase", "task_decomposition", "error"]),
-        About::Order => planning(&["phase", "action_plan", "error"]),
-        About::Refine { .. } => planning(&["phase", "task_decomposition", "action_plan", "error", "comment"]),
-        About::JudgePlan { .. } => reduced::<PlanJudgement>(1),
-        About::JudgeTask { .. } => reduced::<JudgeAnswer>(1),
-        About::JudgeWhole { .. } => reduced::<WholeJudgement>(1),
-        About::Reflect { .. } => reflection(),
+        QuestionKind::Understand => planning(&["phase", "goal_understanding", "error"]),
+        QuestionKind::Decompose | QuestionKind::ReplanTask { .. } => {
+            planning(&["phase", "task_decomposition", "error"])
+        }
+        QuestionKind::Order => planning(&["phase", "action_plan", "error"]),
+        QuestionKind::Refine { .. } => {
+            planning(&["phase", "task_decomposition", "action_plan", "error", "comment"])
+        }
+        QuestionKind::JudgePlan { .. } => reduced::<PlanJudgement>(1),
+        QuestionKind::JudgeTask { .. } => reduced::<JudgeAnswer>(1),
+        QuestionKind::JudgeWhole { .. } => reduced::<WholeJudgement>(1),
+        QuestionKind::Reflect { .. } => reflection(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! them.
 
 use fixpoint_vocabulary::TaskState;
-use fixpoint_vocabulary::ask::{CheckOutcome, Draft, Remark, TaskMaterial};
+use fixpoint_vocabulary::ask::{CheckOutcome, Remark, SavedPlan, TaskMaterial};
 use fixpoint_vocabulary::documents::{ActionPlan, GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::work::ReportedFailure;
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub(crate) fn actions(actions: &ActionPlan) -> String {
     if actions == &ActionPlan::default() { String::new() } else { json(actions) }
 }
 
-pub(crate) fn draft(draft: Option<&Draft>) -> String {
+pub(crate) fn draft(draft: Option<&SavedPlan>) -> String {
     draft.map_or_else(String::new, |draft| {
         let goal = format!("goal: {}", one_line(draft.goal.as_str()));
         [goal, json(&draft.understanding), tasks(&draft.tasks), actions(&draft.actions)].join("\n")

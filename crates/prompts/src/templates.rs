@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use fixpoint_vocabulary::ask::{About, Role, TaskQuestion};
+use fixpoint_vocabulary::ask::{QuestionKind, Role, TaskQuestion};
 use fixpoint_vocabulary::settings::Strategy;
 use fixpoint_vocabulary::work::CommitId;
 
@@ -28,41 +28,41 @@ pub fn instructions(role: Role) -> &'static str {
     }
 }
 
-pub(crate) const fn template(about: &About) -> &'static str {
+pub(crate) const fn template(about: &QuestionKind) -> &'static str {
     match about {
-        About::Plan => include_str!("../templates/plan.md"),
-        About::Understand => include_str!("../templates/goal_understanding.md"),
-        About::Decompose => include_str!("../templates/task_decomposition.md"),
-        About::Order => include_str!("../templates/action_plan.md"),
-        About::JudgePlan { .. } => include_str!("../templates/plan_judgement.md"),
-        About::Refine { .. } => include_str!("../templates/refinement.md"),
-        About::JudgeTask { .. } => include_str!("../templates/task_judgement.md"),
-        About::ReplanTask { .. } => include_str!("../templates/replan.md"),
-        About::JudgeWhole { .. } => include_str!("../templates/whole_judgement.md"),
-        About::Reflect { .. } => include_str!("../templates/reflection.md"),
+        QuestionKind::Plan => include_str!("../templates/plan.md"),
+        QuestionKind::Understand => include_str!("../templates/goal_understanding.md"),
+        QuestionKind::Decompose => include_str!("../templates/task_decomposition.md"),
+        QuestionKind::Order => include_str!("../templates/action_plan.md"),
+        QuestionKind::JudgePlan { .. } => include_str!("../templates/plan_judgement.md"),
+        QuestionKind::Refine { .. } => include_str!("../templates/refinement.md"),
+        QuestionKind::JudgeTask { .. } => include_str!("../templates/task_judgement.md"),
+        QuestionKind::ReplanTask { .. } => include_str!("../templates/replan.md"),
+        QuestionKind::JudgeWhole { .. } => include_str!("../templates/whole_judgement.md"),
+        QuestionKind::Reflect { .. } => include_str!("../templates/reflection.md"),
     }
 }
 
 /// One question of each kind.
-pub(crate) fn one_of_each() -> Vec<About> {
+pub(crate) fn one_of_each() -> Vec<QuestionKind> {
     let commit = || CommitId(String::new());
     vec![
-        About::Plan,
-        About::Understand,
-        About::Decompose,
-        About::Order,
-        About::JudgePlan { revision: 0, sample: 1 },
-        About::Refine { revision: 1 },
-        About::JudgeTask {
+        QuestionKind::Plan,
+        QuestionKind::Understand,
+        QuestionKind::Decompose,
+        QuestionKind::Order,
+        QuestionKind::JudgePlan { revision: 0, sample: 1 },
+        QuestionKind::Refine { revision: 1 },
+        QuestionKind::JudgeTask {
             task: "task".into(),
             commit: commit(),
             origin: commit(),
             question: TaskQuestion::Acceptance,
             sample: 1,
         },
-        About::ReplanTask { task: "task".into() },
-        About::JudgeWhole { commit: commit(), origin: commit() },
-        About::Reflect { task: "task".into() },
+        QuestionKind::ReplanTask { task: "task".into() },
+        QuestionKind::JudgeWhole { commit: commit(), origin: commit() },
+        QuestionKind::Reflect { task: "task".into() },
     ]
 }
 
@@ -122,17 +122,17 @@ mod tests {
     fn every_template_has_its_required_placeholders() {
         for about in one_of_each() {
             let must: &[&str] = match about {
-                About::Plan => {
+                QuestionKind::Plan => {
                     &["draft", "task_fields", "strategy", "no_questions", "tools", "checks", "context"]
                 }
-                About::Understand => &["no_questions", "context"],
-                About::Decompose => {
+                QuestionKind::Understand => &["no_questions", "context"],
+                QuestionKind::Decompose => {
                     &["understanding", "draft", "task_fields", "strategy", "no_questions", "context"]
                 }
-                About::Order => &["tasks", "tools", "draft"],
-                About::JudgePlan { .. } => &["tasks", "actions", "understanding"],
-                About::Refine { .. } => &["tasks", "issues", "suggestions", "task_fields", "strategy"],
-                About::JudgeTask { .. } => &[
+                QuestionKind::Order => &["tasks", "tools", "draft"],
+                QuestionKind::JudgePlan { .. } => &["tasks", "actions", "understanding"],
+                QuestionKind::Refine { .. } => &["tasks", "issues", "suggestions", "task_fields", "strategy"],
+                QuestionKind::JudgeTask { .. } => &[
                     "task",
                     "diff",
                     "check_results",
@@ -141,7 +141,7 @@ mod tests {
                     "ask_acceptance",
                     "ask_worth",
                 ],
-                About::ReplanTask { .. } => &[
+                QuestionKind::ReplanTask { .. } => &[
                     "task",
                     "tasks",
                     "issues",
@@ -151,8 +151,8 @@ mod tests {
                     "last_judgement",
                     "max_tasks",
                 ],
-                About::JudgeWhole { .. } => &["task_results", "diff", "task_fields", "max_tasks"],
-                About::Reflect { .. } => {
+                QuestionKind::JudgeWhole { .. } => &["task_results", "diff", "task_fields", "max_tasks"],
+                QuestionKind::Reflect { .. } => {
                     &["task", "actions", "remarks", "result", "diff", "agent_text", "deep", "shallow"]
                 }
             };
@@ -171,7 +171,7 @@ mod tests {
             }
         };
         check(
-            template(&About::Plan),
+            template(&QuestionKind::Plan),
             &["main_objective", "success_criteria", "constraints", "fallback_strategy"],
         );
         check(instructions(Role::Planner), &["one task", "unclear_goal", "decomposition_failed"]);
@@ -180,7 +180,7 @@ mod tests {
             &["order", "preconditions", "compare the result", "how it must change"],
         );
         check(
-            template(&About::Reflect { task: "t".into() }),
+            template(&QuestionKind::Reflect { task: "t".into() }),
             &["side effects", "preconditions", "root cause"],
         );
         let judge = one_of_each().into_iter().find(|about| about.name() == "task_judgement").unwrap();

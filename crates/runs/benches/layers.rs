@@ -16,19 +16,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
+use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, RecordedRun, replay};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush};
 use fixpoint_ports::{Executor, Journal, JournalError, Outbox, Seq, mailbox};
-use fixpoint_vocabulary::ask::{Asking, Draft, Manner};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, PlacedCheck};
+use fixpoint_vocabulary::ask::{PersonPresence, PlanningStyle, SavedPlan};
 use fixpoint_vocabulary::documents::{ActionPlan, Complexity, GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId,
-    CommandResult, CommitId, Delivered, Merged, Recalled, TreeId,
+    AgentEnd, Allowance, AttemptResult, Base, CachedPlanMatch, CheckEnd, CheckReport, CheckRun, CommandEnd,
+    CommandId, CommandResult, CommitId, Delivered, Merged, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redactor, TaskId};
 
@@ -44,7 +44,7 @@ const GUARD: u32 = 0;
 struct Instantly {
     outbox: Outbox,
     made: u64,
-    draft: Draft,
+    draft: SavedPlan,
 }
 
 impl Instantly {
@@ -91,17 +91,19 @@ impl Executor for Instantly {
             }
             PreparedAction::RunChecks(run) => checks(run),
             PreparedAction::RunAttempt(_) => self.attempt(),
-            PreparedAction::Graft(order) => {
-                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            PreparedAction::RestorePaths(order) => {
+                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
             PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
             }
             PreparedAction::Deliver(_) => CommandResult::Delivered(Delivered::default()),
-            PreparedAction::FindCachedPlan => CommandResult::Recalled(Recalled::Exact(self.draft.clone())),
+            PreparedAction::FindCachedPlan => {
+                CommandResult::CachedPlan(CachedPlanMatch::Exact(self.draft.clone()))
+            }
             PreparedAction::Ask(_) | PreparedAction::AskPerson(_) | PreparedAction::StorePlan(_) => {
-                CommandResult::Kept
+                CommandResult::PlanStored
             }
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
@@ -130,24 +132,24 @@ fn opening(tasks: usize) -> JournalHeader {
     let mut settings = Settings { max_workers: u32::try_from(WIDTH).unwrap_or(1), ..Settings::default() };
     settings.planning.max_subtasks = u32::try_from(tasks).unwrap_or(u32::MAX);
     let check = Check::new("suite", "true", CheckKind::Guard);
-    let brief = Brief {
+    let spec = RunSpec {
         version: "0".into(),
         repository: "made-up".into(),
         directory: String::new(),
         goal: Redactor::default().redact("all layers"),
         agent: Vec::new(),
         checks: vec![PlacedCheck { check, directory: String::new() }],
-        base: BaseOrder::WorkingTree,
+        base: BaseSource::WorkingTree,
         settings,
         delivery: Delivery::Branch,
     };
-    let order = PlanOrder {
+    let order = PlanOptions {
         calls: PlanningCalls::AtOnce,
-        manner: Manner::default(),
+        style: PlanningStyle::default(),
         reflection_interval: 0,
-        asking: Asking::NobodyThere,
+        person: PersonPresence::Unavailable,
         judging: Judging::ByChecksAlone,
-        extent: Extent::Whole,
+        extent: RunExtent::Whole,
         sigma: None,
         prices: std::collections::BTreeMap::new(),
         tools: Vec::new(),
@@ -158,17 +160,17 @@ fn opening(tasks: usize) -> JournalHeader {
     JournalHeader {
         format: FORMAT,
         at: 0,
-        order: RunOrder::planned(order, Allowance::default()),
-        brief: Some(brief),
+        order: RunOptions::planned(order, Allowance::default()),
+        spec: Some(spec),
     }
 }
 
-fn draft(tasks: usize) -> Draft {
+fn draft(tasks: usize) -> SavedPlan {
     let tasks: Vec<Subtask> = (0..tasks).map(|n| task(n / WIDTH, n % WIDTH)).collect();
     let execution_order = tasks.iter().map(|task| task.id.clone()).collect();
     let actions = ActionPlan { execution_order, actions: Vec::new() };
     let goal = Redactor::default().redact("all layers");
-    Draft { goal, understanding: GoalUnderstanding::default(), tasks, actions }
+    SavedPlan { goal, understanding: GoalUnderstanding::default(), tasks, actions }
 }
 
 /// A journal that writes and flushes the same bytes once more, beside it and right before, and notes how long that took:
@@ -296,7 +298,7 @@ fn decided_again() -> Outcome<()> {
     let recorded = RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
     let opening = recorded.header.clone();
     let began = Instant::now();
-    let replayed = replay(&recorded, opening.order, opening.brief);
+    let replayed = replay(&recorded, opening.order, opening.spec);
     println!("{} decisions again: {:.0} ms", replayed.decisions, began.elapsed().as_secs_f64() * 1e3);
     match replayed.difference {
         None => Ok(()),

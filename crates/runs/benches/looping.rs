@@ -13,13 +13,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fixpoint_decide::run::RunOrder;
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::run::RunOptions;
+use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader, RecordedRun, ResumeRequest};
 use fixpoint_journal::{FileBlobs, FileJournal, Flush, OpenMode};
 use fixpoint_ports::{Executor, Outbox, mailbox};
 use fixpoint_vocabulary::Redactor;
-use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedAttempt, PreparedCommand};
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId, CommandResult,
     CommitId, ReportedFailure, TreeId,
@@ -56,8 +56,8 @@ fn report(run: &CheckRun) -> CheckReport {
     }
 }
 
-fn attempt(order: &AttemptOrder) -> AttemptResult {
-    let name = format!("{:040}", order.number);
+fn attempt(order: &PreparedAttempt) -> AttemptResult {
+    let name = format!("{:040}", order.command.number);
     AttemptResult {
         exit_code: Some(0),
         changed_files: 1,
@@ -74,15 +74,15 @@ impl Executor for Instantly {
             }
             PreparedAction::RunChecks(run) => CommandResult::Checks { reports: vec![report(run)] },
             PreparedAction::RunAttempt(order) => CommandResult::Attempt(attempt(order)),
-            PreparedAction::Graft(order) => {
-                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            PreparedAction::RestorePaths(order) => {
+                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
             PreparedAction::Merge(_)
             | PreparedAction::Ask(_)
             | PreparedAction::AskPerson(_)
             | PreparedAction::FindCachedPlan
             | PreparedAction::StorePlan(_)
-            | PreparedAction::Deliver(_) => CommandResult::Kept,
+            | PreparedAction::Deliver(_) => CommandResult::PlanStored,
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
     }
@@ -90,8 +90,8 @@ impl Executor for Instantly {
     fn cancel(&mut self, _: CommandId) {}
 }
 
-fn order(iterations: u32) -> TaskOrder {
-    let mut order = TaskOrder::new("bench".into(), BTreeSet::from([GOAL]), BTreeSet::new());
+fn order(iterations: u32) -> TaskOptions {
+    let mut order = TaskOptions::new("bench".into(), BTreeSet::from([GOAL]), BTreeSet::new());
     order.limits.convergence.enabled = false;
     order.limits.convergence.max_iterations = iterations;
     order
@@ -114,8 +114,8 @@ fn run(directory: &Path, iterations: u32, flush: Flush) -> Outcome<Vec<Instant>>
         blobs: Arc::new(FileBlobs::open(&directory.join("blobs"))?),
         clock: Arc::new(NoClock),
     };
-    let order = RunOrder::given(order(iterations));
-    let opening = JournalHeader { format: FORMAT, at: 0, order, brief: None };
+    let order = RunOptions::given(order(iterations));
+    let opening = JournalHeader { format: FORMAT, at: 0, order, spec: None };
     let mut engine = Engine::begin(deps, Instantly { outbox }, opening)?;
     let mut judged = vec![Instant::now()];
     engine.run(&inbox, &mut |records, _| {

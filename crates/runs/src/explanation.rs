@@ -35,14 +35,14 @@ pub struct Explanation {
 }
 
 pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explanation {
-    let speak = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
+    let localize = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
     let explainer = TaskExplainer { run, task, lang };
     let what = match task.cause() {
         Some(cause) => explainer.what(cause),
         None => match task.task.status() {
             TaskStatus::Working { activity } => explainer.working(activity),
             TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => {
-                speak("Not started yet.", "まだ開始していません。")
+                localize("Not started yet.", "まだ開始していません。")
             }
         },
     };

@@ -12,7 +12,7 @@ use fixpoint_decide::run::{Change, Owner, Run, RunChange, TaskChange};
 use fixpoint_decide::task_run::{Decision, JudgedAttempt, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
 use fixpoint_vocabulary::TaskId;
-use fixpoint_vocabulary::ask::Reading;
+use fixpoint_vocabulary::ask::ParsedAnswer;
 use fixpoint_vocabulary::documents::Document;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, CheckReport, CommandEnd, CommandId, CommandResult, Event,
@@ -241,10 +241,10 @@ impl RunHistory {
             CommandEnd::Completed(CommandResult::Answer(answer)) => {
                 // What is wrong with this one, if anything, is in the decision.
                 self.unusable_answer = None;
-                if let Reading::Unanswered { why } = &answer.reading {
+                if let ParsedAnswer::Unanswered { why } = &answer.reading {
                     self.last_error = Some(why.to_string());
                 }
-                if let Reading::Document(Document::Planning(document)) = &answer.reading {
+                if let ParsedAnswer::Document(Document::Planning(document)) = &answer.reading {
                     let error = document.error.as_ref();
                     self.questions =
                         error.map(|error| error.clarification_needed.clone()).unwrap_or_default();
@@ -272,12 +272,12 @@ const fn is_told(decision: &Decision) -> bool {
 fn replan_refusal(end: &CommandEnd) -> Option<String> {
     let CommandEnd::Completed(CommandResult::Answer(answer)) = end else { return None };
     match &answer.reading {
-        Reading::Document(Document::Planning(document)) => {
+        ParsedAnswer::Document(Document::Planning(document)) => {
             document.error.as_ref().map(|error| error.message.clone())
         }
-        Reading::Unreadable { problem, .. } => Some(problem.to_string()),
-        Reading::Unanswered { why } => Some(why.to_string()),
-        Reading::Document(_) => None,
+        ParsedAnswer::Unreadable { problem, .. } => Some(problem.to_string()),
+        ParsedAnswer::Unanswered { why } => Some(why.to_string()),
+        ParsedAnswer::Document(_) => None,
     }
 }
 

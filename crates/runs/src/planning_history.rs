@@ -94,7 +94,7 @@ fn plan_review(change: &PlanReviewChange, run: &Run, lang: Lang) -> Option<(&'st
         }
         PlanReviewChange::Decided { answer } => {
             let mut answer = answer.clone();
-            fixpoint_vocabulary::Speak::speak(&mut answer, lang);
+            fixpoint_vocabulary::Localize::localize(&mut answer, lang);
             Some(("refinement", json!(answer)))
         }
         PlanReviewChange::Accepted { .. } | PlanReviewChange::Flagged { .. } => None,

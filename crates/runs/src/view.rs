@@ -24,7 +24,7 @@ pub struct FoldedRun {
 impl FoldedRun {
     /// A run of which nothing but the opening is recorded.
     pub fn new(opening: &JournalHeader) -> Self {
-        let run = Run::new(opening.order.clone(), opening.brief.clone());
+        let run = Run::new(opening.order.clone(), opening.spec.clone());
         Self { history: RunHistory::new(&run, opening.at), run }
     }
 

@@ -115,7 +115,7 @@ fn happenings(recorded: RecordedRun) -> Vec<Happening> {
     for record in recorded.records {
         let end = match record.event {
             Event::Ended { end: CommandEnd::Lost, .. } => continue,
-            Event::StopAsked => {
+            Event::StopRequested => {
                 is_stopped = true;
                 continue;
             }
@@ -124,7 +124,7 @@ fn happenings(recorded: RecordedRun) -> Vec<Happening> {
                 continue;
             }
             Event::Ended { end, .. } => Some(end),
-            Event::Begun | Event::Resumed { .. } => None,
+            Event::Started | Event::Resumed { .. } => None,
         };
         happenings.push(Happening { end, decision: record.decision });
     }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fixpoint_decide::run::RunOrder;
-use fixpoint_decide::task_run::{TaskOrder, TaskRun};
+use fixpoint_decide::run::RunOptions;
+use fixpoint_decide::task_run::{TaskOptions, TaskRun};
 use fixpoint_engine::{
     Engine, EngineDeps, EngineError, EngineExit, FORMAT, JournalHeader, Record, RecordError, RecordedRun,
     ResumeRequest, replay,
@@ -85,7 +85,7 @@ impl Clock for WallClock {
 /// Everything about a run but the task: what is asked for, and who serves it.
 #[derive(Debug, Clone)]
 pub(crate) struct Circumstances {
-    pub(crate) order: TaskOrder,
+    pub(crate) order: TaskOptions,
     pub(crate) manners: Manners,
     pub(crate) hands: Hands,
 }
@@ -156,8 +156,8 @@ impl Machine {
         let clock = WallClock { hands: circumstances.hands, looks: AtomicU64::new(0) };
         let deps = EngineDeps { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(clock) };
         if payloads.is_empty() {
-            let order = RunOrder::given(circumstances.order.clone());
-            let header = JournalHeader { format: FORMAT, at: 0, order, brief: None };
+            let order = RunOptions::given(circumstances.order.clone());
+            let header = JournalHeader { format: FORMAT, at: 0, order, spec: None };
             return Ok((Engine::begin(deps, performer, header)?, 0));
         }
         let payloads = payloads.iter().map(|record| record.payload.as_slice());

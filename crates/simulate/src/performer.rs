@@ -72,8 +72,8 @@ impl Book {
         for (seq, record) in (1u64..).zip(&recorded.records) {
             match &record.event {
                 Event::Ended { end: CommandEnd::Lost | CommandEnd::Cancelled, .. }
-                | Event::Begun
-                | Event::StopAsked
+                | Event::Started
+                | Event::StopRequested
                 | Event::Resumed { .. } => {}
                 Event::Ended {
                     command, end: CommandEnd::Completed(_) | CommandEnd::Failed { .. }, ..

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
     AttemptCommand, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
@@ -62,7 +62,7 @@ pub(crate) struct Course {
 }
 
 /// Follows a policy to its end.
-pub(crate) fn follow(policy: Policy, project: &Project, order: &TaskOrder) -> Result<Course, Interrupted> {
+pub(crate) fn follow(policy: Policy, project: &Project, order: &TaskOptions) -> Result<Course, Interrupted> {
     let attempts = order.limits.convergence.max_iterations;
     match policy {
         Policy::Fixpoint => fixpoint(project, order),
@@ -80,7 +80,7 @@ pub(crate) fn gets_there(project: &Project, attempts: u32) -> bool {
     })
 }
 
-fn fixpoint(project: &Project, order: &TaskOrder) -> Result<Course, Interrupted> {
+fn fixpoint(project: &Project, order: &TaskOptions) -> Result<Course, Interrupted> {
     let circumstances = Circumstances { order: order.clone(), manners: Manners::Good, hands: Hands::Still };
     let finished = Machine::default().run(project, &circumstances, &mut |_, _| {})?;
     let last = finished.results.last().map(|name| CommitId(name.clone()));

@@ -5,8 +5,8 @@
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
-    AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, GraftOrder,
-    GraftPath,
+    AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    RestorePaths, RestoredPath,
 };
 
 use crate::agent::Agent;
@@ -56,12 +56,12 @@ impl Project {
             }
             Command::RunChecks(run) => self.check(run, before),
             Command::RunAttempt(order) => CommandResult::Attempt(self.attempt(order)),
-            Command::Graft(order) => graft(order),
+            Command::RestorePaths(order) => graft(order),
             Command::Merge(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan
+            | Command::FindCachedPlan
+            | Command::StorePlan
             | Command::Deliver(_) => {
                 return CommandEnd::Failed { message: Redacted::ours("one task alone never asks for this") };
             }
@@ -95,7 +95,7 @@ impl Project {
             revertible: violations.clone(),
             violations,
             edited_tests: if has_edited_tests {
-                vec![GraftPath::File(TESTS.to_string())]
+                vec![RestoredPath::File(TESTS.to_string())]
             } else {
                 Vec::new()
             },
@@ -117,24 +117,24 @@ fn command_key(command: &Command) -> String {
         Command::TakeBase => "base".to_string(),
         Command::RunChecks(run) => format!("checks {} {}", run.calls.len(), run.commit),
         Command::RunAttempt(order) => format!("attempt {} {}", order.number, order.base),
-        Command::Graft(order) => format!("graft {}", order.onto),
+        Command::RestorePaths(order) => format!("graft {}", order.onto),
         Command::Merge(order) => format!("merge {} {}", order.ours, order.theirs),
         Command::Ask(ask) => format!("ask {:?}", ask.about),
         Command::AskPerson(ask) => format!("person {}", ask.about),
-        Command::RecallPlan => "recall".to_string(),
-        Command::KeepPlan => "keep".to_string(),
+        Command::FindCachedPlan => "recall".to_string(),
+        Command::StorePlan => "keep".to_string(),
         Command::Deliver(order) => format!("deliver {}", order.result),
     }
 }
 
-fn graft(order: &GraftOrder) -> CommandResult {
+fn graft(order: &RestorePaths) -> CommandResult {
     let mut state = State::of(&order.onto);
-    let is_grafted = |path: &str| order.paths.contains(&GraftPath::File(path.to_string()));
+    let is_grafted = |path: &str| order.paths.contains(&RestoredPath::File(path.to_string()));
     state.outside.retain(|path| !is_grafted(path));
     if is_grafted(TESTS) {
         state.softened.clear();
         state.removed.retain(|test| !is_of_goal(test));
     }
     let (commit, tree) = state.ids();
-    CommandResult::Grafted { commit, tree }
+    CommandResult::Restored { commit, tree }
 }

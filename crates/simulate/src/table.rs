@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_vocabulary::settings::Settings;
 
 use crate::agent::Agent;
@@ -111,9 +111,9 @@ pub struct TaskTable {
 }
 
 /// What a configuration asks for, with one goal and one guard.
-pub fn order_from(settings: &Settings) -> TaskOrder {
+pub fn order_from(settings: &Settings) -> TaskOptions {
     let (goals, guards) = (BTreeSet::from([GOAL]), BTreeSet::from([GUARD]));
-    TaskOrder::under(settings, "simulated".into(), goals, guards)
+    TaskOptions::under(settings, "simulated".into(), goals, guards)
 }
 
 /// Runs so many tasks of the mixture under each policy. An error is a defect of the engine.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::task_run::TaskOptions;
 
 use crate::history::Finished;
 use crate::machine::{Circumstances, Hands, Interrupted, Machine};
@@ -17,7 +17,7 @@ const PATIENCE: u32 = 1000;
 pub(crate) fn usual() -> Circumstances {
     let (goals, guards) = (BTreeSet::from([GOAL]), BTreeSet::from([GUARD]));
     let order =
-        TaskOrder { max_interruptions: PATIENCE, ..TaskOrder::new("simulated".into(), goals, guards) };
+        TaskOptions { max_interruptions: PATIENCE, ..TaskOptions::new("simulated".into(), goals, guards) };
     Circumstances { order, manners: Manners::Good, hands: Hands::Still }
 }
 

@@ -167,7 +167,7 @@ impl World {
     }
 }
 
-/// In which words failures speak.
+/// In which words failures localize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Words {
     Same,

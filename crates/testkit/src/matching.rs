@@ -70,16 +70,16 @@ mod tests {
 
     #[test]
     fn every_condition_must_hold() {
-        let asked = question("be brief", "judge the plan", Some("found"));
+        let asked = question("be spec", "judge the plan", Some("found"));
         let rule = || Rule::new("r");
         let table = [
             (rule(), true),
             (rule().form("judgement"), true),
             (rule().form("judgemen"), false),
-            (rule().contains("brief").contains("the plan"), true),
-            (rule().contains("brief").contains("another plan"), false),
+            (rule().contains("spec").contains("the plan"), true),
+            (rule().contains("spec").contains("another plan"), false),
             // A text must occur in one message, not across two.
-            (rule().contains("brief\njudge"), false),
+            (rule().contains("spec\njudge"), false),
             (rule().last_contains("found"), true),
             (rule().last_contains("judge"), false),
             (rule().turn(1), true),

@@ -117,7 +117,7 @@ mod tests {
             (
                 Protocol::Chat,
                 json!({"model": "m", "stream": true, "stream_options": {"include_usage": true}, "messages": [
-                    {"role": "system", "content": "be brief"},
+                    {"role": "system", "content": "be spec"},
                     {"role": "user", "content": [{"type": "text", "text": "look"}]},
                     {"role": "assistant", "content": null, "tool_calls": []},
                     {"role": "tool", "tool_call_id": "1", "content": "found"}],
@@ -126,7 +126,7 @@ mod tests {
             ),
             (
                 Protocol::Messages,
-                json!({"model": "m", "stream": true, "system": [{"type": "text", "text": "be brief"}], "messages": [
+                json!({"model": "m", "stream": true, "system": [{"type": "text", "text": "be spec"}], "messages": [
                     {"role": "user", "content": "look"},
                     {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "read", "input": {}}]},
                     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content":
@@ -136,7 +136,7 @@ mod tests {
             ),
             (
                 Protocol::Responses,
-                json!({"model": "m", "stream": true, "instructions": "be brief", "input": [
+                json!({"model": "m", "stream": true, "instructions": "be spec", "input": [
                     {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}]},
                     {"type": "function_call", "call_id": "1", "name": "read", "arguments": "{}"},
                     {"type": "function_call_output", "call_id": "1", "output": "found"}],
@@ -159,7 +159,7 @@ mod tests {
                 model: "m".to_string(),
                 form: Some("judgement".to_string()),
                 required: RequiredOutput::Document,
-                texts: vec!["be brief".to_string(), "look".to_string(), "found".to_string()],
+                texts: vec!["be spec".to_string(), "look".to_string(), "found".to_string()],
                 last: "found".to_string(),
                 tool_results: 1,
                 tools: vec![OfferedTool {

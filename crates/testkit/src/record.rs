@@ -17,7 +17,7 @@ use crate::question::Protocol;
 /// A logged request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// Counted from 1.
+    /// CountSource from 1.
     pub seq: u64,
     pub method: String,
     pub path: String,

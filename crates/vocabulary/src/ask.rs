@@ -51,7 +51,7 @@ pub enum TaskQuestion {
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "about")]
-pub enum About {
+pub enum QuestionKind {
     /// All of planning in one answer.
     Plan,
     /// What is wanted?
@@ -89,7 +89,7 @@ pub enum About {
     Reflect { task: TaskId },
 }
 
-impl About {
+impl QuestionKind {
     /// Who is asked about it.
     pub const fn role(&self) -> Role {
         match self {
@@ -137,7 +137,7 @@ impl About {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelQuestion {
     #[serde(flatten)]
-    pub about: About,
+    pub about: QuestionKind,
     /// What was wrong with the last answer to the same question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
@@ -145,7 +145,7 @@ pub struct ModelQuestion {
 
 impl ModelQuestion {
     /// A question that is put for the first time.
-    pub const fn new(about: About) -> Self {
+    pub const fn new(about: QuestionKind) -> Self {
         Self { about, retry: None }
     }
 }
@@ -162,7 +162,7 @@ pub struct Retry {
 /// One question to a model with everything that is shown to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    pub about: About,
+    pub about: QuestionKind,
     /// What was wrong with the last answer to the same question.
     pub repair: Option<Repair>,
     /// What there is to know.
@@ -171,7 +171,7 @@ pub struct Ask {
 
 impl Ask {
     /// A question that is put for the first time, with nothing shown.
-    pub fn new(about: About) -> Self {
+    pub fn new(about: QuestionKind) -> Self {
         Self { about, repair: None, material: Material::default() }
     }
 }
@@ -195,7 +195,7 @@ pub struct Remark {
 
 /// How planning goes about its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Manner {
+pub struct PlanningStyle {
     /// How the planner is asked to think.
     pub strategy: Strategy,
     /// How fine the tasks are cut.
@@ -204,19 +204,19 @@ pub struct Manner {
     pub depth: ReflectionDepth,
 }
 
-/// Whether anybody can be asked.
+/// Whether a person can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Asking {
+pub enum PersonPresence {
     #[default]
-    Possible,
-    /// They do not: what is unclear must be assumed, and said to be.
-    NobodyThere,
+    Available,
+    /// What is unclear must be assumed, and the plan must say so.
+    Unavailable,
 }
 
 /// A plan for another goal, or for the same at another time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct SavedPlan {
     /// The goal it was made for.
     pub goal: Redacted,
     pub understanding: GoalUnderstanding,
@@ -259,16 +259,16 @@ pub struct Material {
     pub goal: Redacted,
     pub remarks: Vec<Remark>,
     /// Whether anybody can be asked.
-    pub asking: Asking,
+    pub person: PersonPresence,
     /// The state of the repository that the planner is shown.
     pub base: Option<CommitId>,
     /// How to go about it.
-    pub manner: Manner,
+    pub style: PlanningStyle,
     pub understanding: Option<GoalUnderstanding>,
     pub tasks: Vec<Subtask>,
     pub actions: ActionPlan,
     /// A plan to begin from.
-    pub draft: Option<Draft>,
+    pub draft: Option<SavedPlan>,
     /// What was held against the plan.
     pub issues: Vec<String>,
     /// What would make it better.
@@ -291,13 +291,13 @@ pub struct ModelAnswer {
     #[serde(default)]
     pub usage: Usage,
     /// What could be made of it.
-    pub reading: Reading,
+    pub reading: ParsedAnswer,
 }
 
 /// What could be made of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reading {
+pub enum ParsedAnswer {
     /// A document of the form asked for.
     Document(Document),
     Unreadable {
@@ -310,12 +310,12 @@ pub enum Reading {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PersonAsk {
+pub struct PersonQuestion {
     /// What it is about, in a sentence.
     pub about: Redacted,
     /// The questions; none where a yes or no is asked for.
     pub questions: Vec<Redacted>,
-    pub kind: PersonAskKind,
+    pub kind: PersonQuestionKind,
     /// Seconds to wait; then nobody is there.
     pub within: u32,
 }
@@ -323,7 +323,7 @@ pub struct PersonAsk {
 /// What is asked of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PersonAskKind {
+pub enum PersonQuestionKind {
     Clarification,
     /// A yes or a no.
     Approval,

@@ -9,7 +9,6 @@
 extern crate alloc;
 
 pub mod ask;
-pub mod brief;
 mod cause;
 mod check_report;
 mod counted;
@@ -18,6 +17,7 @@ mod failure;
 mod ids;
 pub mod prepared;
 mod reason;
+pub mod run_spec;
 mod score;
 pub mod secret;
 pub mod settings;
@@ -27,7 +27,7 @@ pub mod work;
 
 pub use cause::Cause;
 pub use counted::counted;
-pub use reason::{Lang, Reason, Speak, Text};
+pub use reason::{Lang, Localize, Reason, Text};
 pub use score::{Score, ScoreError};
 pub use secret::{Redacted, Redactor};
 pub use task::{TaskId, TaskState};

@@ -9,19 +9,18 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::ask::{Ask, Draft, PersonAsk, Remark};
-use crate::brief::PlacedCheck;
+use crate::ask::{Ask, PersonQuestion, Remark, SavedPlan};
+use crate::run_spec::PlacedCheck;
 use crate::settings::ScopeSettings;
 use crate::usage::MicroUsd;
 use crate::work::{
-    AttemptCommand, CheckRun, CommitId, Conflict, DeliveryOrder, GraftOrder, MergeOrder, ReportedFailure,
-    TreeId,
+    AttemptCommand, CheckRun, Conflict, DeliverCommand, MergeCommand, ReportedFailure, RestorePaths, TreeId,
 };
 use crate::{Redacted, TaskId};
 
 /// One task of a plan, as whoever performs its commands needs it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskBrief {
+pub struct TaskContext {
     pub task: TaskId,
     /// What is to be done, with everything the agent must know.
     pub goal: Redacted,
@@ -33,17 +32,8 @@ pub struct TaskBrief {
 
 /// An attempt with what the agent is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttemptOrder {
-    /// Its number, from 1.
-    pub number: u32,
-    /// The commit it begins with.
-    pub base: CommitId,
-    /// The commit the task began with, which the scope is measured from.
-    pub origin: CommitId,
-    /// The convergence stage, from 1.
-    pub stage: u32,
-    /// The agent's session that goes on; without one it begins afresh.
-    pub session: Option<String>,
+pub struct PreparedAttempt {
+    pub command: AttemptCommand,
     pub failures: Vec<ReportedFailure>,
     /// Files that were changed outside the scope.
     pub outside: Vec<String>,
@@ -59,16 +49,11 @@ pub struct AttemptOrder {
     pub said: Vec<Remark>,
 }
 
-impl AttemptOrder {
-    /// An attempt that nothing is known about yet.
-    pub fn new(command: &AttemptCommand) -> Self {
-        let AttemptCommand { number, base, origin, stage, session } = command.clone();
+impl PreparedAttempt {
+    /// An attempt without anything to say beside the task.
+    pub const fn new(command: AttemptCommand) -> Self {
         Self {
-            number,
-            base,
-            origin,
-            stage,
-            session,
+            command,
             failures: Vec::new(),
             outside: Vec::new(),
             remarks: Vec::new(),
@@ -88,17 +73,17 @@ pub enum PreparedAction {
     /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
-    RunAttempt(AttemptOrder),
+    RunAttempt(PreparedAttempt),
     /// Make a commit out of two, path by path.
-    Graft(GraftOrder),
-    Merge(MergeOrder),
+    RestorePaths(RestorePaths),
+    Merge(MergeCommand),
     Ask(Box<Ask>),
-    AskPerson(PersonAsk),
+    AskPerson(PersonQuestion),
     /// Look for a cached plan of the same goal or a similar one.
     FindCachedPlan,
     /// Store the plan in the plan cache; nothing where there is none.
-    StorePlan(Option<Box<Draft>>),
-    Deliver(DeliveryOrder),
+    StorePlan(Option<Box<SavedPlan>>),
+    Deliver(DeliverCommand),
 }
 
 /// A command with everything that is needed to execute it.
@@ -107,7 +92,7 @@ pub struct PreparedCommand {
     /// What is to be executed.
     pub action: PreparedAction,
     /// The task it is for; without one it is for the whole run, or for the only task there is.
-    pub task: Option<TaskBrief>,
+    pub task: Option<TaskContext>,
     /// The checks by number: those of the run, then those that the plan added.
     pub checks: Arc<Vec<PlacedCheck>>,
     /// The tree of the run's base, once it is known.

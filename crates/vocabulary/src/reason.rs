@@ -61,13 +61,13 @@ impl Text {
 
 /// Anything that holds sentences for people. Speaking picks one language; what is not a sentence is left alone,
 /// above all what a user wrote.
-pub trait Speak {
+pub trait Localize {
     /// Reduces every sentence to one language.
-    fn speak(&mut self, lang: Lang);
+    fn localize(&mut self, lang: Lang);
 }
 
-impl Speak for Text {
-    fn speak(&mut self, lang: Lang) {
+impl Localize for Text {
+    fn localize(&mut self, lang: Lang) {
         if let Self::Everywhere { en, ja } = self {
             *self = Self::Said(core::mem::take(match lang {
                 Lang::En => en,
@@ -77,21 +77,21 @@ impl Speak for Text {
     }
 }
 
-impl<Code> Speak for Reason<Code> {
-    fn speak(&mut self, lang: Lang) {
-        self.text.speak(lang);
+impl<Code> Localize for Reason<Code> {
+    fn localize(&mut self, lang: Lang) {
+        self.text.localize(lang);
     }
 }
 
-impl<T: Speak> Speak for Vec<T> {
-    fn speak(&mut self, lang: Lang) {
-        self.iter_mut().for_each(|item| item.speak(lang));
+impl<T: Localize> Localize for Vec<T> {
+    fn localize(&mut self, lang: Lang) {
+        self.iter_mut().for_each(|item| item.localize(lang));
     }
 }
 
-impl<T: Speak> Speak for Option<T> {
-    fn speak(&mut self, lang: Lang) {
-        self.iter_mut().for_each(|item| item.speak(lang));
+impl<T: Localize> Localize for Option<T> {
+    fn localize(&mut self, lang: Lang) {
+        self.iter_mut().for_each(|item| item.localize(lang));
     }
 }
 

@@ -40,7 +40,7 @@ impl MicroUsd {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Counted {
+pub enum CountSource {
     /// The provider or the agent said so.
     #[default]
     Told,
@@ -66,7 +66,7 @@ pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
     /// Where the numbers come from.
-    pub counted: Counted,
+    pub counted: CountSource,
 }
 
 impl Usage {

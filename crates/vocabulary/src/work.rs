@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Draft, ModelAnswer, ModelQuestion, PersonAnswer, PersonAsk, Remark};
-use crate::brief::Delivery;
+use crate::ask::{ModelAnswer, ModelQuestion, PersonAnswer, PersonQuestion, Remark, SavedPlan};
 pub use crate::check_report::{CheckEnd, CheckReport};
 pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
 pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
+use crate::run_spec::Delivery;
 pub use crate::usage::Allowance;
 use crate::usage::Usage;
 use crate::{Redacted, TaskId};
@@ -44,16 +44,16 @@ pub enum Command {
     /// Let the agent work once.
     RunAttempt(AttemptCommand),
     /// Make a commit out of two, path by path.
-    Graft(GraftOrder),
+    RestorePaths(RestorePaths),
     /// Bring what two commits hold together.
-    Merge(MergeOrder),
+    Merge(MergeCommand),
     Ask(ModelQuestion),
-    AskPerson(PersonAsk),
+    AskPerson(PersonQuestion),
     /// Look for a plan of the same or of a similar goal.
-    RecallPlan,
+    FindCachedPlan,
     /// Keep the plan for goals to come.
-    KeepPlan,
-    Deliver(DeliveryOrder),
+    StorePlan,
+    Deliver(DeliverCommand),
 }
 
 /// Checks to be run on a commit, in order.
@@ -131,7 +131,7 @@ pub struct AttemptResult {
     /// Paths of those that can be taken back.
     pub revertible: Vec<String>,
     /// What was changed of the tests of goals.
-    pub edited_tests: Vec<GraftPath>,
+    pub edited_tests: Vec<RestoredPath>,
     /// What its process said at its end, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -177,19 +177,19 @@ impl AttemptResult {
 
 /// A commit to be made out of two: `onto`, with these paths as they are in `from`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GraftOrder {
+pub struct RestorePaths {
     /// What everything else is taken from.
     pub onto: CommitId,
     /// What the paths are taken from.
     pub from: CommitId,
     /// What is taken from there.
-    pub paths: Vec<GraftPath>,
+    pub paths: Vec<RestoredPath>,
 }
 
 /// A file as the executor names it, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GraftPath {
+pub enum RestoredPath {
     /// The whole file.
     File(String),
     /// Only the tests in it, which stand beside what they test.
@@ -198,7 +198,7 @@ pub enum GraftPath {
 
 /// Two commits to be brought together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MergeOrder {
+pub struct MergeCommand {
     pub ours: CommitId,
     pub theirs: CommitId,
     /// What the result is called, part of the name it is kept under.
@@ -228,12 +228,12 @@ pub struct Merged {
 /// A plan that was kept, and how near its goal is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Recalled {
+pub enum CachedPlanMatch {
     Nothing,
     /// One of a goal much like this one, in this repository.
-    Near(Draft),
+    Near(SavedPlan),
     /// One of this very goal, in this very state of the repository.
-    Exact(Draft),
+    Exact(SavedPlan),
 }
 
 /// The commit all attempts are compared with.
@@ -245,7 +245,7 @@ pub struct Base {
 
 /// A result to be handed over. Doing it again, after a crash, changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeliveryOrder {
+pub struct DeliverCommand {
     /// The commit that the result is compared with.
     pub base: CommitId,
     /// The commit that is handed over.
@@ -297,7 +297,7 @@ pub enum CommandResult {
     },
     Attempt(AttemptResult),
     /// A commit was made out of two.
-    Grafted {
+    Restored {
         commit: CommitId,
         tree: TreeId,
     },
@@ -308,8 +308,8 @@ pub enum CommandResult {
     /// A person answered, or not.
     Person(PersonAnswer),
     /// Plans that were kept were looked through.
-    Recalled(Recalled),
-    Kept,
+    CachedPlan(CachedPlanMatch),
+    PlanStored,
     /// The result was handed over.
     Delivered(Delivered),
 }
@@ -333,7 +333,7 @@ pub enum CommandEnd {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    Begun,
+    Started,
     Ended {
         command: CommandId,
         end: CommandEnd,
@@ -342,7 +342,7 @@ pub enum Event {
         took_ms: u64,
     },
     /// A person asked to stop.
-    StopAsked,
+    StopRequested,
     /// A person, or a restart, asked to go on.
     Resumed {
         /// What may be spent beyond what was allowed.
@@ -366,7 +366,7 @@ impl Event {
             Self::Ended { end: CommandEnd::Completed(CommandResult::Checks { reports }), .. } => {
                 reports.iter().flat_map(|report| report.failures.iter().cloned()).collect()
             }
-            Self::Ended { .. } | Self::Begun | Self::StopAsked | Self::Resumed { .. } => Vec::new(),
+            Self::Ended { .. } | Self::Started | Self::StopRequested | Self::Resumed { .. } => Vec::new(),
         }
     }
 }

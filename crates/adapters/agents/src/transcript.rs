@@ -17,7 +17,7 @@ pub struct Transcript {
     /// Its `used` includes this run.
     pub session: Option<Session>,
     pub model: Option<String>,
-    /// Estimated ([`fixpoint_vocabulary::usage::Counted::Estimated`]) where the agent was killed before it reported all.
+    /// Estimated ([`fixpoint_vocabulary::usage::CountSource::Estimated`]) where the agent was killed before it reported all.
     pub usage: Option<Usage>,
     pub last_message: Option<String>,
     /// Its last messages; `None` for agents whose output is plain text.

@@ -65,7 +65,7 @@ fn server(after: Duration) -> BenchResult<u16> {
 
 fn question() -> ModelRequest {
     ModelRequest {
-        system: "Be brief.".to_string(),
+        system: "Be spec.".to_string(),
         messages: vec![Message::User("Hello".to_string())],
         tools: Vec::new(),
         format: AnswerFormat::Text,
@@ -96,7 +96,7 @@ fn by_model(port: u16) -> BenchResult<Duration> {
 
 /// All at once, on plain sockets.
 fn by_sockets(port: u16) -> BenchResult<Duration> {
-    let body = r#"{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hello"}]}"#;
+    let body = r#"{"model":"m","messages":[{"role":"system","content":"Be spec."},{"role":"user","content":"Hello"}]}"#;
     let request = format!(
         "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()

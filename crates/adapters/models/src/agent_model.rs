@@ -13,7 +13,7 @@ use fixpoint_ports::{
 };
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::Price;
-use fixpoint_vocabulary::usage::{Counted, Usage};
+use fixpoint_vocabulary::usage::{CountSource, Usage};
 
 use crate::agent_output::{self, AgentAnswer};
 use crate::environment::{ProgramCall, ProgramOutput, ProgramRunner};
@@ -158,7 +158,7 @@ impl AgentModel {
             calls: 1,
             input_tokens: estimate::tokens_of_request(request),
             output_tokens: answer.text.as_ref().map_or(0, |text| estimate::tokens_of(text)),
-            counted: Counted::Estimated,
+            counted: CountSource::Estimated,
             ..Usage::default()
         });
         usage.cost = self.price.as_ref().map(|price| price.of(&usage)).or(usage.cost);

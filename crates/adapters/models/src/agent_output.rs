@@ -3,7 +3,7 @@
 //! Owns the output formats of Claude Code and Codex. Refuses to guess: output without the expected document is an error
 //! that shows its last lines. Standard output and error come mixed, so lines that are not JSON are skipped.
 
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::Value;
 
 use crate::partial_reply::{count, text};
@@ -52,7 +52,7 @@ pub(crate) fn parse_claude(output: &str) -> AgentAnswer {
         cache_write_tokens: of("cache_creation_input_tokens").unwrap_or(0),
         output_tokens,
         cost: result.get("total_cost_usd").and_then(Value::as_f64).map(MicroUsd::from_usd),
-        counted: Counted::Told,
+        counted: CountSource::Told,
     });
     let model =
         result.get("modelUsage").and_then(Value::as_object).and_then(|map| map.keys().next().cloned());
@@ -119,7 +119,7 @@ mod tests {
             cache_write_tokens: 1200,
             output_tokens: 5,
             cost: Some(MicroUsd(12_300)),
-            counted: Counted::Told,
+            counted: CountSource::Told,
         };
         let expected = AgentAnswer {
             text: Ok("four".into()),

@@ -4,7 +4,7 @@
 //! protocol. Tool arguments that are not JSON are kept as the text they are.
 
 use fixpoint_ports::{ModelRequest, StopReason, ToolCall};
-use fixpoint_vocabulary::usage::{Counted, Usage};
+use fixpoint_vocabulary::usage::{CountSource, Usage};
 use serde_json::{Map, Value};
 
 use crate::estimate;
@@ -121,8 +121,8 @@ impl PartialReply {
     pub(crate) fn usage(&self, request: &ModelRequest) -> Usage {
         let tokens = self.tokens;
         let counted = match (tokens.input, tokens.output, self.completeness) {
-            (Some(_), Some(_), Completeness::MayEnd | Completeness::Complete) => Counted::Told,
-            (_, _, Completeness::Incomplete) | (None, _, _) | (_, None, _) => Counted::Estimated,
+            (Some(_), Some(_), Completeness::MayEnd | Completeness::Complete) => CountSource::Told,
+            (_, _, Completeness::Incomplete) | (None, _, _) | (_, None, _) => CountSource::Estimated,
         };
         let estimated = || {
             let calls = self

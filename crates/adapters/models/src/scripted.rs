@@ -16,7 +16,7 @@ use fixpoint_ports::{
 };
 use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::Price;
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::json;
 
 use crate::estimate;
@@ -157,7 +157,7 @@ fn usage(reply: &Reply, request: &ModelRequest, text: &str) -> Usage {
             Usage {
                 input_tokens: estimate::tokens_of_request(request),
                 output_tokens: estimate::tokens_of(text) + calls.sum::<u64>(),
-                counted: Counted::Estimated,
+                counted: CountSource::Estimated,
                 ..base
             }
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::{Attachments, TokenBudget, read, render};
-use fixpoint_vocabulary::ask::{About, Ask, Draft, Material, Role};
+use fixpoint_vocabulary::ask::{Ask, Material, QuestionKind, Role, SavedPlan};
 use fixpoint_vocabulary::documents::Document;
 use fixpoint_vocabulary::settings::ModelSettings;
 use fixpoint_vocabulary::usage::Usage;
@@ -44,7 +44,7 @@ pub(crate) fn run(
             "there is no model for the role `judge`; see `fixpoint doctor`".into(),
         ));
     };
-    let plans: Vec<Draft> = serde_json::from_str(PLANS)
+    let plans: Vec<SavedPlan> = serde_json::from_str(PLANS)
         .map_err(|error| Failure::Internal(format!("the built-in plans for calibration: {error}")))?;
     let mut usage = Usage::default();
     let mut scores: Vec<Vec<Score>> = Vec::new();
@@ -87,7 +87,7 @@ pub(crate) fn run(
 /// One score of a plan; `None` where the answer has none.
 fn score(
     judge: &dyn Model,
-    plan: &Draft,
+    plan: &SavedPlan,
     sample: u32,
     settings: &ModelSettings,
     usage: &mut Usage,
@@ -99,7 +99,7 @@ fn score(
         actions: plan.actions.clone(),
         ..Material::default()
     };
-    let ask = Ask { material, ..Ask::new(About::JudgePlan { revision: 0, sample }) };
+    let ask = Ask { material, ..Ask::new(QuestionKind::JudgePlan { revision: 0, sample }) };
     let budget = TokenBudget::new(u64::from(settings.max_prompt_tokens));
     let prompt = render(&ask, &Attachments::default(), budget)
         .map_err(|error| Failure::Internal(format!("the built-in plans for calibration: {error}")))?;

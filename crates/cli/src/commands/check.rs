@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use fixpoint_decide::convergence::AttemptOutcome;
-use fixpoint_decide::run::RunOrder;
+use fixpoint_decide::run::RunOptions;
 use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt, TestEdits};
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskHistory, TaskView, explain, texts};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang};
@@ -55,22 +55,22 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     let selected = select_checks(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = selected.order(&settings, test_edits);
-    let brief = Brief {
+    let spec = RunSpec {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
         goal: fixpoint_vocabulary::Redacted::default(),
         agent: Vec::new(),
         checks: selected.checks,
-        base: BaseOrder::Revision(arguments.base.clone()),
+        base: BaseSource::Revision(arguments.base.clone()),
         settings,
         delivery: Delivery::Nothing,
     };
     let opening = JournalHeader {
         format: FORMAT,
         at: WallClock.now_ms(),
-        order: RunOrder::given(order),
-        brief: Some(brief),
+        order: RunOptions::given(order),
+        spec: Some(spec),
     };
     let folded = compare(opening, &repository, app)?;
     tell(arguments, folded.view(), app, output)

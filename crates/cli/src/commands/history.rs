@@ -3,7 +3,7 @@
 use fixpoint_decide::run::{Decision, Owner};
 use fixpoint_decide::task_run::{self, TaskActivity, TaskStatus};
 use fixpoint_runs::{cause_name, planning_history, progress_words};
-use fixpoint_vocabulary::ask::Reading;
+use fixpoint_vocabulary::ask::ParsedAnswer;
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandResult, Event};
 use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
@@ -64,8 +64,8 @@ pub(crate) fn run(
 
 fn event_words(event: &Event, lang: Lang) -> String {
     match event {
-        Event::Begun => say(lang, "started", "開始"),
-        Event::StopAsked => say(lang, "stop requested", "停止の要求"),
+        Event::Started => say(lang, "started", "開始"),
+        Event::StopRequested => say(lang, "stop requested", "停止の要求"),
         Event::Resumed { .. } => say(lang, "resumed", "再開"),
         Event::Ended { command, end, took_ms } => {
             let took = format!("({}.{:01} s)", took_ms / 1000, took_ms % 1000 / 100);
@@ -103,7 +103,7 @@ fn result_words(result: &CommandResult, lang: Lang) -> String {
                 format!("エージェント終了、変更{files}ファイル"),
             )
         }
-        CommandResult::Grafted { .. } => say(lang, "files restored", "ファイルを復元"),
+        CommandResult::Restored { .. } => say(lang, "files restored", "ファイルを復元"),
         CommandResult::Merged(merged) => {
             let conflicts = merged.conflicts.len();
             say(
@@ -113,19 +113,21 @@ fn result_words(result: &CommandResult, lang: Lang) -> String {
             )
         }
         CommandResult::Answer(answer) => match &answer.reading {
-            Reading::Document(_) => {
+            ParsedAnswer::Document(_) => {
                 say(lang, format!("{} answered", answer.model), format!("{} が回答", answer.model))
             }
-            Reading::Unreadable { problem, .. } => say(
+            ParsedAnswer::Unreadable { problem, .. } => say(
                 lang,
                 format!("unreadable answer of {}: {problem}", answer.model),
                 format!("{} の回答を読み取れません: {problem}", answer.model),
             ),
-            Reading::Unanswered { why } => say(lang, format!("no answer: {why}"), format!("回答なし: {why}")),
+            ParsedAnswer::Unanswered { why } => {
+                say(lang, format!("no answer: {why}"), format!("回答なし: {why}"))
+            }
         },
         CommandResult::Person(_) => say(lang, "asked a person", "人に質問"),
-        CommandResult::Recalled(_) => say(lang, "looked for a cached plan", "キャッシュされた計画を検索"),
-        CommandResult::Kept => say(lang, "plan cached", "計画をキャッシュ"),
+        CommandResult::CachedPlan(_) => say(lang, "looked for a cached plan", "キャッシュされた計画を検索"),
+        CommandResult::PlanStored => say(lang, "plan cached", "計画をキャッシュ"),
         CommandResult::Delivered(_) => say(lang, "result delivered", "成果物を納品"),
     }
 }
@@ -170,7 +172,7 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
             Command::TakeBase => say(lang, "take a snapshot", "スナップショットを作成"),
             Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
             Command::RunAttempt(_) => say(lang, "start the agent", "エージェントを起動"),
-            Command::Graft(_) => say(lang, "restore files", "ファイルを復元"),
+            Command::RestorePaths(_) => say(lang, "restore files", "ファイルを復元"),
             Command::Merge(_) => say(lang, "merge two results", "2つの結果をマージ"),
             Command::Ask(ask) => {
                 let role = ask.about.role().name();
@@ -178,8 +180,8 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
             }
             Command::AskPerson(_) => say(lang, "ask a person", "人に質問"),
             Command::Deliver(_) => say(lang, "deliver the result", "成果物を納品"),
-            Command::RecallPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
-            Command::KeepPlan => say(lang, "cache the plan", "計画をキャッシュ"),
+            Command::FindCachedPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
+            Command::StorePlan => say(lang, "cache the plan", "計画をキャッシュ"),
         }),
     }
 }

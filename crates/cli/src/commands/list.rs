@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
             }
             (Ok(loaded), form) => {
                 let summary = loaded.summary(app.lang);
-                let goal = loaded.header.brief.as_ref().map(|brief| brief.goal.to_string());
+                let goal = loaded.header.spec.as_ref().map(|spec| spec.goal.to_string());
                 let goal = goal.unwrap_or_default().lines().next().unwrap_or_default().to_string();
                 match form {
                     Form::Json => as_json(&summary, fit(&goal, GOAL_WIDTH)).to_string(),

@@ -1,8 +1,8 @@
 //! `fixpoint loop`: one agent, run again until the checks pass or it makes no more progress.
 
-use fixpoint_decide::run::RunOrder;
+use fixpoint_decide::run::RunOptions;
 use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
 use crate::app_context::AppContext;
@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
     let order = selected.order(&settings, test_edits);
-    let order = RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(order) };
-    let brief = Brief {
+    let order = RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(order) };
+    let spec = RunSpec {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
         directory: repository.directory.clone(),
@@ -49,14 +49,14 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
         agent,
         checks: selected.checks,
         base: match &arguments.base {
-            Some(revision) => BaseOrder::Revision(revision.clone()),
-            None => BaseOrder::WorkingTree,
+            Some(revision) => BaseSource::Revision(revision.clone()),
+            None => BaseSource::WorkingTree,
         },
         settings,
         delivery: Delivery::Branch,
     };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
-    let (run, outcome) = session.begin(order, brief)?;
+    let (run, outcome) = session.begin(order, spec)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 

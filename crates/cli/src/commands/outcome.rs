@@ -1,9 +1,9 @@
 //! The result of a run, when it has ended: on one screen, or as one JSON object.
 
-use fixpoint_decide::run::{Extent, Run, TaskSource};
+use fixpoint_decide::run::{Run, RunExtent, TaskSource};
 use fixpoint_engine::EngineExit;
 use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
-use fixpoint_vocabulary::brief::Delivery;
+use fixpoint_vocabulary::run_spec::Delivery;
 use fixpoint_vocabulary::work::{BranchUpdate, DeliveredBranch};
 use fixpoint_vocabulary::{Cause, Lang, Text};
 
@@ -45,7 +45,7 @@ pub(crate) fn tell(
 
 fn is_plan_only(run: &Run) -> bool {
     match &run.order().tasks {
-        TaskSource::Planned(order) => order.extent == Extent::PlanOnly,
+        TaskSource::Planned(order) => order.extent == RunExtent::PlanOnly,
         TaskSource::Given(_) => false,
     }
 }
@@ -56,14 +56,14 @@ pub(crate) fn exit_code(cause: Cause) -> u8 {
 
 /// What is said about the delivery of a run's result.
 fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
-    let (Some(delivered), Some(brief)) = (run.delivered(), run.brief()) else { return Vec::new() };
+    let (Some(delivered), Some(spec)) = (run.delivered(), run.spec()) else { return Vec::new() };
     let say = |en: String, ja: String| Text::new(en, ja).in_lang(lang).to_string();
     let mut lines = Vec::new();
     if let Some(DeliveredBranch { name, update }) = &delivered.branch {
         lines.push(say(format!("Branch: {name}"), format!("ブランチ: {name}")));
         lines.extend(not_updated(name, *update, lang));
     }
-    match (&delivered.into, &brief.delivery) {
+    match (&delivered.into, &spec.delivery) {
         (Some(DeliveredBranch { name, update: BranchUpdate::Updated }), _) => {
             lines.push(say(
                 format!("{name} was fast-forwarded to the result"),

@@ -1,9 +1,9 @@
 //! `fixpoint replay`: recomputes the decisions of a recorded run.
 
-use fixpoint_decide::run::{RunOrder, TaskSource};
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::run::{RunOptions, TaskSource};
+use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_engine::{Difference, replay};
-use fixpoint_vocabulary::brief::Brief;
+use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
 
@@ -22,10 +22,10 @@ const NOT_IDENTICAL: u8 = 1;
 pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     let recorded = run.read()?;
-    let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
+    let (order, spec) = (recorded.header.order.clone(), recorded.header.spec.clone());
     let is_changed = !arguments.set.sets.is_empty();
-    let (order, brief) = if is_changed { changed(&order, brief, arguments, app)? } else { (order, brief) };
-    let replayed = replay(&recorded, order, brief);
+    let (order, spec) = if is_changed { changed(&order, spec, arguments, app)? } else { (order, spec) };
+    let replayed = replay(&recorded, order, spec);
     let difference = replayed.difference.as_ref().map(|difference| {
         let after = usize::try_from(difference.number).unwrap_or(usize::MAX);
         let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
@@ -87,25 +87,26 @@ fn difference_lines(run: &str, difference: &Difference, after: usize, lang: Lang
 
 /// The order with the run's own settings and `--set` on top.
 fn changed(
-    order: &RunOrder,
-    brief: Option<Brief>,
+    order: &RunOptions,
+    spec: Option<RunSpec>,
     arguments: &ReplayArguments,
     app: &AppContext,
-) -> Result<(RunOrder, Option<Brief>), Failure> {
-    let Some(brief) = brief else {
+) -> Result<(RunOptions, Option<RunSpec>), Failure> {
+    let Some(spec) = spec else {
         return Err(Failure::BadInput("this run has no recorded settings".into()));
     };
-    let settings = app.changed(&brief.settings, &arguments.set)?;
+    let settings = app.changed(&spec.settings, &arguments.set)?;
     let order = match &order.tasks {
         TaskSource::Given(task) => {
             let under =
-                TaskOrder::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
-            let task = TaskOrder { implied_goals: task.implied_goals, test_edits: task.test_edits, ..under };
-            RunOrder { budget: allowance::from_settings(&settings.budget), ..RunOrder::given(task) }
+                TaskOptions::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
+            let task =
+                TaskOptions { implied_goals: task.implied_goals, test_edits: task.test_edits, ..under };
+            RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(task) }
         }
         TaskSource::Planned(_) => {
-            RunOrder { budget: allowance::from_settings(&settings.budget), ..order.clone() }
+            RunOptions { budget: allowance::from_settings(&settings.budget), ..order.clone() }
         }
     };
-    Ok((order, Some(Brief { settings, ..brief })))
+    Ok((order, Some(RunSpec { settings, ..spec })))
 }

@@ -25,8 +25,8 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     if let Some(recorded) = &recorded {
         prompt_text::check_remarks(&recorded.run().planning().remarks, &arguments.said)?;
     }
-    let brief = recorded.and_then(|recorded| recorded.header.brief);
-    let settings = brief.map(|brief| brief.settings).unwrap_or_default();
+    let spec = recorded.and_then(|recorded| recorded.header.spec);
+    let settings = spec.map(|spec| spec.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use fixpoint_config::Loaded;
 use fixpoint_decide::bounds;
-use fixpoint_decide::levels::{self, Explicit};
-use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
+use fixpoint_decide::levels::{self, ExplicitSettings};
+use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_ports::Model;
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::estimate_tokens;
-use fixpoint_vocabulary::ask::{Asking, Role};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
+use fixpoint_vocabulary::ask::{PersonPresence, Role};
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 use fixpoint_vocabulary::{Lang, counted};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(
         (None, None) => Delivery::Branch,
     };
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let variant = Variant { agent: Some(&arguments.agent), delivery, test_edits, extent: Extent::Whole };
+    let variant = Variant { agent: Some(&arguments.agent), delivery, test_edits, extent: RunExtent::Whole };
     job.begin(&arguments.goal, variant, app, output)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Out
         agent: None,
         delivery: Delivery::Branch,
         test_edits: TestEdits::Checked,
-        extent: Extent::PlanOnly,
+        extent: RunExtent::PlanOnly,
     };
     job.begin(&arguments.goal, variant, app, output)
 }
@@ -73,7 +73,7 @@ pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Out
 struct Job {
     goal: String,
     settings: Settings,
-    explicit: Explicit,
+    explicit: ExplicitSettings,
 }
 
 /// What differs between the two commands.
@@ -81,7 +81,7 @@ struct Variant<'a> {
     agent: Option<&'a [String]>,
     delivery: Delivery,
     test_edits: TestEdits,
-    extent: Extent,
+    extent: RunExtent,
 }
 
 impl Job {
@@ -133,7 +133,7 @@ impl Job {
             None => self.bounds_of_checks_alone(),
         };
         app.notices.say(&bounds_line(&bounds, app.lang));
-        let brief = Brief {
+        let spec = RunSpec {
             version: env!("CARGO_PKG_VERSION").to_string(),
             repository: repository.root().to_string_lossy().into_owned(),
             directory: repository.directory.clone(),
@@ -141,14 +141,14 @@ impl Job {
             agent,
             checks: evidence.checks,
             base: match &arguments.base {
-                Some(revision) => BaseOrder::Revision(revision.clone()),
-                None => BaseOrder::WorkingTree,
+                Some(revision) => BaseSource::Revision(revision.clone()),
+                None => BaseSource::WorkingTree,
             },
             settings: self.settings,
             delivery: variant.delivery,
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
-        let (run, outcome) = session.begin(order, brief)?;
+        let (run, outcome) = session.begin(order, spec)?;
         judge_noise::add_from_run(&repository, &outcome.folded.run, app.notices);
         tell(&run, &outcome, &session, arguments.json.into(), output)
     }
@@ -201,7 +201,7 @@ impl Job {
         variant: &Variant<'_>,
         repository: &Repository,
         app: &AppContext,
-    ) -> RunOrder {
+    ) -> RunOptions {
         let settings = &self.settings;
         let levels = levels::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
         let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
@@ -209,11 +209,11 @@ impl Job {
             numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
         };
         let judge = models.get(&Role::Judge);
-        let order = PlanOrder {
+        let order = PlanOptions {
             calls: levels.calls,
-            manner: levels.manner,
+            style: levels.style,
             reflection_interval: levels.reflection_interval,
-            asking: if app.can_ask() { Asking::Possible } else { Asking::NobodyThere },
+            person: if app.can_ask() { PersonPresence::Available } else { PersonPresence::Unavailable },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
             extent: variant.extent,
             sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
@@ -223,7 +223,7 @@ impl Job {
             goals: of_kind(CheckKind::Goal),
             test_edits: variant.test_edits,
         };
-        RunOrder::planned(order, allowance::from_settings(&settings.budget))
+        RunOptions::planned(order, allowance::from_settings(&settings.budget))
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
@@ -251,7 +251,7 @@ impl Job {
         let models = self.models(app).unwrap_or_default();
         let tasks = arguments.tasks.unwrap_or(self.settings.planning.max_subtasks);
         let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
-        fixpoint_vocabulary::Speak::speak(&mut bounds, app.lang);
+        fixpoint_vocabulary::Localize::localize(&mut bounds, app.lang);
         match Form::from(arguments.goal.json) {
             Form::Json => output.json(&bounds)?,
             Form::Text => {
@@ -289,8 +289,8 @@ fn bounds_line(bounds: &bounds::Answer, lang: Lang) -> String {
     )
 }
 
-fn explicit(loaded: &Loaded) -> Explicit {
-    Explicit {
+fn explicit(loaded: &Loaded) -> ExplicitSettings {
+    ExplicitSettings {
         strategy: loaded.is_explicit("planning.strategy"),
         level: loaded.is_explicit("planning.decomposition_level"),
         interval: loaded.is_explicit("planning.reflection.trigger_interval"),

@@ -88,15 +88,15 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
 fn details(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String> {
     let line = |en: &str, ja: &str, value: &str| format!("{} {value}", pad(&say(lang, en, ja), 12));
     let mut lines = Vec::new();
-    if let Some(brief) = &loaded.header.brief {
-        if !brief.agent.is_empty() {
-            lines.push(line("agent", "エージェント", &shell_line(&brief.agent)));
+    if let Some(spec) = &loaded.header.spec {
+        if !spec.agent.is_empty() {
+            lines.push(line("agent", "エージェント", &shell_line(&spec.agent)));
         }
-        lines.extend(brief.checks.iter().map(|placed| match placed.check.kind {
+        lines.extend(spec.checks.iter().map(|placed| match placed.check.kind {
             CheckKind::Goal => line("goal", "目標", &placed.check.command),
             CheckKind::Guard => line("guard", "ガード", &placed.check.command),
         }));
-        lines.push(line("repository", "リポジトリ", &brief.repository));
+        lines.push(line("repository", "リポジトリ", &spec.repository));
     }
     let places = [
         ("base", "ベース", summary.base.as_deref()),

@@ -68,7 +68,7 @@ fn planning_lines(change: &PlanningChange, words: Words) -> Vec<String> {
         PlanningChange::CacheLookedUp { draft: None }
         | PlanningChange::BaseTaken { .. }
         | PlanningChange::Clarified { .. }
-        | PlanningChange::NobodyThere
+        | PlanningChange::Unavailable
         | PlanningChange::Remarked { .. }
         | PlanningChange::Decomposed { .. }
         | PlanningChange::Coarser { .. }
@@ -161,9 +161,9 @@ pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<St
         Command::Merge(_) => words.merging(),
         Command::Ask(ask) => words.asking(ask.about.role()),
         Command::AskPerson(_) => words.waiting_for_person(),
-        Command::RecallPlan => words.looking_for_plan(),
+        Command::FindCachedPlan => words.looking_for_plan(),
         Command::Deliver(_) => words.delivering(),
-        Command::KeepPlan | Command::RunChecks(_) | Command::RunAttempt(_) | Command::Graft(_) => {
+        Command::StorePlan | Command::RunChecks(_) | Command::RunAttempt(_) | Command::RestorePaths(_) => {
             return None;
         }
     };

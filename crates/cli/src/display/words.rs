@@ -5,7 +5,7 @@ use std::time::Duration;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Owner;
 use fixpoint_runs::{cause_name, progress_words, state_words};
-use fixpoint_vocabulary::ask::{About, Role};
+use fixpoint_vocabulary::ask::{QuestionKind, Role};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, counted};
 
 use crate::language::say;
@@ -389,19 +389,27 @@ impl Words {
     }
 
     /// A question to a model, when it is put.
-    pub(super) fn question(self, about: &About, model: &str, tokens: u64) -> String {
+    pub(super) fn question(self, about: &QuestionKind, model: &str, tokens: u64) -> String {
         let (who, ja_who) = role_words(about.role());
         let (what, ja_what) = match about {
-            About::Plan => ("make a plan".to_string(), "計画の作成".to_string()),
-            About::Understand => ("understand the goal".to_string(), "目標の理解".to_string()),
-            About::Decompose => ("split the goal into tasks".to_string(), "タスクへの分割".to_string()),
-            About::Order => ("order the tasks".to_string(), "作業順序の決定".to_string()),
-            About::JudgePlan { .. } => ("review the plan".to_string(), "計画のレビュー".to_string()),
-            About::Refine { .. } => ("improve the plan".to_string(), "計画の改善".to_string()),
-            About::JudgeTask { task, .. } => (format!("review task {task}"), format!("{task} のレビュー")),
-            About::ReplanTask { task } => (format!("split task {task}"), format!("{task} の分割")),
-            About::JudgeWhole { .. } => ("review the result".to_string(), "成果全体のレビュー".to_string()),
-            About::Reflect { task } => (format!("reflect on task {task}"), format!("{task} の振り返り")),
+            QuestionKind::Plan => ("make a plan".to_string(), "計画の作成".to_string()),
+            QuestionKind::Understand => ("understand the goal".to_string(), "目標の理解".to_string()),
+            QuestionKind::Decompose => {
+                ("split the goal into tasks".to_string(), "タスクへの分割".to_string())
+            }
+            QuestionKind::Order => ("order the tasks".to_string(), "作業順序の決定".to_string()),
+            QuestionKind::JudgePlan { .. } => ("review the plan".to_string(), "計画のレビュー".to_string()),
+            QuestionKind::Refine { .. } => ("improve the plan".to_string(), "計画の改善".to_string()),
+            QuestionKind::JudgeTask { task, .. } => {
+                (format!("review task {task}"), format!("{task} のレビュー"))
+            }
+            QuestionKind::ReplanTask { task } => (format!("split task {task}"), format!("{task} の分割")),
+            QuestionKind::JudgeWhole { .. } => {
+                ("review the result".to_string(), "成果全体のレビュー".to_string())
+            }
+            QuestionKind::Reflect { task } => {
+                (format!("reflect on task {task}"), format!("{task} の振り返り"))
+            }
         };
         self.say(
             format!("asking the {who} ({model}) to {what}, about {}", counted(tokens, "token")),

@@ -143,34 +143,37 @@ fn limits_block_before_any_task_is_made() {
 fn what_cannot_be_rewired_is_refused_by_name() {
     let refused = |tasks, children| decide(&question(tasks, children)).unwrap_err();
     let table = vec![
-        (refused(vec![], vec![child("x", &[])]), Unsound::NoSuchTask("b".into())),
-        (refused(chain(), vec![]), Unsound::NoChildren("b".into())),
-        (refused([chain(), chain()].concat(), vec![child("x", &[])]), Unsound::DuplicateTask("a".into())),
+        (refused(vec![], vec![child("x", &[])]), InvalidReplan::NoSuchTask("b".into())),
+        (refused(chain(), vec![]), InvalidReplan::NoChildren("b".into())),
+        (
+            refused([chain(), chain()].concat(), vec![child("x", &[])]),
+            InvalidReplan::DuplicateTask("a".into()),
+        ),
         (
             refused(chain(), ["x", "x", "y", "y"].map(|id| child(id, &[])).to_vec()),
-            Unsound::DuplicateChild("x".into()),
+            InvalidReplan::DuplicateChild("x".into()),
         ),
         (
             refused(chain(), vec![child("x", &[]), child("y", &["nowhere"])]),
-            Unsound::UnknownDependency { child: "y".into(), missing: "nowhere".into() },
+            InvalidReplan::UnknownDependency { child: "y".into(), missing: "nowhere".into() },
         ),
         (
             refused(chain(), vec![child("x", &["nowhere"])]),
-            Unsound::UnknownDependency { child: "x".into(), missing: "nowhere".into() },
+            InvalidReplan::UnknownDependency { child: "x".into(), missing: "nowhere".into() },
         ),
-        (refused(chain(), vec![child("x", &["c"])]), Unsound::Circular("x".into())),
-        (refused(chain(), vec![child("x", &["x"])]), Unsound::Circular("x".into())),
-        (refused(chain(), vec![child("x", &["b"])]), Unsound::Circular("x".into())),
+        (refused(chain(), vec![child("x", &["c"])]), InvalidReplan::Circular("x".into())),
+        (refused(chain(), vec![child("x", &["x"])]), InvalidReplan::Circular("x".into())),
+        (refused(chain(), vec![child("x", &["b"])]), InvalidReplan::Circular("x".into())),
         (
             refused(
                 [chain(), vec![task("loop", &["loop"], TaskState::Ready)]].concat(),
                 vec![child("x", &["y"]), child("y", &["x"])],
             ),
-            Unsound::Circular("x".into()),
+            InvalidReplan::Circular("x".into()),
         ),
         (
             refused(vec![task("b", &[], TaskState::Done)], vec![child("x", &[])]),
-            Unsound::NotReplaceable("b".into(), TaskState::Done),
+            InvalidReplan::NotReplaceable("b".into(), TaskState::Done),
         ),
     ];
     for (found, expected) in table {

@@ -23,7 +23,7 @@ impl Run {
     pub(super) fn record(&mut self, turn: Turn, event: &Event) -> Option<InFlight> {
         self.settle(turn, event);
         match event {
-            Event::Begun => self.status = RunStatus::Working,
+            Event::Started => self.status = RunStatus::Working,
             Event::Ended { command, end, .. } => {
                 let ended = self.in_flight.remove(command)?;
                 match end {
@@ -37,7 +37,7 @@ impl Run {
                 self.lost.clear();
                 self.status = RunStatus::Working;
             }
-            Event::StopAsked => {}
+            Event::StopRequested => {}
         }
         None
     }

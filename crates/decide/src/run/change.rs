@@ -70,8 +70,8 @@ impl TaskSignal {
     pub fn event(self, event: &Event) -> Cow<'_, Event> {
         match self {
             Self::Event => Cow::Borrowed(event),
-            Self::Begin => Cow::Owned(Event::Begun),
-            Self::Stop => Cow::Owned(Event::StopAsked),
+            Self::Begin => Cow::Owned(Event::Started),
+            Self::Stop => Cow::Owned(Event::StopRequested),
             Self::Resume => Cow::Owned(Event::resumed()),
         }
     }

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{Asking, PersonAnswer, PersonAsk, PersonAskKind};
+use fixpoint_vocabulary::ask::{PersonAnswer, PersonPresence, PersonQuestion, PersonQuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, GoalUnderstanding, PlanningError};
 use fixpoint_vocabulary::settings::DecompositionLevel;
 use fixpoint_vocabulary::work::Command;
@@ -24,17 +24,17 @@ const fn coarser(level: DecompositionLevel) -> DecompositionLevel {
 }
 
 impl Transition<'_> {
-    pub(super) fn with_clarification(&mut self, kind: PersonAskKind, answer: &PersonAnswer) {
+    pub(super) fn with_clarification(&mut self, kind: PersonQuestionKind, answer: &PersonAnswer) {
         match (kind, answer) {
-            (PersonAskKind::Clarification, PersonAnswer::Said(said)) => {
+            (PersonQuestionKind::Clarification, PersonAnswer::Said(said)) => {
                 self.push(PlanningChange::Clarified { said: said.clone() });
             }
-            (PersonAskKind::Clarification, _) => self.push(PlanningChange::NobodyThere),
-            (PersonAskKind::Approval, PersonAnswer::Approved { .. }) => self.take_partial(),
-            (PersonAskKind::Approval, PersonAnswer::Refused { .. } | PersonAnswer::Said(_)) => {
+            (PersonQuestionKind::Clarification, _) => self.push(PlanningChange::Unavailable),
+            (PersonQuestionKind::Approval, PersonAnswer::Approved { .. }) => self.take_partial(),
+            (PersonQuestionKind::Approval, PersonAnswer::Refused { .. } | PersonAnswer::Said(_)) => {
                 self.end(Cause::ApprovalRefused);
             }
-            (PersonAskKind::Approval, PersonAnswer::Nobody) => self.end(Cause::ApprovalTimeout),
+            (PersonQuestionKind::Approval, PersonAnswer::Nobody) => self.end(Cause::ApprovalTimeout),
         }
     }
 
@@ -42,17 +42,19 @@ impl Transition<'_> {
     pub(super) fn unclear_goal(&mut self, error: &PlanningError) {
         let redactor = Redactor::default();
         let is_last = self.run.planning.unclear >= 1;
-        match (self.run.planning.asking, is_last) {
-            (Asking::Possible, false) => {
-                let asked = PersonAsk {
+        match (self.run.planning.person, is_last) {
+            (PersonPresence::Available, false) => {
+                let asked = PersonQuestion {
                     about: redactor.redact(&error.message),
                     questions: error.clarification_needed.iter().map(|text| redactor.redact(text)).collect(),
-                    kind: PersonAskKind::Clarification,
+                    kind: PersonQuestionKind::Clarification,
                     within: PERSON_SECONDS,
                 };
                 self.begin(Owner::Planning, Command::AskPerson(asked));
             }
-            (Asking::Possible | Asking::NobodyThere, _) => self.end(Cause::NeedsClarification),
+            (PersonPresence::Available | PersonPresence::Unavailable, _) => {
+                self.end(Cause::NeedsClarification)
+            }
         }
     }
 
@@ -73,10 +75,10 @@ impl Transition<'_> {
         if self.run.settings().is_some_and(|settings| settings.planning.allow_partial) {
             return self.take_partial();
         }
-        let asked = PersonAsk {
+        let asked = PersonQuestion {
             about: Redactor::default().redact(&about),
             questions: Vec::new(),
-            kind: PersonAskKind::Approval,
+            kind: PersonQuestionKind::Approval,
             within: PERSON_SECONDS,
         };
         self.begin(Owner::Planning, Command::AskPerson(asked));

@@ -4,8 +4,8 @@
 //! changes nothing where it was done already. Invariant: a run that has something to deliver ends only after that.
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::brief::Delivery;
-use fixpoint_vocabulary::work::{Base, Command, CommandResult, Delivered, DeliveryOrder};
+use fixpoint_vocabulary::run_spec::Delivery;
+use fixpoint_vocabulary::work::{Base, Command, CommandResult, DeliverCommand, Delivered};
 use serde::{Deserialize, Serialize};
 
 use super::{Owner, Run, TaskSource, Transition};
@@ -84,14 +84,14 @@ impl Run {
     }
 
     /// How a result is handed over. What is not all done is not moved into somebody's branch.
-    fn delivery_order(&self, cause: Cause) -> Option<DeliveryOrder> {
+    fn delivery_order(&self, cause: Cause) -> Option<DeliverCommand> {
         let (base, result) = self.deliverable(cause)?;
-        let delivery = match &self.brief.as_ref()?.delivery {
+        let delivery = match &self.spec.as_ref()?.delivery {
             Delivery::Nothing => return None,
             Delivery::Into(_) if cause != Cause::Done => Delivery::Branch,
             delivery @ (Delivery::Branch | Delivery::Into(_) | Delivery::Patch(_)) => delivery.clone(),
         };
-        Some(DeliveryOrder { base: base.commit, result: result.commit, delivery })
+        Some(DeliverCommand { base: base.commit, result: result.commit, delivery })
     }
 }
 

@@ -5,14 +5,14 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{OnStop, Settings};
-use fixpoint_vocabulary::work::{Command, MergeOrder};
+use fixpoint_vocabulary::work::{Command, MergeCommand};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::{
     Judging, MergeChange, Owner, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent,
 };
 use crate::replanning::GraphTask;
-use crate::task_run::{Decision, JudgeOrder, TaskOrder, TaskStart, TaskStatus};
+use crate::task_run::{Decision, JudgeOptions, TaskOptions, TaskStart, TaskStatus};
 
 /// A task without any check is done when the judge says so twice.
 const YESES_WITHOUT_CHECKS: u32 = 2;
@@ -61,7 +61,7 @@ impl Run {
     }
 
     /// Everything that is fixed about a task that begins now.
-    pub(super) fn order_of(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOrder {
+    pub(super) fn order_of(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOptions {
         let (asked, guards, judging, test_edits) = match self.plan_order() {
             Some(order) => (order.goals.clone(), order.guards.clone(), order.judging, order.test_edits),
             None => {
@@ -71,20 +71,20 @@ impl Run {
         };
         let given: BTreeSet<u32> = asked.union(&guards).copied().collect();
         let has_checks = !guards.is_empty() || !node.goals.is_empty();
-        let judge = JudgeOrder {
+        let judge = JudgeOptions {
             yeses: if has_checks { 1 } else { YESES_WITHOUT_CHECKS },
             max_format_retries: settings.models.max_format_retries,
             lineage_iteration: node.lineage_iteration(),
             replanning: settings.replanning.clone(),
         };
         let is_judged = judging == Judging::ByModel && !node.is_merge();
-        TaskOrder {
+        TaskOptions {
             start,
             invented: node.goals.difference(&given).copied().collect(),
             judge: is_judged.then_some(judge),
             test_edits,
             max_interruptions: self.order.max_interruptions,
-            ..TaskOrder::under(settings, node.id().clone(), node.goals.clone(), guards)
+            ..TaskOptions::under(settings, node.id().clone(), node.goals.clone(), guards)
         }
     }
 
@@ -213,7 +213,7 @@ impl Transition<'_> {
         match (result(ours), result(theirs)) {
             (Some(ours), Some(theirs)) => {
                 self.push(TaskChange::state(&task, TaskState::Running));
-                let order = MergeOrder { ours, theirs, name: task.as_str().into() };
+                let order = MergeCommand { ours, theirs, name: task.as_str().into() };
                 self.begin(Owner::Merge(task), Command::Merge(order));
             }
             (_, _) => self.give_up_at_once(&task, Cause::Conflict),

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask, WholeJudgement};
 use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, TaskId};
@@ -124,7 +124,7 @@ impl Transition<'_> {
         }
         match (self.run.result(), &self.run.planning.base) {
             (Some(result), Some(base)) => {
-                let about = About::JudgeWhole { commit: result.commit, origin: base.commit.clone() };
+                let about = QuestionKind::JudgeWhole { commit: result.commit, origin: base.commit.clone() };
                 self.ask(Owner::FinalReview, ModelQuestion::new(about));
             }
             (_, _) => self.finish(),
@@ -134,14 +134,14 @@ impl Transition<'_> {
     pub(super) fn with_final_review(&mut self, result: &CommandResult) {
         let CommandResult::Answer(ModelAnswer { reading, .. }) = result else { return };
         let rejected = match reading {
-            Reading::Document(Document::WholeJudgement(judgement)) => {
+            ParsedAnswer::Document(Document::WholeJudgement(judgement)) => {
                 return self.with_whole_judgement(judgement);
             }
-            Reading::Document(_) => RejectedAnswer::wrong_document(),
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
+            ParsedAnswer::Unreadable { problem, text } => {
                 RejectedAnswer { problem: problem.clone(), text: text.clone() }
             }
-            Reading::Unanswered { .. } => return,
+            ParsedAnswer::Unanswered { .. } => return,
         };
         if !self.is_asked_again(&Owner::FinalReview, rejected) {
             // An answer that cannot be read is no yes; what is done is delivered all the same.

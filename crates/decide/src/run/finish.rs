@@ -7,7 +7,7 @@ use fixpoint_vocabulary::work::Event;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
 use super::{
-    Deferred, Extent, PlanningChange, Run, RunChange, RunStatus, TaskChange, TaskNode, TaskSignal,
+    Deferred, PlanningChange, Run, RunChange, RunExtent, RunStatus, TaskChange, TaskNode, TaskSignal,
     Transition, UnexpectedEvent,
 };
 use crate::scheduling;
@@ -77,7 +77,7 @@ impl Transition<'_> {
                 return;
             }
         }
-        let is_plan_only = self.run.plan_order().is_some_and(|order| order.extent == Extent::PlanOnly);
+        let is_plan_only = self.run.plan_order().is_some_and(|order| order.extent == RunExtent::PlanOnly);
         let deferred = self.run.deferred.first().map(|deferred| deferred.cause);
         match deferred.or_else(|| self.run.cause_of_pause()) {
             None if is_plan_only && self.run.review.accepted.is_some() => self.end(Cause::Done),

@@ -94,11 +94,11 @@ impl Run {
             }
             Command::TakeBase
             | Command::RunChecks(_)
-            | Command::Graft(_)
+            | Command::RestorePaths(_)
             | Command::Merge(_)
             | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan
+            | Command::FindCachedPlan
+            | Command::StorePlan
             | Command::Deliver(_) => None,
         }
     }
@@ -137,7 +137,7 @@ impl Run {
                 };
             }
             Event::Resumed { more, .. } => self.ledger.raise(*more),
-            Event::Begun | Event::StopAsked => {}
+            Event::Started | Event::StopRequested => {}
         }
     }
 

@@ -16,7 +16,7 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{NewTask, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent};
-use crate::task_run::{BaselineState, TaskOrder, TaskStart};
+use crate::task_run::{BaselineState, TaskOptions, TaskStart};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -148,7 +148,7 @@ impl Transition<'_> {
 
 impl Run {
     /// Everything that is fixed about a merge: its commit is checked before any agent works on it.
-    fn order_of_merge(&self, task: &TaskId, merged: &Merged) -> Option<TaskOrder> {
+    fn order_of_merge(&self, task: &TaskId, merged: &Merged) -> Option<TaskOptions> {
         let node = self.task(task)?;
         let TaskKind::Merge { ours, theirs } = &node.kind else { return None };
         let baseline = self.common_baseline(ours, theirs)?;

@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{PersonAnswer, PersonAsk, PersonAskKind};
+use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Cause, Redactor};
 
-use super::{Extent, NewTask, Owner, PlanReviewChange, TaskChange, TaskKind, Transition};
+use super::{NewTask, Owner, PlanReviewChange, RunExtent, TaskChange, TaskKind, Transition};
 use crate::sanitising::{self, Severity};
 
 impl Transition<'_> {
@@ -31,10 +31,10 @@ impl Transition<'_> {
         let named: Vec<String> = findings.iter().map(sanitising::Finding::text).collect();
         let about = format!("the plan contains steps that need your approval: {}", named.join("; "));
         self.push(PlanReviewChange::Flagged { findings: named });
-        let asked = PersonAsk {
+        let asked = PersonQuestion {
             about: Redactor::default().redact(&about),
             questions: Vec::new(),
-            kind: PersonAskKind::Approval,
+            kind: PersonQuestionKind::Approval,
             within: self.run.settings().map_or(1, |settings| settings.planning.revision.approval_timeout),
         };
         self.begin(Owner::PlanReview, Command::AskPerson(asked));
@@ -56,9 +56,9 @@ impl Transition<'_> {
         };
         let is_stored = self.is_plan_stored();
         match extent {
-            Extent::PlanOnly if is_stored => {}
-            Extent::PlanOnly => self.end(Cause::Done),
-            Extent::Whole => {
+            RunExtent::PlanOnly if is_stored => {}
+            RunExtent::PlanOnly => self.end(Cause::Done),
+            RunExtent::Whole => {
                 let new = |task| NewTask::new(task, TaskKind::Planned);
                 self.push(TaskChange::Added { tasks: tasks.into_iter().map(new).collect() });
             }

@@ -2,8 +2,8 @@
 
 use alloc::boxed::Box;
 
-use fixpoint_vocabulary::ask::Draft;
-use fixpoint_vocabulary::work::{Command, Recalled};
+use fixpoint_vocabulary::ask::SavedPlan;
+use fixpoint_vocabulary::work::{CachedPlanMatch, Command};
 
 use super::planning::{CachedPlan, PlanningChange};
 use super::{Owner, PlanningCalls, Run, Transition};
@@ -17,10 +17,10 @@ impl Run {
     }
 
     /// The accepted plan, as it is stored.
-    pub(super) fn plan_to_store(&self) -> Option<Draft> {
+    pub(super) fn plan_to_store(&self) -> Option<SavedPlan> {
         let plan = self.review.plan()?;
-        Some(Draft {
-            goal: self.brief.as_ref()?.goal.clone(),
+        Some(SavedPlan {
+            goal: self.spec.as_ref()?.goal.clone(),
             understanding: self.planning.understanding.clone().unwrap_or_default(),
             tasks: plan.tasks.clone(),
             actions: plan.actions.clone(),
@@ -29,11 +29,11 @@ impl Run {
 }
 
 impl Transition<'_> {
-    pub(super) fn with_cached_plan(&mut self, found: &Recalled) {
+    pub(super) fn with_cached_plan(&mut self, found: &CachedPlanMatch) {
         let (draft, exact) = match found {
-            Recalled::Nothing => (None, None),
-            Recalled::Near(draft) => (Some(draft), None),
-            Recalled::Exact(draft) => (Some(draft), Some(draft)),
+            CachedPlanMatch::Nothing => (None, None),
+            CachedPlanMatch::Near(draft) => (Some(draft), None),
+            CachedPlanMatch::Exact(draft) => (Some(draft), Some(draft)),
         };
         self.push(PlanningChange::CacheLookedUp { draft: draft.cloned().map(Box::new) });
         let Some(plan) = exact else { return };
@@ -50,7 +50,7 @@ impl Transition<'_> {
     pub(super) fn is_plan_stored(&mut self) -> bool {
         let is_stored = self.run.is_plan_cached() && self.run.planning.cached != CachedPlan::NotLookedUp;
         if is_stored {
-            self.begin(Owner::Planning, Command::KeepPlan);
+            self.begin(Owner::Planning, Command::StorePlan);
         }
         is_stored
     }

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, PlanJudgement, PlanningDocument, Subtask};
 use fixpoint_vocabulary::work::{Command, CommandResult};
 use fixpoint_vocabulary::{Cause, Redactor, Score};
@@ -239,7 +239,7 @@ impl Transition<'_> {
         }
         match self.run.verdict() {
             Some(Verdict::Score { revision, sample }) => {
-                self.ask(Owner::PlanReview, ModelQuestion::new(About::JudgePlan { revision, sample }));
+                self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
             }
             Some(Verdict::Decided(answer)) => self.decided(answer),
             None => self.end(Cause::PlanRejected),
@@ -256,7 +256,7 @@ impl Transition<'_> {
         match (decision, accepted) {
             (refinement::Decision::Replan, _) => {
                 let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-                self.ask(Owner::PlanReview, ModelQuestion::new(About::Refine { revision }));
+                self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::Refine { revision }));
             }
             (_, Some(revision)) => self.accept_plan(revision),
             (_, None) => self.end(Cause::PlanRejected),
@@ -268,35 +268,36 @@ impl Transition<'_> {
             return self.with_plan_approval(answer);
         }
         let (Command::Ask(ask), CommandResult::Answer(answer)) = (command, result) else { return };
-        if let About::JudgePlan { revision, .. } = &ask.about {
+        if let QuestionKind::JudgePlan { revision, .. } = &ask.about {
             return self.with_plan_judgement(*revision, answer);
         }
         match &answer.reading {
-            Reading::Document(Document::Planning(document)) => self.with_refined(document),
-            Reading::Document(_) => self.refine_again(RejectedAnswer::wrong_document()),
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Document(Document::Planning(document)) => self.with_refined(document),
+            ParsedAnswer::Document(_) => self.refine_again(RejectedAnswer::wrong_document()),
+            ParsedAnswer::Unreadable { problem, text } => {
                 self.refine_again(RejectedAnswer { problem: problem.clone(), text: text.clone() });
             }
-            Reading::Unanswered { .. } => {}
+            ParsedAnswer::Unanswered { .. } => {}
         }
     }
 
     fn with_plan_judgement(&mut self, revision: u32, answer: &ModelAnswer) {
         let rejected = match &answer.reading {
-            Reading::Document(Document::PlanJudgement(judgement)) => {
+            ParsedAnswer::Document(Document::PlanJudgement(judgement)) => {
                 return self.push(PlanReviewChange::Scored { revision, judgement: judgement.clone() });
             }
-            Reading::Document(_) => RejectedAnswer::wrong_document(),
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
+            ParsedAnswer::Unreadable { problem, text } => {
                 RejectedAnswer { problem: problem.clone(), text: text.clone() }
             }
-            Reading::Unanswered { .. } => return,
+            ParsedAnswer::Unanswered { .. } => return,
         };
         if self.is_asked_again(&Owner::PlanReview, rejected) {
             let sample =
                 self.run.review.revisions.get(revision as usize).map_or(0, |plan| plan.samples.len());
             let sample = u32::try_from(sample).unwrap_or(u32::MAX).saturating_add(1);
-            return self.ask(Owner::PlanReview, ModelQuestion::new(About::JudgePlan { revision, sample }));
+            return self
+                .ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
         }
         // A judge that cannot be read never counts as a yes.
         let judgement = PlanJudgement {
@@ -315,7 +316,7 @@ impl Transition<'_> {
     fn refine_again(&mut self, rejected: RejectedAnswer) {
         if self.is_asked_again(&Owner::PlanReview, rejected) {
             let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-            return self.ask(Owner::PlanReview, ModelQuestion::new(About::Refine { revision }));
+            return self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::Refine { revision }));
         }
         match self.run.review.best() {
             Some(revision) => self.accept_plan(revision),

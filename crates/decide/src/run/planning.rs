@@ -9,7 +9,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Asking, Draft, ModelAnswer, ModelQuestion, Reading, Remark};
+use fixpoint_vocabulary::ask::{
+    ModelAnswer, ModelQuestion, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan,
+};
 use fixpoint_vocabulary::documents::{
     ActionPlan, Document, GoalUnderstanding, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
     TaskDecomposition,
@@ -20,7 +22,8 @@ use fixpoint_vocabulary::{Cause, Redactor};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Owner, PlanRepair, PlanReviewChange, PlanningCalls, RejectedAnswer, Run, RunOrder, TaskSource, Transition,
+    Owner, PlanRepair, PlanReviewChange, PlanningCalls, RejectedAnswer, Run, RunOptions, TaskSource,
+    Transition,
 };
 use crate::plan_shape::{self, Bounds};
 
@@ -40,7 +43,7 @@ pub enum CachedPlan {
     NotLookedUp,
     Missing,
     /// A plan to begin from.
-    Draft(Box<Draft>),
+    SavedPlan(Box<SavedPlan>),
 }
 
 /// How far planning has come.
@@ -49,7 +52,7 @@ pub struct Planning {
     pub base: Option<Base>,
     pub cached: CachedPlan,
     /// Whether anybody can be asked.
-    pub asking: Asking,
+    pub person: PersonPresence,
     pub remarks: Vec<Remark>,
     /// How often the goal was unclear.
     pub unclear: u32,
@@ -71,14 +74,14 @@ pub enum PlanningChange {
     /// The plan cache was looked through.
     CacheLookedUp {
         /// The plan it holds for this goal or a similar one.
-        draft: Option<Box<Draft>>,
+        draft: Option<Box<SavedPlan>>,
     },
     /// People answered a question about the goal.
     Clarified {
         said: Vec<Remark>,
     },
     /// Nobody answered: what is unclear is assumed from now on.
-    NobodyThere,
+    Unavailable,
     Remarked {
         said: Vec<Remark>,
     },
@@ -97,15 +100,15 @@ pub enum PlanningChange {
 }
 
 impl Planning {
-    pub(super) fn new(order: &RunOrder) -> Self {
-        let asking = match &order.tasks {
-            TaskSource::Given(_) => Asking::NobodyThere,
-            TaskSource::Planned(order) => order.asking,
+    pub(super) fn new(order: &RunOptions) -> Self {
+        let person = match &order.tasks {
+            TaskSource::Given(_) => PersonPresence::Unavailable,
+            TaskSource::Planned(order) => order.person,
         };
         Self {
             base: None,
             cached: CachedPlan::NotLookedUp,
-            asking,
+            person,
             remarks: Vec::new(),
             unclear: 0,
             level: None,
@@ -122,15 +125,15 @@ impl Run {
         match change {
             PlanningChange::BaseTaken { base } => planning.base = Some(base.clone()),
             PlanningChange::CacheLookedUp { draft } => {
-                planning.cached = draft.clone().map_or(CachedPlan::Missing, CachedPlan::Draft);
+                planning.cached = draft.clone().map_or(CachedPlan::Missing, CachedPlan::SavedPlan);
             }
             PlanningChange::Clarified { said } => {
                 planning.unclear += 1;
                 planning.remarks.extend(said.iter().cloned());
             }
-            PlanningChange::NobodyThere => {
+            PlanningChange::Unavailable => {
                 planning.unclear += 1;
-                planning.asking = Asking::NobodyThere;
+                planning.person = PersonPresence::Unavailable;
             }
             PlanningChange::Remarked { said } => planning.remarks.extend(said.iter().cloned()),
             PlanningChange::Understood { understanding } => {
@@ -148,13 +151,13 @@ impl Run {
 
     /// How finely the goal is decomposed.
     pub(super) fn level(&self) -> DecompositionLevel {
-        let ordered = self.plan_order().map(|order| order.manner.level).unwrap_or_default();
+        let ordered = self.plan_order().map(|order| order.style.level).unwrap_or_default();
         self.planning.level.unwrap_or(ordered)
     }
 
     /// The goal in the user's words.
     pub(super) fn goal(&self) -> String {
-        self.brief.as_ref().map(|brief| brief.goal.as_str().into()).unwrap_or_default()
+        self.spec.as_ref().map(|spec| spec.goal.as_str().into()).unwrap_or_default()
     }
 
     /// What a plan must keep to, where so many tasks are there already.
@@ -182,14 +185,14 @@ impl Transition<'_> {
             return self.as_one_task();
         }
         if self.run.planning.cached == CachedPlan::NotLookedUp && self.run.is_plan_cached() {
-            return self.begin(Owner::Planning, Command::RecallPlan);
+            return self.begin(Owner::Planning, Command::FindCachedPlan);
         }
         let planning = &self.run.planning;
         let about = match (calls, &planning.understanding, &planning.decomposition) {
-            (PlanningCalls::None | PlanningCalls::AtOnce, ..) => About::Plan,
-            (PlanningCalls::PerPhase, None, _) => About::Understand,
-            (PlanningCalls::PerPhase, Some(_), None) => About::Decompose,
-            (PlanningCalls::PerPhase, Some(_), Some(_)) => About::Order,
+            (PlanningCalls::None | PlanningCalls::AtOnce, ..) => QuestionKind::Plan,
+            (PlanningCalls::PerPhase, None, _) => QuestionKind::Understand,
+            (PlanningCalls::PerPhase, Some(_), None) => QuestionKind::Decompose,
+            (PlanningCalls::PerPhase, Some(_), Some(_)) => QuestionKind::Order,
         };
         self.ask(Owner::Planning, ModelQuestion::new(about));
     }
@@ -210,7 +213,7 @@ impl Transition<'_> {
     pub(super) fn with_planning(&mut self, command: &Command, result: &CommandResult) {
         match (command, result) {
             (_, CommandResult::Base(base)) => self.push(PlanningChange::BaseTaken { base: base.clone() }),
-            (_, CommandResult::Recalled(found)) => self.with_cached_plan(found),
+            (_, CommandResult::CachedPlan(found)) => self.with_cached_plan(found),
             (Command::AskPerson(asked), CommandResult::Person(answer)) => {
                 self.with_clarification(asked.kind, answer);
             }
@@ -219,14 +222,14 @@ impl Transition<'_> {
         }
     }
 
-    fn with_plan_answer(&mut self, about: &About, answer: &ModelAnswer) {
+    fn with_plan_answer(&mut self, about: &QuestionKind, answer: &ModelAnswer) {
         match &answer.reading {
-            Reading::Document(Document::Planning(document)) => self.with_plan_document(about, document),
-            Reading::Document(_) => self.reject_plan(RejectedAnswer::wrong_document()),
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Document(Document::Planning(document)) => self.with_plan_document(about, document),
+            ParsedAnswer::Document(_) => self.reject_plan(RejectedAnswer::wrong_document()),
+            ParsedAnswer::Unreadable { problem, text } => {
                 self.reject_plan(RejectedAnswer { problem: problem.clone(), text: text.clone() });
             }
-            Reading::Unanswered { .. } => {}
+            ParsedAnswer::Unanswered { .. } => {}
         }
     }
 
@@ -241,17 +244,17 @@ impl Transition<'_> {
         self.reject_plan(RejectedAnswer::because(Redactor::default().redact(problem)));
     }
 
-    fn with_plan_document(&mut self, about: &About, document: &PlanningDocument) {
+    fn with_plan_document(&mut self, about: &QuestionKind, document: &PlanningDocument) {
         if let Some(error) = &document.error {
             return self.with_planning_error(error);
         }
         match (about, &document.goal_understanding, &document.task_decomposition, &document.action_plan) {
-            (About::Understand, Some(understanding), ..) => {
+            (QuestionKind::Understand, Some(understanding), ..) => {
                 self.push(PlanningChange::Understood { understanding: understanding.clone() });
             }
-            (About::Decompose, _, Some(decomposition), _) => self.with_tasks(decomposition),
-            (About::Order, .., Some(actions)) => self.with_actions(actions),
-            (About::Plan, Some(understanding), Some(decomposition), actions) => {
+            (QuestionKind::Decompose, _, Some(decomposition), _) => self.with_tasks(decomposition),
+            (QuestionKind::Order, .., Some(actions)) => self.with_actions(actions),
+            (QuestionKind::Plan, Some(understanding), Some(decomposition), actions) => {
                 let actions = actions.clone().unwrap_or_default();
                 self.with_whole_plan(understanding, decomposition, actions);
             }

@@ -6,9 +6,11 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Ask, CheckOutcome, Material, ModelQuestion, Repair, TaskMaterial};
+use fixpoint_vocabulary::ask::{
+    Ask, CheckOutcome, Material, ModelQuestion, QuestionKind, Repair, TaskMaterial,
+};
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
-use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand, TaskBrief};
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedAttempt, PreparedCommand, TaskContext};
 use fixpoint_vocabulary::settings::ScopeSettings;
 use fixpoint_vocabulary::work::{AttemptCommand, Command, CommandId, ReportedFailure};
 use fixpoint_vocabulary::{Redacted, Redactor, TaskId, counted};
@@ -37,22 +39,22 @@ impl Run {
             Command::TakeBase => PreparedAction::TakeBase,
             Command::RunChecks(run) => PreparedAction::RunChecks(run.clone()),
             Command::RunAttempt(command) => PreparedAction::RunAttempt(self.prepare_attempt(task, command)),
-            Command::Graft(order) => PreparedAction::Graft(order.clone()),
+            Command::RestorePaths(order) => PreparedAction::RestorePaths(order.clone()),
             Command::Merge(order) => PreparedAction::Merge(order.clone()),
             Command::Ask(question) => PreparedAction::Ask(Box::new(self.prepare_ask(owner, task, question))),
             Command::AskPerson(ask) => PreparedAction::AskPerson(ask.clone()),
-            Command::RecallPlan => PreparedAction::FindCachedPlan,
-            Command::KeepPlan => PreparedAction::StorePlan(self.plan_to_store().map(Box::new)),
+            Command::FindCachedPlan => PreparedAction::FindCachedPlan,
+            Command::StorePlan => PreparedAction::StorePlan(self.plan_to_store().map(Box::new)),
             Command::Deliver(order) => PreparedAction::Deliver(order.clone()),
         }
     }
 
-    fn prepare_attempt(&self, task: Option<&TaskRun>, command: &AttemptCommand) -> AttemptOrder {
+    fn prepare_attempt(&self, task: Option<&TaskRun>, command: &AttemptCommand) -> PreparedAttempt {
         let order = match task {
             Some(task) => task.attempt_order(command),
-            None => AttemptOrder::new(command),
+            None => PreparedAttempt::new(command.clone()),
         };
-        AttemptOrder { money: self.ledger.money_left(), said: self.planning.remarks.clone(), ..order }
+        PreparedAttempt { money: self.ledger.money_left(), said: self.planning.remarks.clone(), ..order }
     }
 
     fn prepare_ask(&self, owner: &Owner, task: Option<&TaskRun>, question: &ModelQuestion) -> Ask {
@@ -69,9 +71,9 @@ impl Run {
         Ask { about: question.about.clone(), repair, material: self.material(&question.about) }
     }
 
-    /// A task as an agent is told it. The only task of a run is told in its brief.
-    fn task_brief(&self, node: &TaskNode) -> Option<TaskBrief> {
-        let brief = self.brief.as_ref()?;
+    /// A task as an agent is told it. The only task of a run is told in its spec.
+    fn task_brief(&self, node: &TaskNode) -> Option<TaskContext> {
+        let spec = self.spec.as_ref()?;
         let is_whole = match node.kind {
             TaskKind::Given => true,
             TaskKind::Planned | TaskKind::Replanned | TaskKind::Added | TaskKind::Merge { .. } => false,
@@ -79,12 +81,12 @@ impl Run {
         if is_whole {
             return None;
         }
-        let scope = &brief.settings.scope;
+        let scope = &spec.settings.scope;
         let own = &node.task.scope_paths;
         let allowed_paths = if own.is_empty() { scope.allowed_paths.clone() } else { own.clone() };
-        Some(TaskBrief {
+        Some(TaskContext {
             task: node.id().clone(),
-            goal: self.told_task(&node.task, brief.goal.as_str()),
+            goal: self.told_task(&node.task, spec.goal.as_str()),
             scope: ScopeSettings { allowed_paths, ..scope.clone() },
             goals: node.goals.clone(),
         })
@@ -117,10 +119,10 @@ impl Run {
         own.map(|action| format!("- {}", action.purpose)).collect()
     }
 
-    fn material(&self, about: &About) -> Material {
+    fn material(&self, about: &QuestionKind) -> Material {
         let planning = &self.planning;
-        let goal = self.brief.as_ref().map(|brief| brief.goal.clone()).unwrap_or_default();
-        let revision = if let About::JudgePlan { revision, .. } = about {
+        let goal = self.spec.as_ref().map(|spec| spec.goal.clone()).unwrap_or_default();
+        let revision = if let QuestionKind::JudgePlan { revision, .. } = about {
             self.review.revisions.get(*revision as usize)
         } else {
             self.review.plan()
@@ -131,18 +133,18 @@ impl Run {
         let (issues, suggestions) =
             feedback.map(|feedback| (feedback.issues, feedback.suggestions)).unwrap_or_default();
         let order = self.plan_order();
-        let manner = order.map(|order| order.manner).unwrap_or_default();
+        let style = order.map(|order| order.style).unwrap_or_default();
         Material {
             goal,
             remarks: planning.remarks.clone(),
-            asking: planning.asking,
+            person: planning.person,
             base: planning.base.as_ref().map(|base| base.commit.clone()),
-            manner: fixpoint_vocabulary::ask::Manner { level: self.level(), ..manner },
+            style: fixpoint_vocabulary::ask::PlanningStyle { level: self.level(), ..style },
             understanding: planning.understanding.clone(),
             tasks,
             actions: revision.map_or_else(ActionPlan::default, |plan| plan.actions.clone()),
             draft: match &planning.cached {
-                CachedPlan::Draft(draft) => Some((**draft).clone()),
+                CachedPlan::SavedPlan(draft) => Some((**draft).clone()),
                 CachedPlan::NotLookedUp | CachedPlan::Missing => None,
             },
             issues,
@@ -151,7 +153,7 @@ impl Run {
             checks: self.checks.iter().map(|placed| placed.check.command.clone()).collect(),
             max_tasks: self.most_tasks(about),
             task: about.task().and_then(|task| self.task(task)).map(|node| self.task_material(node)),
-            outcomes: if let About::JudgeWhole { .. } = about {
+            outcomes: if let QuestionKind::JudgeWhole { .. } = about {
                 self.tasks().map(|node| self.task_material(node)).collect()
             } else {
                 Vec::new()
@@ -160,12 +162,12 @@ impl Run {
     }
 
     /// Tasks that the answer may have.
-    fn most_tasks(&self, about: &About) -> u32 {
+    fn most_tasks(&self, about: &QuestionKind) -> u32 {
         let Some(settings) = self.settings() else { return 1 };
         let room = self.plan_bounds(self.graph.len()).max_tasks;
-        if let About::ReplanTask { .. } = about {
+        if let QuestionKind::ReplanTask { .. } = about {
             room.min(settings.replanning.max_children)
-        } else if let About::JudgeWhole { .. } = about {
+        } else if let QuestionKind::JudgeWhole { .. } = about {
             room.min(settings.integration.max_additional_tasks)
         } else {
             room

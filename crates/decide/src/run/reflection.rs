@@ -8,7 +8,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelQuestion, PersonAnswer, PersonAsk, PersonAskKind, Reading};
+use fixpoint_vocabulary::ask::{
+    ModelQuestion, ParsedAnswer, PersonAnswer, PersonQuestion, PersonQuestionKind, QuestionKind,
+};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, ReflectionDocument};
 use fixpoint_vocabulary::settings::ReflectionSettings;
 use fixpoint_vocabulary::work::{Command, CommandResult};
@@ -104,7 +106,7 @@ impl Transition<'_> {
             return false;
         };
         if is_due {
-            self.ask(Owner::Reflection(task.clone()), ModelQuestion::new(About::Reflect { task }));
+            self.ask(Owner::Reflection(task.clone()), ModelQuestion::new(QuestionKind::Reflect { task }));
         } else {
             self.push(ReflectionChange::Reflected { task, document: None });
         }
@@ -122,26 +124,26 @@ impl Transition<'_> {
             CommandResult::Base(_)
             | CommandResult::Checks { .. }
             | CommandResult::Attempt(_)
-            | CommandResult::Grafted { .. }
+            | CommandResult::Restored { .. }
             | CommandResult::Merged(_)
-            | CommandResult::Recalled(_)
-            | CommandResult::Kept
+            | CommandResult::CachedPlan(_)
+            | CommandResult::PlanStored
             | CommandResult::Delivered(_) => return Ok(()),
         };
         let rejected = match &answer.reading {
-            Reading::Document(Document::Reflection(document)) => match self.revised(document) {
+            ParsedAnswer::Document(Document::Reflection(document)) => match self.revised(document) {
                 Ok(revised) => return self.reflected(task, document, revised),
                 Err(problem) => RejectedAnswer::because(Redactor::default().redact(&problem)),
             },
-            Reading::Document(_) => RejectedAnswer::wrong_document(),
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
+            ParsedAnswer::Unreadable { problem, text } => {
                 RejectedAnswer { problem: problem.clone(), text: text.clone() }
             }
-            Reading::Unanswered { .. } => return Ok(()),
+            ParsedAnswer::Unanswered { .. } => return Ok(()),
         };
         let owner = Owner::Reflection(task.clone());
         if self.is_asked_again(&owner, rejected) {
-            self.ask(owner, ModelQuestion::new(About::Reflect { task: task.clone() }));
+            self.ask(owner, ModelQuestion::new(QuestionKind::Reflect { task: task.clone() }));
         } else {
             // No reflection is to be had: the plan stays as it is.
             self.push(ReflectionChange::Reflected { task: task.clone(), document: None });
@@ -182,8 +184,8 @@ impl Transition<'_> {
             Verdict::Revise { approval: Approval::Within { seconds }, .. } => {
                 let about = format!("the plan is to be changed because of: {error}");
                 self.push(ReflectionChange::RevisionProposed { actions, error });
-                let (about, kind) = (Redactor::default().redact(&about), PersonAskKind::Approval);
-                let asked = PersonAsk { about, questions: Vec::new(), kind, within: seconds };
+                let (about, kind) = (Redactor::default().redact(&about), PersonQuestionKind::Approval);
+                let asked = PersonQuestion { about, questions: Vec::new(), kind, within: seconds };
                 self.begin(Owner::Reflection(task.clone()), Command::AskPerson(asked));
             }
             Verdict::AskPerson { cause, .. } => return self.halt(cause),

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading, Remark};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Remark};
 use fixpoint_vocabulary::documents::{
     Document, PlanJudgement, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
 };
@@ -18,7 +18,7 @@ use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
 use super::small_world::*;
 use super::*;
-use crate::task_run::{BaselineState, CheckBaseline, TaskOrder, TaskStart};
+use crate::task_run::{BaselineState, CheckBaseline, TaskOptions, TaskStart};
 
 /// Catches a map by number that cannot be read back where it stands inside a tagged document: no run of dependent
 /// tasks could be taken up.
@@ -35,9 +35,9 @@ fn what_is_known_of_checks_is_read_back() {
     };
     let baseline =
         BaselineState { base: Some(base("base")), checks: [(3, known)].into(), ..BaselineState::default() };
-    let order = TaskOrder {
+    let order = TaskOptions {
         start: TaskStart::FromBaseline(baseline),
-        ..TaskOrder::new("a".into(), [3].into(), [].into())
+        ..TaskOptions::new("a".into(), [3].into(), [].into())
     };
     let step = TaskChange::Started { order: alloc::boxed::Box::new(order) };
     let text = serde_json::to_string(&step).unwrap();
@@ -99,7 +99,7 @@ fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
             Some(CommandEnd::Completed(CommandResult::Checks { reports }))
         });
         let is_review = |(_, command): &&(Owner, Command)| {
-            matches!(command, Command::Ask(ModelQuestion { about: About::Reflect { .. }, .. }))
+            matches!(command, Command::Ask(ModelQuestion { about: QuestionKind::Reflect { .. }, .. }))
         };
         world.begun.iter().filter(is_review).count()
     };
@@ -111,7 +111,7 @@ fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
 #[test]
 fn more_can_be_brought_to_a_run_that_is_working() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
-    world.send(&Event::Begun);
+    world.send(&Event::Started);
     let (id, ..) = world.run.in_flight().next().unwrap();
     world.end(id, CommandEnd::Lost);
     let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
@@ -123,12 +123,12 @@ fn more_can_be_brought_to_a_run_that_is_working() {
 #[test]
 fn a_remark_does_not_use_up_the_question() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
-    world.send(&Event::Begun);
+    world.send(&Event::Started);
     let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
     let mut unclear = 0;
     let status = world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(ModelQuestion { about: About::Plan, .. })) if unclear == 0 => {
+        (_, Command::Ask(ModelQuestion { about: QuestionKind::Plan, .. })) if unclear == 0 => {
             unclear += 1;
             let error = PlanningError {
                 kind: PlanningErrorKind::UnclearGoal,
@@ -148,13 +148,13 @@ fn a_remark_does_not_use_up_the_question() {
 fn another_document_is_asked_for_again_a_few_times_only() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
     let status = world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(ModelQuestion { about: About::JudgeTask { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: QuestionKind::JudgeTask { .. }, .. })) => {
             Some(answer(looking_back()))
         }
         (_, _) => None,
     });
     assert_eq!(status, RunStatus::Ended { cause: Cause::JudgeUnavailable });
-    assert_eq!(world.asked(|about| matches!(about, About::JudgeTask { .. })), 3);
+    assert_eq!(world.asked(|about| matches!(about, QuestionKind::JudgeTask { .. })), 3);
 }
 
 /// Catches goals of the run that no task of a longer plan has to make pass.
@@ -204,13 +204,13 @@ fn is_never_taken(child: &Subtask) {
             let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
-        (_, Command::Ask(ModelQuestion { about: About::ReplanTask { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: QuestionKind::ReplanTask { .. }, .. })) => {
             Some(answer(document(vec![child.clone()])))
         }
         (_, _) => None,
     });
     assert_eq!(status, RunStatus::Ended { cause: Cause::NotConverging });
-    assert_eq!(world.asked(|about| matches!(about, About::ReplanTask { .. })), 3);
+    assert_eq!(world.asked(|about| matches!(about, QuestionKind::ReplanTask { .. })), 3);
     assert_eq!(world.state(child.id.as_str()), None);
 }
 
@@ -221,7 +221,7 @@ fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
     let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
     let mut judged = 0;
     world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::Ask(ModelQuestion { about: About::JudgePlan { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: QuestionKind::JudgePlan { .. }, .. })) => {
             judged += 1;
             let overall_score = Some(Score::nearest(if judged == 1 { 40.0 } else { 90.0 }));
             let (issues, suggestions) = (vec!["too little".to_string()], Vec::new());
@@ -229,12 +229,12 @@ fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
             let said = PlanJudgement { is_acceptable, issues, suggestions, overall_score };
             Some(answer(Document::PlanJudgement(said)))
         }
-        (_, Command::Ask(ModelQuestion { about: About::Refine { .. }, .. })) => {
+        (_, Command::Ask(ModelQuestion { about: QuestionKind::Refine { .. }, .. })) => {
             Some(answer(document(vec![subtask("a", &[]), outside.clone()])))
         }
         (_, _) => None,
     });
-    assert_eq!(world.asked(|about| matches!(about, About::Refine { .. })), 1);
+    assert_eq!(world.asked(|about| matches!(about, QuestionKind::Refine { .. })), 1);
     assert_eq!((world.state("a"), world.state("../../x")), (Some(TaskState::Done), None));
 }
 
@@ -278,7 +278,7 @@ fn the_whole_is_judged_again_after_a_task_tried_again() {
     let unblocked = vec!["b".into()];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked, said: Vec::new() });
     assert_eq!(world.go(&mut |owner, command| script(owner, command, idles)), DONE);
-    assert_eq!(world.asked(|about| matches!(about, About::JudgeWhole { .. })), 2);
+    assert_eq!(world.asked(|about| matches!(about, QuestionKind::JudgeWhole { .. })), 2);
 }
 
 /// Catches a task that is done because nothing was there to say that it is not, and a planner asked who is not there.
@@ -315,7 +315,7 @@ fn a_task_that_nobody_can_plan_anew_is_blocked_and_the_others_go_on() {
             Some(CommandEnd::Completed(CommandResult::Attempt(idle)))
         }
         (Owner::Replan(_), Command::Ask(_)) => {
-            let reading = Reading::Unanswered { why: Redacted::ours("not there") };
+            let reading = ParsedAnswer::Unanswered { why: Redacted::ours("not there") };
             let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
             Some(CommandEnd::Completed(CommandResult::Answer(answer)))
         }

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask};
 use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId};
@@ -45,7 +45,7 @@ impl Transition<'_> {
         match blocked {
             Some(cause) => self.block(task, cause),
             None => {
-                let about = About::ReplanTask { task: task.clone() };
+                let about = QuestionKind::ReplanTask { task: task.clone() };
                 self.ask(Owner::Replan(task.clone()), ModelQuestion::new(about));
             }
         }
@@ -58,7 +58,7 @@ impl Transition<'_> {
     pub(super) fn with_replan(&mut self, task: &TaskId, result: &CommandResult) {
         let CommandResult::Answer(ModelAnswer { reading, .. }) = result else { return };
         match reading {
-            Reading::Document(Document::Planning(document)) => {
+            ParsedAnswer::Document(Document::Planning(document)) => {
                 match (&document.task_decomposition, &document.error) {
                     (Some(decomposition), _) => {
                         let children = plan_shape::flattened(&decomposition.subtasks);
@@ -73,13 +73,13 @@ impl Transition<'_> {
                     }
                 }
             }
-            Reading::Document(_) => {
+            ParsedAnswer::Document(_) => {
                 self.replan_again(task, RejectedAnswer::wrong_document().problem, None);
             }
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Unreadable { problem, text } => {
                 self.replan_again(task, problem.clone(), Some(text.clone()));
             }
-            Reading::Unanswered { .. } => self.block(task, Cause::ModelUnavailable),
+            ParsedAnswer::Unanswered { .. } => self.block(task, Cause::ModelUnavailable),
         }
     }
 
@@ -88,7 +88,7 @@ impl Transition<'_> {
         let owner = Owner::Replan(task.clone());
         let rejected = RejectedAnswer { problem, text: text.unwrap_or_default() };
         if self.is_asked_again(&owner, rejected) {
-            let about = About::ReplanTask { task: task.clone() };
+            let about = QuestionKind::ReplanTask { task: task.clone() };
             return self.ask(owner, ModelQuestion::new(about));
         }
         self.block(task, self.cause_of(task));
@@ -188,19 +188,19 @@ mod tests {
     use fixpoint_vocabulary::usage::Usage;
     use fixpoint_vocabulary::work::Event;
 
-    use super::super::{Change, RunChange, RunOrder, Turn};
+    use super::super::{Change, RunChange, RunOptions, Turn};
     use super::*;
-    use crate::task_run::TaskOrder;
+    use crate::task_run::TaskOptions;
 
     /// What follows from an answer of the planner.
     fn changes(document: PlanningDocument) -> Vec<Change> {
         let task = TaskId::from("t");
         let order =
-            TaskOrder::under(&Settings::default(), task.clone(), BTreeSet::new(), BTreeSet::from([0]));
-        let mut run = Run::new(RunOrder::given(order), None);
+            TaskOptions::under(&Settings::default(), task.clone(), BTreeSet::new(), BTreeSet::from([0]));
+        let mut run = Run::new(RunOptions::given(order), None);
         let turn = Turn { seq: 1, elapsed_ms: 0 };
-        let mut transition = Transition::new(&mut run, turn, &Event::Begun);
-        let reading = Reading::Document(Document::Planning(document));
+        let mut transition = Transition::new(&mut run, turn, &Event::Started);
+        let reading = ParsedAnswer::Document(Document::Planning(document));
         let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
         transition.with_replan(&task, &CommandResult::Answer(answer));
         transition.changes

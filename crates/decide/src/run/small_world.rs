@@ -6,18 +6,20 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, Asking, Manner, ModelAnswer, ModelQuestion, PersonAnswer, Reading};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
+use fixpoint_vocabulary::ask::{
+    ModelAnswer, ModelQuestion, ParsedAnswer, PersonAnswer, PersonPresence, PlanningStyle, QuestionKind,
+};
 use fixpoint_vocabulary::documents::{
     Complexity, Document, GoalUnderstanding, JudgeAnswer, PlanJudgement, PlanRevision, PlanningDocument,
     Reflection, ReflectionDocument, ReflectionPhase, ReflectionStatus, Subtask, TaskDecomposition,
     TypedChange, WholeJudgement,
 };
+use fixpoint_vocabulary::run_spec::{BaseSource, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::usage::{Allowance, Usage};
 use fixpoint_vocabulary::work::{
-    AgentEnd, AttemptResult, Base, CheckEnd, CheckReport, Command, CommandEnd, CommandId, CommandResult,
-    CommitId, Delivered, Event, Merged, Recalled, ReportedFailure, TestName, TreeId,
+    AgentEnd, AttemptResult, Base, CachedPlanMatch, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
+    CommandResult, CommitId, Delivered, Event, Merged, ReportedFailure, TestName, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
@@ -52,7 +54,7 @@ pub(super) fn document(tasks: Vec<Subtask>) -> Document {
 }
 
 pub(super) fn answer(document: Document) -> CommandEnd {
-    let reading = Reading::Document(document);
+    let reading = ParsedAnswer::Document(document);
     let answer = ModelAnswer { model: "m".into(), usage: Usage::default(), reading };
     CommandEnd::Completed(CommandResult::Answer(answer))
 }
@@ -78,19 +80,19 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(plan: Vec<Subtask>, change: impl FnOnce(&mut Settings, &mut PlanOrder)) -> Self {
+    pub(super) fn new(plan: Vec<Subtask>, change: impl FnOnce(&mut Settings, &mut PlanOptions)) -> Self {
         let mut settings = Settings::default();
         let placed = |command: &str, kind| PlacedCheck {
             check: Check::new(command, command, kind),
             directory: String::new(),
         };
-        let mut order = PlanOrder {
+        let mut order = PlanOptions {
             calls: PlanningCalls::AtOnce,
-            manner: Manner::default(),
+            style: PlanningStyle::default(),
             reflection_interval: 0,
-            asking: Asking::Possible,
+            person: PersonPresence::Available,
             judging: Judging::ByModel,
-            extent: Extent::Whole,
+            extent: RunExtent::Whole,
             sigma: None,
             prices: BTreeMap::new(),
             tools: Vec::new(),
@@ -99,18 +101,18 @@ impl World {
             test_edits: TestEdits::Checked,
         };
         change(&mut settings, &mut order);
-        let brief = Brief {
+        let spec = RunSpec {
             version: String::new(),
             repository: String::new(),
             directory: String::new(),
             goal: Redacted::ours("everything"),
             agent: Vec::new(),
             checks: vec![placed("guard", CheckKind::Guard), placed("check everything", CheckKind::Goal)],
-            base: BaseOrder::WorkingTree,
+            base: BaseSource::WorkingTree,
             settings,
-            delivery: fixpoint_vocabulary::brief::Delivery::Branch,
+            delivery: fixpoint_vocabulary::run_spec::Delivery::Branch,
         };
-        let run = Run::new(RunOrder::planned(order, Allowance::default()), Some(brief));
+        let run = Run::new(RunOptions::planned(order, Allowance::default()), Some(spec));
         Self { run, seq: 0, plan, begun: Vec::new() }
     }
 
@@ -132,7 +134,7 @@ impl World {
     /// Lets commands end, as a script says or as they usually do, until the run rests or nothing may end.
     pub(super) fn go(&mut self, script: &mut dyn FnMut(&Owner, &Command) -> Option<CommandEnd>) -> RunStatus {
         if self.run.status() == RunStatus::New {
-            self.send(&Event::Begun);
+            self.send(&Event::Started);
         }
         for _ in 0..400 {
             let Some((id, owner, command)) = self.run.in_flight().next() else { break };
@@ -150,8 +152,8 @@ impl World {
     fn usual(&self, owner: &Owner, command: &Command) -> CommandEnd {
         CommandEnd::Completed(match command {
             Command::TakeBase => CommandResult::Base(base("0")),
-            Command::RecallPlan => CommandResult::Recalled(Recalled::Nothing),
-            Command::KeepPlan => CommandResult::Kept,
+            Command::FindCachedPlan => CommandResult::CachedPlan(CachedPlanMatch::Nothing),
+            Command::StorePlan => CommandResult::PlanStored,
             Command::RunChecks(run) => {
                 let report = |call: &fixpoint_vocabulary::work::CheckCall| {
                     let checked = self.run.checks().get(call.check as usize).unwrap();
@@ -166,8 +168,8 @@ impl World {
                 let after = base(&format!("{} {part}", order.base.0));
                 CommandResult::Attempt(AttemptResult::new(AgentEnd::Exited, after.commit, after.tree))
             }
-            Command::Graft(order) => {
-                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            Command::RestorePaths(order) => {
+                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
             Command::Merge(order) => {
                 let merged = base(&format!("{} {}", order.ours, order.theirs));
@@ -180,30 +182,32 @@ impl World {
         })
     }
 
-    fn words(&self, about: &About) -> Document {
+    fn words(&self, about: &QuestionKind) -> Document {
         match about {
-            About::Plan | About::Understand | About::Decompose | About::Order | About::Refine { .. } => {
-                document(self.plan.clone())
-            }
-            About::ReplanTask { task } => document(vec![subtask(&format!("{task}-1"), &[])]),
-            About::JudgePlan { .. } => Document::PlanJudgement(PlanJudgement {
+            QuestionKind::Plan
+            | QuestionKind::Understand
+            | QuestionKind::Decompose
+            | QuestionKind::Order
+            | QuestionKind::Refine { .. } => document(self.plan.clone()),
+            QuestionKind::ReplanTask { task } => document(vec![subtask(&format!("{task}-1"), &[])]),
+            QuestionKind::JudgePlan { .. } => Document::PlanJudgement(PlanJudgement {
                 is_acceptable: true,
                 issues: Vec::new(),
                 suggestions: Vec::new(),
                 overall_score: Some(Score::nearest(90.0)),
             }),
-            About::JudgeTask { .. } => judgement(true),
-            About::JudgeWhole { .. } => Document::WholeJudgement(WholeJudgement {
+            QuestionKind::JudgeTask { .. } => judgement(true),
+            QuestionKind::JudgeWhole { .. } => Document::WholeJudgement(WholeJudgement {
                 is_complete: true,
                 missing_aspects: Vec::new(),
                 additional_tasks: Vec::new(),
                 completion_score: None,
             }),
-            About::Reflect { .. } => looking_back(),
+            QuestionKind::Reflect { .. } => looking_back(),
         }
     }
 
-    pub(super) fn asked(&self, is_it: impl Fn(&About) -> bool) -> usize {
+    pub(super) fn asked(&self, is_it: impl Fn(&QuestionKind) -> bool) -> usize {
         let asks = self.begun.iter().filter_map(|(_, command)| {
             if let Command::Ask(ModelQuestion { about, .. }) = command { Some(about) } else { None }
         });

@@ -6,8 +6,8 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::brief::PlacedCheck;
 use fixpoint_vocabulary::documents::Subtask;
+use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::{Check, CheckKind};
 use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId, TaskState};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Owner, Run, TaskKind, TaskNode, TaskSignal};
 use crate::replanning::ReplanningInfo;
-use crate::task_run::{self, BaselineState, TaskOrder, TaskRun};
+use crate::task_run::{self, BaselineState, TaskOptions, TaskRun};
 
 /// A task that is new in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub enum TaskChange {
     },
     Started {
         /// Everything that is fixed about it.
-        order: Box<TaskOrder>,
+        order: Box<TaskOptions>,
     },
     /// A task's own state machine decided something, and maybe wants a command executed.
     Decided {
@@ -181,7 +181,7 @@ impl Run {
     fn check_number(&mut self, command: &str) -> u32 {
         let position = self.checks.iter().position(|placed| placed.check.command == command);
         let number = position.unwrap_or_else(|| {
-            let directory = self.brief.as_ref().map(|brief| brief.directory.clone()).unwrap_or_default();
+            let directory = self.spec.as_ref().map(|spec| spec.directory.clone()).unwrap_or_default();
             let name = alloc::format!("goal-{}", self.checks.len() + 1);
             let check = Check::new(name, command.to_string(), CheckKind::Goal);
             Arc::make_mut(&mut self.checks).push(PlacedCheck { check, directory });

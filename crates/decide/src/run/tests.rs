@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelQuestion};
+use fixpoint_vocabulary::ask::{ModelQuestion, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, PlanJudgement};
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings, Settings};
 use fixpoint_vocabulary::work::{Command, CommandEnd};
@@ -11,7 +11,7 @@ use fixpoint_vocabulary::{Cause, Score};
 use proptest::prelude::*;
 
 use super::small_world::*;
-use super::{Extent, Owner, RunStatus};
+use super::{Owner, RunExtent, RunStatus};
 use crate::phases::Phase;
 use crate::refinement::Code;
 
@@ -30,12 +30,13 @@ fn judged((is_acceptable, score): Opinion) -> CommandEnd {
 /// A plan under a judge who says the same of a revision whenever it is asked, and how that ended.
 fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (World, RunStatus) {
     let mut world = World::new(vec![subtask("a", &[])], |settings, order| {
-        order.extent = Extent::PlanOnly;
+        order.extent = RunExtent::PlanOnly;
         settings.refinement.refine_suggestions_on_success = true;
         change(settings);
     });
     let status = world.go(&mut |_: &Owner, command: &Command| {
-        let Command::Ask(ModelQuestion { about: About::JudgePlan { revision, .. }, .. }) = command else {
+        let Command::Ask(ModelQuestion { about: QuestionKind::JudgePlan { revision, .. }, .. }) = command
+        else {
             return None;
         };
         let last = opinions.last().copied().unwrap_or((false, None));
@@ -122,7 +123,7 @@ proptest! {
         });
         let seen = world.run.review().revisions.len();
         prop_assert!(seen as u32 <= max + 1);
-        let asked = world.asked(|about| matches!(about, About::JudgePlan { .. }));
+        let asked = world.asked(|about| matches!(about, QuestionKind::JudgePlan { .. }));
         prop_assert!(asked <= seen * samples as usize);
         let acceptable = opinions.iter().take(seen).zip(0u32..).filter(|((is_acceptable, _), _)| *is_acceptable);
         let best = acceptable.map(|((_, score), number)| (*score, number));

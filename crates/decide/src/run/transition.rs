@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, Reading, Retry};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, Retry};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Event};
 use fixpoint_vocabulary::{Cause, TaskId};
 
@@ -87,20 +87,21 @@ impl<'a> Transition<'a> {
     /// What an event leads to at once. `status` is what the run's was before it, `ended` the command that ended.
     fn react(&mut self, status: RunStatus, ended: Option<InFlight>) -> Result<(), UnexpectedEvent> {
         match (self.event, status) {
-            (Event::Begun, RunStatus::New) => self.begun(),
+            (Event::Started, RunStatus::New) => self.begun(),
             (Event::Ended { end, .. }, RunStatus::Working) => match ended {
                 Some(ended) => self.ended(ended, end),
                 None => Ok(()),
             },
-            (Event::StopAsked, RunStatus::Working) => self.halt(Cause::Stopped),
-            (Event::StopAsked, RunStatus::New) => {
+            (Event::StopRequested, RunStatus::Working) => self.halt(Cause::Stopped),
+            (Event::StopRequested, RunStatus::New) => {
                 self.end(Cause::Stopped);
                 Ok(())
             }
             // What was in flight when the stop came may still end, and asking twice changes nothing.
-            (Event::StopAsked | Event::Ended { .. }, RunStatus::Paused { .. } | RunStatus::Ended { .. }) => {
-                Ok(())
-            }
+            (
+                Event::StopRequested | Event::Ended { .. },
+                RunStatus::Paused { .. } | RunStatus::Ended { .. },
+            ) => Ok(()),
             // A crash may have left it working when somebody brings more to spend, or something to say.
             (Event::Resumed { unblocked, said, .. }, RunStatus::Paused { .. } | RunStatus::Working) => {
                 self.resume(unblocked, said)
@@ -108,7 +109,7 @@ impl<'a> Transition<'a> {
             (Event::Resumed { unblocked, said, .. }, RunStatus::Ended { .. }) if !unblocked.is_empty() => {
                 self.resume(unblocked, said)
             }
-            (Event::Begun | Event::Ended { .. } | Event::Resumed { .. }, _) => {
+            (Event::Started | Event::Ended { .. } | Event::Resumed { .. }, _) => {
                 Err(UnexpectedEvent::Run { status })
             }
         }
@@ -144,8 +145,10 @@ impl<'a> Transition<'a> {
         command: Command,
         result: &CommandResult,
     ) -> Result<(), UnexpectedEvent> {
-        let is_unanswered =
-            matches!(result, CommandResult::Answer(ModelAnswer { reading: Reading::Unanswered { .. }, .. }));
+        let is_unanswered = matches!(
+            result,
+            CommandResult::Answer(ModelAnswer { reading: ParsedAnswer::Unanswered { .. }, .. })
+        );
         // A task that nobody replans is blocked; what does not depend on it goes on.
         if is_unanswered && !matches!(owner, Owner::Replan(_)) {
             self.push(RunChange::Defer { owner, command, cause: Cause::ModelUnavailable });

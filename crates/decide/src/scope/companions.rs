@@ -55,7 +55,7 @@ impl Companions {
 
     /// Every directory that holds one of the manifests, or has one below it, by the pair the manifest is of. Made
     /// once for all files, since many may have changed.
-    pub(super) fn excused<'a>(&self, manifests: &[&'a [u8]]) -> Excused<'a> {
+    pub(super) fn excused<'a>(&self, manifests: &[&'a [u8]]) -> CompanionChanges<'a> {
         let mut directories: Vec<BTreeSet<&'a [u8]>> = Vec::new();
         directories.resize(self.pairs.len(), BTreeSet::new());
         for manifest in manifests {
@@ -68,12 +68,12 @@ impl Companions {
                 }
             }
         }
-        Excused { directories }
+        CompanionChanges { directories }
     }
 
     /// Whether a file may change because one of the manifests does: the manifest lies beside it, or in a
     /// directory below, as those of the members of a workspace do.
-    pub(super) fn excuse(&self, file: &[u8], excused: &Excused<'_>) -> bool {
+    pub(super) fn excuse(&self, file: &[u8], excused: &CompanionChanges<'_>) -> bool {
         let (directory, name) = split(file);
         let mut of_pairs = self.pairs.iter().zip(&excused.directories);
         of_pairs
@@ -83,7 +83,7 @@ impl Companions {
 
 /// Where companions may change, by pair.
 #[derive(Debug)]
-pub(super) struct Excused<'a> {
+pub(super) struct CompanionChanges<'a> {
     directories: Vec<BTreeSet<&'a [u8]>>,
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
-    GraftOrder, GraftPath, ReportedFailure, TreeId,
+    ReportedFailure, RestorePaths, RestoredPath, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub(super) struct Evaluation {
     pub(super) violations: Vec<String>,
     /// Those of them that were reverted.
     pub(super) reverted: Vec<String>,
-    pub(super) edited_tests: Vec<GraftPath>,
+    pub(super) edited_tests: Vec<RestoredPath>,
     /// What the goals showed, run by run.
     pub(super) goal_runs: Vec<Vec<CheckReport>>,
     /// What the goals showed with the base's tests.
@@ -229,9 +229,9 @@ impl TaskRun {
     fn revert(&self, evaluation: &Evaluation, result: &AttemptResult) -> Decision {
         let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
         let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
-        let paths = result.revertible.iter().cloned().map(GraftPath::File).collect();
-        let order = GraftOrder { onto, from, paths };
-        Decision::execute(TaskActivity::Reverting, Command::Graft(order))
+        let paths = result.revertible.iter().cloned().map(RestoredPath::File).collect();
+        let order = RestorePaths { onto, from, paths };
+        Decision::execute(TaskActivity::Reverting, Command::RestorePaths(order))
     }
 
     /// Runs the checks on an attempt: the goals first, where there are any.

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
-    CommandResult, CommitId, Event, FailureId, GraftPath, ReportedFailure, TestName, TreeId,
+    CommandResult, CommitId, Event, FailureId, ReportedFailure, RestoredPath, TestName, TreeId,
 };
 
-use super::{Decision, TaskOrder, TaskRun, TaskStatus};
+use super::{Decision, TaskOptions, TaskRun, TaskStatus};
 
 /// The number of the goal and of the guard.
 pub(super) const GOAL: u32 = 0;
@@ -106,7 +106,7 @@ impl FakeProject {
                 CommandResult::Attempt(AttemptResult {
                     revertible: state.violations.clone(),
                     violations: state.violations,
-                    edited_tests: state.edited_tests.into_iter().map(GraftPath::File).collect(),
+                    edited_tests: state.edited_tests.into_iter().map(RestoredPath::File).collect(),
                     exit_code: Some(0),
                     changed_files: 1,
                     changed_lines: 1,
@@ -114,23 +114,23 @@ impl FakeProject {
                     ..AttemptResult::new(end, commit, tree)
                 })
             }
-            Command::Graft(order) => {
+            Command::RestorePaths(order) => {
                 let mut state = self.states.get(&order.onto).cloned().unwrap_or_default();
-                let is_grafted = |path: &String| order.paths.contains(&GraftPath::File(path.clone()));
+                let is_grafted = |path: &String| order.paths.contains(&RestoredPath::File(path.clone()));
                 state.violations.retain(|path| !is_grafted(path));
                 if state.edited_tests.iter().any(is_grafted) {
                     state.goal = state.goal_with_base_tests.clone();
                     state.gone.clear();
                 }
                 let commit = self.add(state);
-                CommandResult::Grafted { tree: self.tree(&commit), commit }
+                CommandResult::Restored { tree: self.tree(&commit), commit }
             }
             other @ (Command::Merge(_)
             | Command::Deliver(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
-            | Command::RecallPlan
-            | Command::KeepPlan) => panic!("a task without a judge never asks for {other:?}"),
+            | Command::FindCachedPlan
+            | Command::StorePlan) => panic!("a task without a judge never asks for {other:?}"),
         }
     }
 
@@ -180,7 +180,7 @@ pub(super) struct TaskSimulator {
 }
 
 impl TaskSimulator {
-    pub(super) fn new(order: TaskOrder, base: TreeState, script: Vec<TreeState>) -> Self {
+    pub(super) fn new(order: TaskOptions, base: TreeState, script: Vec<TreeState>) -> Self {
         let run = TaskRun::new(order);
         Self { resumed: run.clone(), run, project: FakeProject::new(base, script), seq: 0, waiting: None }
     }

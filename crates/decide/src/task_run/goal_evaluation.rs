@@ -5,8 +5,8 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    CheckCall, CheckEnd, CheckProblem, CheckReport, Command, CommitId, FailureId, GoalProblem, GraftOrder,
-    ReportedFailure, TestName,
+    CheckCall, CheckEnd, CheckProblem, CheckReport, Command, CommitId, FailureId, GoalProblem,
+    ReportedFailure, RestorePaths, TestName,
 };
 
 use super::evaluation::{Evaluation, failures_in, found};
@@ -50,8 +50,8 @@ impl TaskRun {
         match &self.baseline.base {
             Some(base) if must_restore => {
                 let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
-                let order = GraftOrder { onto, from, paths: evaluation.edited_tests.clone() };
-                Decision::execute(TaskActivity::RestoringTests, Command::Graft(order))
+                let order = RestorePaths { onto, from, paths: evaluation.edited_tests.clone() };
+                Decision::execute(TaskActivity::RestoringTests, Command::RestorePaths(order))
             }
             Some(_) | None => self.conclude_goals(TaskActivity::Goals, evaluation),
         }

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{About, ModelAnswer, ModelQuestion, Reading, Retry, TaskQuestion};
+use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::work::{Command, CommitId, FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Redacted, Redactor};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evaluation::Evaluation;
 use super::next_attempt::CheckFindings;
-use super::{Decision, JudgeOrder, TaskActivity, TaskRun, TaskStart};
+use super::{Decision, JudgeOptions, TaskActivity, TaskRun, TaskStart};
 use crate::convergence::AttemptOutcome;
 use crate::judging::{self, Code, Evidence, Limits};
 
@@ -66,7 +66,7 @@ impl TaskRun {
     pub(super) fn ask_judge(&self, question: TaskQuestion, commit: &CommitId, sample: u32) -> Decision {
         let origin = self.baseline.base.as_ref().map_or_else(|| commit.clone(), |base| base.commit.clone());
         let (task, commit) = (self.order.task.clone(), commit.clone());
-        let about = About::JudgeTask { task, commit, origin, question, sample };
+        let about = QuestionKind::JudgeTask { task, commit, origin, question, sample };
         Decision::execute(TaskActivity::Judging, Command::Ask(ModelQuestion::new(about)))
     }
 
@@ -112,36 +112,38 @@ impl TaskRun {
     /// Folds what the judge said: a yes counts for the attempt under evaluation.
     pub(super) fn record_answer(&mut self, answer: &ModelAnswer) {
         match &answer.reading {
-            Reading::Document(Document::TaskJudgement(said)) => {
+            ParsedAnswer::Document(Document::TaskJudgement(said)) => {
                 self.unreadable_answers.clear();
                 if let Some(evaluation) = self.evaluation.as_mut().filter(|_| said.success) {
                     evaluation.yeses += 1;
                 }
             }
             // Another document is no answer. It must count, or it would be asked for again for ever.
-            Reading::Document(_) => {
+            ParsedAnswer::Document(_) => {
                 let problem = Redacted::ours("another kind of answer was given");
                 self.unreadable_answers.push(UnreadableAnswer { problem, text: Redacted::default() });
             }
-            Reading::Unreadable { problem, text } => {
+            ParsedAnswer::Unreadable { problem, text } => {
                 self.unreadable_answers
                     .push(UnreadableAnswer { problem: problem.clone(), text: text.clone() });
             }
-            Reading::Unanswered { .. } => {}
+            ParsedAnswer::Unanswered { .. } => {}
         }
     }
 
     pub(super) fn after_answer(&self, answer: &ModelAnswer) -> Decision {
         let Some(judge) = &self.order.judge else { return Decision::end(Cause::JudgeUnavailable) };
         match &answer.reading {
-            Reading::Document(Document::TaskJudgement(said)) => self.after_judgement(judge, said),
-            Reading::Document(_) | Reading::Unreadable { .. } => self.after_unreadable(judge),
+            ParsedAnswer::Document(Document::TaskJudgement(said)) => self.after_judgement(judge, said),
+            ParsedAnswer::Document(_) | ParsedAnswer::Unreadable { .. } => self.after_unreadable(judge),
             // Nobody answered, which is no verdict: somebody may see to it.
-            Reading::Unanswered { .. } => Decision::pause(TaskActivity::Judging, Cause::ModelUnavailable),
+            ParsedAnswer::Unanswered { .. } => {
+                Decision::pause(TaskActivity::Judging, Cause::ModelUnavailable)
+            }
         }
     }
 
-    fn after_unreadable(&self, judge: &JudgeOrder) -> Decision {
+    fn after_unreadable(&self, judge: &JudgeOptions) -> Decision {
         let tries = u32::try_from(self.unreadable_answers.len()).unwrap_or(u32::MAX);
         match (&self.last_command, self.unreadable_answers.last()) {
             (Some(Command::Ask(question)), Some(last)) if tries <= judge.max_format_retries => {
@@ -153,7 +155,7 @@ impl TaskRun {
         }
     }
 
-    fn after_judgement(&self, judge: &JudgeOrder, said: &JudgeAnswer) -> Decision {
+    fn after_judgement(&self, judge: &JudgeOptions, said: &JudgeAnswer) -> Decision {
         let question =
             if self.evaluation.is_some() { TaskQuestion::Acceptance } else { TaskQuestion::WorthGoingOn };
         let contradicting = match (question, &self.last) {

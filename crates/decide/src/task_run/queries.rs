@@ -3,11 +3,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, Conflict, ReportedFailure};
 
 use super::evaluation::Evaluation;
-use super::{TaskOrder, TaskRun, TaskStart, TaskStatus};
+use super::{TaskOptions, TaskRun, TaskStart, TaskStatus};
 
 impl TaskRun {
     pub const fn status(&self) -> TaskStatus {
@@ -15,7 +15,7 @@ impl TaskRun {
     }
 
     /// What is fixed about it.
-    pub const fn order(&self) -> &TaskOrder {
+    pub const fn order(&self) -> &TaskOptions {
         &self.order
     }
 
@@ -57,10 +57,10 @@ impl TaskRun {
     }
 
     /// An attempt with what the agent is told.
-    pub fn attempt_order(&self, command: &AttemptCommand) -> AttemptOrder {
+    pub fn attempt_order(&self, command: &AttemptCommand) -> PreparedAttempt {
         let (failures, outside) = self.remaining_at(&command.base);
         let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle_attempts);
-        AttemptOrder { failures, outside, remarks, merge, idle, ..AttemptOrder::new(command) }
+        PreparedAttempt { failures, outside, remarks, merge, idle, ..PreparedAttempt::new(command.clone()) }
     }
 
     /// The merge conflict that the task is to resolve.

@@ -3,7 +3,7 @@
 use alloc::vec;
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::ask::{ModelAnswer, Reading};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation, ReplanningSettings};
 use fixpoint_vocabulary::usage::Usage;
@@ -12,8 +12,8 @@ use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CheckEnd, CheckProblem,
 use super::fake_project::{GOAL, GUARD, TaskSimulator, TreeState, failing, names};
 use super::*;
 
-fn order() -> TaskOrder {
-    TaskOrder::new("t".into(), BTreeSet::from([GOAL]), BTreeSet::from([GUARD]))
+fn order() -> TaskOptions {
+    TaskOptions::new("t".into(), BTreeSet::from([GOAL]), BTreeSet::from([GUARD]))
 }
 
 fn task(base: TreeState, script: Vec<TreeState>) -> TaskSimulator {
@@ -22,7 +22,7 @@ fn task(base: TreeState, script: Vec<TreeState>) -> TaskSimulator {
 
 /// Runs a task and says how it ended, and after how many attempts.
 fn outcome(mut task: TaskSimulator) -> (Cause, usize) {
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     match task.go() {
         TaskStatus::Ended { cause } | TaskStatus::Paused { cause, .. } => (cause, task.project.attempts),
         step @ (TaskStatus::New | TaskStatus::Working { .. }) => panic!("still at {step:?}"),
@@ -98,9 +98,9 @@ fn a_test_that_was_flaky_all_along_does_not_block() {
     let wavering = |goal: &str| TreeState { wavering: names("w"), ..failing(goal, "") };
     let mut seen_at_base = BTreeSet::new();
     for goal_runs in 1..=3 {
-        let order = TaskOrder { goal_runs, ..order() };
+        let order = TaskOptions { goal_runs, ..order() };
         let mut task = TaskSimulator::new(order, wavering("a"), vec![wavering("")]);
-        task.send(&Event::Begun);
+        task.send(&Event::Started);
         while let Some((_, command)) = task.waiting.clone() {
             if let TaskStatus::Working { activity } = task.run.status() {
                 seen_at_base.extend((activity == TaskActivity::FlakyAtBase).then_some(goal_runs));
@@ -121,7 +121,7 @@ fn a_test_that_was_flaky_all_along_does_not_block() {
 fn an_unchanged_tree_is_checked_again_if_what_blocked_may_be_gone() {
     let now_flaky = TreeState { flaky: names("f"), ..failing("", "") };
     let mut task = task(failing("a", ""), vec![now_flaky.clone(), now_flaky]);
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     let mut checked_after_second = false;
     while let Some((_, command)) = task.waiting.clone() {
         checked_after_second |= task.project.attempts >= 2 && matches!(command, Command::RunChecks(_));
@@ -165,7 +165,7 @@ fn a_test_may_have_any_name() {
 fn only_a_real_timeout_may_be_gone_by_itself() {
     let judged = |id: FailureId| {
         let mut task = task(failing("a", ""), vec![failing("a", "")]);
-        let mut last = task.send(&Event::Begun);
+        let mut last = task.send(&Event::Started);
         while last.judged.is_none() {
             let (_, command) = task.waiting.clone().expect("a command is under way");
             let result = task.project.perform(&command);
@@ -207,7 +207,7 @@ fn scope_is_reported_first_and_enforced_at_stage_2() {
 fn stage_2_begins_with_the_best_attempt() {
     let script = vec![failing("ab", ""), failing("abcd", ""), failing("abce", ""), failing("", "")];
     let mut task = task(failing("abc", ""), script);
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     assert_eq!(task.go(), TaskStatus::Ended { cause: Cause::Done });
     let bases: Vec<&str> = task.project.bases.iter().map(|commit| commit.0.as_str()).collect();
     assert_eq!(bases.first(), Some(&"base"));
@@ -216,9 +216,9 @@ fn stage_2_begins_with_the_best_attempt() {
 
 #[test]
 fn a_session_goes_on_at_stage_1_only_and_never_over_what_was_taken_back() {
-    let sessions = |order: TaskOrder, script: Vec<TreeState>| {
+    let sessions = |order: TaskOptions, script: Vec<TreeState>| {
         let mut task = TaskSimulator::new(order, failing("abc", ""), script);
-        task.send(&Event::Begun);
+        task.send(&Event::Started);
         task.go();
         task.project.sessions
     };
@@ -227,7 +227,7 @@ fn a_session_goes_on_at_stage_1_only_and_never_over_what_was_taken_back() {
     assert_eq!(sessions(order(), idle), [None, said(1), None, None], "changed nothing, then stage 2");
     let better = vec![failing("ab", ""), failing("a", ""), failing("", "")];
     assert_eq!(sessions(order(), better), [None, said(1), said(2)]);
-    let reverting = TaskOrder { on_violation: OnViolation::Revert, ..order() };
+    let reverting = TaskOptions { on_violation: OnViolation::Revert, ..order() };
     let outside = TreeState { violations: vec!["x.yml".into()], ..failing("ab", "") };
     assert_eq!(sessions(reverting, vec![outside, failing("", "")]), [None, None]);
 }
@@ -235,7 +235,7 @@ fn a_session_goes_on_at_stage_1_only_and_never_over_what_was_taken_back() {
 #[test]
 fn an_attempt_that_changes_nothing_is_not_checked() {
     let mut task = task(failing("a", ""), vec![failing("a", "")]);
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     task.go();
     let at_base = task.project.check_runs;
     assert!(at_base <= 3, "{at_base} check runs: goal and guard once, what failed once more");
@@ -243,7 +243,7 @@ fn an_attempt_that_changes_nothing_is_not_checked() {
 
 #[test]
 fn what_fails_is_the_goal_where_none_is_named() {
-    let guards_only = |implied_goals| TaskOrder { goals: BTreeSet::new(), implied_goals, ..order() };
+    let guards_only = |implied_goals| TaskOptions { goals: BTreeSet::new(), implied_goals, ..order() };
     let failing_guard = || failing("", "x");
     let task = |implied, base, script| outcome(TaskSimulator::new(guards_only(implied), base, script));
     for implied in [ImpliedGoals::FailingGuards, ImpliedGoals::FailingGuardsOrNothing] {
@@ -265,11 +265,11 @@ fn what_fails_is_the_goal_where_none_is_named() {
 #[test]
 fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
     let missing = || TreeState { end: Some(CheckEnd::NotFound), ..failing("a", "") };
-    let goals_only = TaskOrder { guards: BTreeSet::new(), ..order() };
-    let of = |order: TaskOrder, script| outcome(TaskSimulator::new(order, missing(), script));
+    let goals_only = TaskOptions { guards: BTreeSet::new(), ..order() };
+    let of = |order: TaskOptions, script| outcome(TaskSimulator::new(order, missing(), script));
     let written = || vec![failing("", "")];
     assert_eq!(of(goals_only.clone(), written()), (Cause::BaselineUnusable, 0));
-    let invented = TaskOrder { invented: goals_only.goals.clone(), ..goals_only };
+    let invented = TaskOptions { invented: goals_only.goals.clone(), ..goals_only };
     assert_eq!(of(invented.clone(), written()), (Cause::Done, 1));
     assert_eq!(of(invented, vec![missing()]).0, Cause::NotConverging, "nobody writes it");
 }
@@ -277,7 +277,7 @@ fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
 /// Catches a second attempt that only puts back what the first one broke, and counts as something done.
 #[test]
 fn to_put_everything_back_is_no_result() {
-    let guards_only = TaskOrder { goals: BTreeSet::new(), ..order() };
+    let guards_only = TaskOptions { goals: BTreeSet::new(), ..order() };
     let back = vec![failing("", "n"), failing("", "")];
     assert_eq!(
         outcome(TaskSimulator::new(guards_only.clone(), failing("", ""), back)).0,
@@ -290,7 +290,7 @@ fn to_put_everything_back_is_no_result() {
 #[test]
 fn whoever_may_change_tests_may_remove_them() {
     let removed = || TreeState { gone: names("x"), ..failing("", "") };
-    let allowing = TaskOrder { test_edits: TestEdits::Allowed, ..order() };
+    let allowing = TaskOptions { test_edits: TestEdits::Allowed, ..order() };
     assert_eq!(outcome(TaskSimulator::new(allowing, failing("a", ""), vec![removed()])), (Cause::Done, 1));
 }
 
@@ -300,7 +300,7 @@ fn an_attempt_is_told_how_many_before_it_changed_nothing() {
     let script = vec![failing("a", ""), failing("a", ""), failing("b", ""), failing("", "")];
     let mut task = task(failing("a", ""), script);
     let mut findings = Vec::new();
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     while let Some((_, command)) = task.waiting.clone() {
         if let Command::RunAttempt(attempt) = &command {
             findings.push(task.run.attempt_order(attempt).idle);
@@ -314,13 +314,13 @@ fn an_attempt_is_told_how_many_before_it_changed_nothing() {
 /// Catches quoting what the judge said of an earlier attempt as if it had been said of the last.
 #[test]
 fn a_remark_is_told_to_the_next_attempt_only() {
-    let judge = JudgeOrder {
+    let judge = JudgeOptions {
         yeses: 1,
         max_format_retries: 0,
         lineage_iteration: 0,
         replanning: ReplanningSettings::default(),
     };
-    let judged = TaskOrder { judge: Some(judge), ..order() };
+    let judged = TaskOptions { judge: Some(judge), ..order() };
     let mut task = TaskSimulator::new(judged, failing("a", ""), vec![failing("a", "")]);
     let hopes = JudgeAnswer {
         success: false,
@@ -333,10 +333,10 @@ fn a_remark_is_told_to_the_next_attempt_only() {
     let answer = ModelAnswer {
         model: "m".into(),
         usage: Usage::default(),
-        reading: Reading::Document(Document::TaskJudgement(hopes)),
+        reading: ParsedAnswer::Document(Document::TaskJudgement(hopes)),
     };
     let mut findings = Vec::new();
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     while let Some((_, command)) = task.waiting.clone() {
         if let Command::RunAttempt(attempt) = &command {
             findings.push(task.run.attempt_order(attempt).remarks.len());
@@ -356,7 +356,7 @@ fn a_remark_is_told_to_the_next_attempt_only() {
 fn what_guards_tolerate_is_told() {
     let base = TreeState { flaky: names("f"), ..failing("a", "k") };
     let mut task = task(base, vec![TreeState { flaky: names("f"), ..failing("", "k") }]);
-    let mut last = task.send(&Event::Begun);
+    let mut last = task.send(&Event::Started);
     while let Some((_, command)) = task.waiting.clone() {
         let result = task.project.perform(&command);
         last = task.end_command(CommandEnd::Completed(result));
@@ -387,15 +387,15 @@ fn without_guards_or_goals() {
 #[test]
 fn a_stop_keeps_the_state_and_going_on_repeats_the_command() {
     let mut task = task(failing("a", ""), vec![failing("", "")]);
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     let under_way = task.waiting.clone().unwrap();
-    let stopped = task.send(&Event::StopAsked);
+    let stopped = task.send(&Event::StopRequested);
     assert_eq!(
         stopped.status,
         TaskStatus::Paused { cause: Cause::Stopped, activity: TaskActivity::TakingBase }
     );
-    task.send(&Event::StopAsked);
-    assert_eq!(task.run.decide(&Event::Begun), Err(UnexpectedEvent { status: task.run.status() }));
+    task.send(&Event::StopRequested);
+    assert_eq!(task.run.decide(&Event::Started), Err(UnexpectedEvent { status: task.run.status() }));
     task.send(&Event::resumed());
     assert_eq!(task.waiting.as_ref().map(|(_, command)| command), Some(&under_way.1));
     assert_eq!(task.go(), TaskStatus::Ended { cause: Cause::Done });
@@ -405,20 +405,20 @@ fn a_stop_keeps_the_state_and_going_on_repeats_the_command() {
 fn waiting_and_failing_commands_pause() {
     let waiting = TreeState { end: Some(CheckEnd::Waiting), ..failing("", "") };
     let mut paused = task(failing("a", ""), vec![waiting]);
-    paused.send(&Event::Begun);
+    paused.send(&Event::Started);
     assert_eq!(paused.go(), TaskStatus::Paused { cause: Cause::Waiting, activity: TaskActivity::Goals });
     paused.project.settle();
     paused.send(&Event::resumed());
     assert_eq!(paused.go(), TaskStatus::Ended { cause: Cause::Done }, "what was awaited has come");
     let mut at_base =
         task(TreeState { end: Some(CheckEnd::Waiting), ..failing("a", "") }, vec![failing("", "")]);
-    at_base.send(&Event::Begun);
+    at_base.send(&Event::Started);
     assert_eq!(at_base.go(), TaskStatus::Paused { cause: Cause::Waiting, activity: TaskActivity::Baseline });
     at_base.project.settle();
     at_base.send(&Event::resumed());
     assert_eq!(at_base.go(), TaskStatus::Ended { cause: Cause::Done });
     let mut broken = task(failing("a", ""), vec![]);
-    broken.send(&Event::Begun);
+    broken.send(&Event::Started);
     broken.end_command(CommandEnd::Failed { message: Redacted::ours("disk full") });
     assert_eq!(
         broken.run.status(),
@@ -429,7 +429,7 @@ fn waiting_and_failing_commands_pause() {
 #[test]
 fn an_agent_that_is_refused_pauses_and_the_task_does_not_pay_for_it() {
     let mut task = task(failing("a", ""), vec![failing("", "")]);
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     while !matches!(task.waiting, Some((_, Command::RunAttempt(_)))) {
         let command = task.waiting.clone().expect("a command is under way").1;
         let result = task.project.perform(&command);
@@ -457,7 +457,7 @@ fn an_agent_that_is_refused_pauses_and_the_task_does_not_pay_for_it() {
 #[test]
 fn a_command_cut_short_is_repeated_within_a_bound() {
     let mut task = task(failing("a", ""), vec![failing("", "")]);
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     for _ in 0..3 {
         assert_eq!(
             task.end_command(CommandEnd::Lost).status,

@@ -2,24 +2,24 @@
 
 use fixpoint_ports::CapturedOutput;
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::brief::BaseOrder;
+use fixpoint_vocabulary::run_spec::BaseSource;
 use fixpoint_vocabulary::settings::Settings;
 
 use super::*;
 
-fn brief(kind: AgentKind, program: &str) -> Brief {
+fn spec(kind: AgentKind, program: &str) -> RunSpec {
     let mut settings = Settings::default();
     settings.agent.kind = kind;
-    Brief {
+    RunSpec {
         version: String::new(),
         repository: String::new(),
         directory: String::new(),
         goal: Redacted::default(),
         agent: vec![program.to_string()],
         checks: Vec::new(),
-        base: BaseOrder::WorkingTree,
+        base: BaseSource::WorkingTree,
         settings,
-        delivery: fixpoint_vocabulary::brief::Delivery::Branch,
+        delivery: fixpoint_vocabulary::run_spec::Delivery::Branch,
     }
 }
 
@@ -34,7 +34,7 @@ fn settings_say_which_kind_it_is_and_else_its_name_does() {
         (AgentKind::Command, "claude", "command"),
         (AgentKind::Gemini, "gemini", "command"),
     ] {
-        assert_eq!(agent_of(&brief(kind, program)).name(), expected, "{kind:?} {program}");
+        assert_eq!(agent_of(&spec(kind, program)).name(), expected, "{kind:?} {program}");
     }
 }
 

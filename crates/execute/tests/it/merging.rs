@@ -3,7 +3,7 @@
 use std::fs;
 
 use fixpoint_ports::{Invocation, Stdin, Workspaces};
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{
     AttemptCommand, AttemptResult, CommitId, Conflict, FailureId, ReportedFailure, Side,
 };
@@ -121,13 +121,13 @@ fn named(result: &AttemptResult, side: Side, path: &str) -> bool {
     })
 }
 
-fn order(scene: &Scene, base: &CommitId, ours: &CommitId, theirs: &CommitId) -> AttemptOrder {
+fn order(scene: &Scene, base: &CommitId, ours: &CommitId, theirs: &CommitId) -> PreparedAttempt {
     let merged = scene.workspaces.merge(ours, theirs, "merged").unwrap();
     let paths = merged.conflicts.iter().map(|path| String::from_utf8(path.clone()).unwrap()).collect();
     let conflict = Conflict { ours: ours.clone(), theirs: theirs.clone(), paths };
     let (base, origin) = (merged.commit, base.clone());
     let command = AttemptCommand { number: 1, base, origin, stage: 1, session: None };
-    AttemptOrder { merge: Some(conflict), ..AttemptOrder::new(&command) }
+    PreparedAttempt { merge: Some(conflict), ..PreparedAttempt::new(command) }
 }
 
 fn writing(files: Vec<(String, Option<String>)>) -> Box<Playing> {

@@ -11,8 +11,8 @@ use fixpoint_ports::{
     BlobError, Blobs, Cancel, CapturedOutput, CommitId, ExitCause, Invocation, ProcessError, ProcessExit,
     Processes, Workspaces,
 };
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery};
-use fixpoint_vocabulary::prepared::{AttemptOrder, PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::prepared::{PreparedAction, PreparedAttempt, PreparedCommand};
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::work::{AttemptResult, BlobId, CommandEnd, CommandId, CommandResult};
 use fixpoint_vocabulary::{Redactor, TaskId};
@@ -100,19 +100,19 @@ impl Scene {
     }
 
     /// One attempt by an agent that is played.
-    pub(crate) fn attempt(&self, order: AttemptOrder, playing: Box<Playing>) -> AttemptResult {
+    pub(crate) fn attempt(&self, order: PreparedAttempt, playing: Box<Playing>) -> AttemptResult {
         let place = |name: &str| self.root.path().join(name);
         let context = ExecutionContext {
             run: "r".to_string(),
             task: TaskId::from("t".to_string()),
-            brief: Brief {
+            spec: RunSpec {
                 version: String::new(),
                 repository: String::new(),
                 directory: String::new(),
                 goal: Redactor::default().redact("bring them together"),
                 agent: vec!["played".to_string()],
                 checks: Vec::new(),
-                base: BaseOrder::WorkingTree,
+                base: BaseSource::WorkingTree,
                 settings: Settings::default(),
                 delivery: Delivery::Branch,
             },

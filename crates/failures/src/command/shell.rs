@@ -26,7 +26,7 @@ pub(super) struct Word {
 /// The simple commands of a line, in order; nothing where it holds more than such commands in a row.
 pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
     let mut reading =
-        Reading { line, rest: line.char_indices().peekable(), commands: Vec::new(), words: Vec::new() };
+        ShellScanner { line, rest: line.char_indices().peekable(), commands: Vec::new(), words: Vec::new() };
     let mut and = false;
     while let Some((at, character)) = reading.rest.peek().copied() {
         match character {
@@ -64,14 +64,14 @@ pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
     Some(reading.commands)
 }
 
-struct Reading<'a> {
+struct ShellScanner<'a> {
     line: &'a str,
     rest: Peekable<CharIndices<'a>>,
     commands: Vec<Vec<Word>>,
     words: Vec<Word>,
 }
 
-impl Reading<'_> {
+impl ShellScanner<'_> {
     /// Ends the command at hand; whether there was one.
     fn end_command(&mut self) -> bool {
         let words = std::mem::take(&mut self.words);

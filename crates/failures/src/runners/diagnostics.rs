@@ -8,13 +8,13 @@ use memchr::memmem::Finder;
 
 use super::{Read, Step, place};
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads one diagnostic.
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
-    draft: Option<Draft>,
+    draft: Option<FingerprintParts>,
 }
 
 /// The diagnostic that a line is.
@@ -67,20 +67,21 @@ impl Read for Diagnostic {
 }
 
 /// `broken.ts(5,7): error TS2322: …` and `broken.ts:8:7 - error TS2322: …`
-fn typescript(line: &str) -> Option<Draft> {
+fn typescript(line: &str) -> Option<FingerprintParts> {
     let (location, rest) = line.split_once(": error TS").or_else(|| line.split_once(" - error TS"))?;
     let (code, message) = rest.split_once(": ")?;
     let (file, number) = match location.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
         Some((file, position)) => (file, position.split(',').next()?.parse().ok()),
         None => place(location).map(|(file, line, _)| (file, Some(line)))?,
     };
-    let mut draft = Draft::new(Runner::Tsc, Kind::Compile).message(message).at(Some((file, number)));
+    let mut draft =
+        FingerprintParts::new(Runner::Tsc, Kind::Compile).message(message).at(Some((file, number)));
     draft.source = format!("TS{code}");
     Some(draft)
 }
 
 /// `broken.c:3:37: error: …`, `src/lib.rs:15:13: error[E0425]: …`
-fn compiler(line: &str) -> Option<Draft> {
+fn compiler(line: &str) -> Option<FingerprintParts> {
     let (file, number, rest) = place(line)?;
     let is_file = !file.is_empty() && !file.contains(['\t', '|', '"']) && !file.starts_with(' ');
     let rest = rest.strip_prefix(": ").filter(|_| is_file)?;
@@ -93,13 +94,13 @@ fn compiler(line: &str) -> Option<Draft> {
     let runner = if file.ends_with(".rs") { Runner::Rustc } else { Runner::Gcc };
     let kind =
         if message.ends_with(']') && message.contains("[-Werror") { Kind::Lint } else { Kind::Compile };
-    let mut draft = Draft::new(runner, kind).message(message).at(Some((file, Some(number))));
+    let mut draft = FingerprintParts::new(runner, kind).message(message).at(Some((file, Some(number))));
     draft.source = code.to_string();
     Some(draft)
 }
 
 /// `missing.c:(.text+0xf): undefined reference to 'add'`
-fn linker(line: &str, at: usize) -> Option<Draft> {
+fn linker(line: &str, at: usize) -> Option<FingerprintParts> {
     let message = line.get(at..)?;
     let before = line.get(..at)?.trim_end_matches([' ', ':']);
     let object = before.rsplit(": ").next()?.split(":(").next()?;
@@ -107,7 +108,7 @@ fn linker(line: &str, at: usize) -> Option<Draft> {
     let file = file.rsplit('/').next().filter(|_| file.ends_with(".o")).unwrap_or(file);
     // Names of objects are drawn at random where a compiler links at once.
     let file = (!file.ends_with(".o")).then_some((file, None));
-    let mut draft = Draft::new(Runner::Gcc, Kind::Compile).message(message).at(file);
+    let mut draft = FingerprintParts::new(Runner::Gcc, Kind::Compile).message(message).at(file);
     draft.source = message.to_string();
     Some(draft)
 }

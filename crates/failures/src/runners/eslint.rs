@@ -4,7 +4,7 @@
 
 use super::{Read, Step};
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads the problems of one file.
@@ -33,7 +33,8 @@ impl Read for Eslint {
             let (message, rule) =
                 text.rsplit_once("  ").map_or((text, ""), |(message, rule)| (message.trim_end(), rule));
             let kind = if message.starts_with("Parsing error") { Kind::Compile } else { Kind::Lint };
-            let mut draft = Draft::new(Runner::Eslint, kind).message(message).at(Some((file, Some(number))));
+            let mut draft =
+                FingerprintParts::new(Runner::Eslint, kind).message(message).at(Some((file, Some(number))));
             draft.source = rule.to_string();
             out.failed(draft);
         }

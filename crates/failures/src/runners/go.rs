@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Read, Step, indentation, place};
 use crate::collector::{Collector, MAX_FAILURES, MAX_NAMES, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Records of one test that are remembered.
@@ -227,7 +227,8 @@ impl Go {
         }
         if verdict == Verdict::Failed && !explained && !package.is_empty() {
             let kind = if self.exit.starts_with("signal: ") { Kind::Crash } else { Kind::Error };
-            let mut draft = Draft::new(Runner::GoTest, kind).message(format!("{} {note}", self.exit).trim());
+            let mut draft =
+                FingerprintParts::new(Runner::GoTest, kind).message(format!("{} {note}", self.exit).trim());
             draft.package = named.map(str::to_string);
             draft.source = draft.message.clone();
             out.failed(draft);
@@ -265,11 +266,12 @@ fn hand_in(package: Option<&str>, name: &str, records: &[Record], out: &mut Coll
         complaints.extend(records.last());
     }
     if complaints.is_empty() {
-        out.failed(Draft::new(Runner::GoTest, Kind::Error).test(package, name));
+        out.failed(FingerprintParts::new(Runner::GoTest, Kind::Error).test(package, name));
     }
     for record in complaints {
-        let draft =
-            Draft::new(Runner::GoTest, Kind::Assertion).test(package, name).message(record.message.clone());
+        let draft = FingerprintParts::new(Runner::GoTest, Kind::Assertion)
+            .test(package, name)
+            .message(record.message.clone());
         out.failed(draft.at(Some((&record.file, Some(record.line)))));
     }
 }
@@ -294,9 +296,9 @@ impl Panicked {
         }
     }
 
-    fn into_draft(self, package: Option<&str>) -> Draft {
+    fn into_draft(self, package: Option<&str>) -> FingerprintParts {
         let kind = if self.message.starts_with("test timed out") { Kind::Timeout } else { Kind::Panic };
-        let mut draft = Draft::new(Runner::GoTest, kind).message(self.message);
+        let mut draft = FingerprintParts::new(Runner::GoTest, kind).message(self.message);
         draft.package = package.map(str::to_string);
         draft.test = self.test;
         if let Some((function, file, line)) = self.frame {
@@ -357,7 +359,8 @@ fn compile_error(line: &str, package: &str, out: &mut Collector) -> bool {
         return line.starts_with("too many errors") || line.starts_with('\t');
     };
     let message = message.trim_start_matches(':').trim();
-    let mut draft = Draft::new(Runner::GoTest, Kind::Compile).message(message).at(Some((file, Some(number))));
+    let mut draft =
+        FingerprintParts::new(Runner::GoTest, Kind::Compile).message(message).at(Some((file, Some(number))));
     draft.package = Some(package.to_string());
     out.failed(draft);
     true

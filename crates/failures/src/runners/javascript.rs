@@ -5,7 +5,7 @@
 
 use super::place;
 use crate::collector::append;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::Kind;
 
 /// Lines of a message that make up its signature.
@@ -154,7 +154,7 @@ impl Thrown {
     }
 
     /// Fills in everything that the error says.
-    pub(crate) fn describe(self, draft: &mut Draft) {
+    pub(crate) fn describe(self, draft: &mut FingerprintParts) {
         draft.message = self.message.trim().to_string();
         // With the failing line at hand the first words suffice; what was seen may come in any shape.
         draft.signature = match self.has_frame {

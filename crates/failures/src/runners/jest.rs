@@ -6,7 +6,7 @@
 use super::javascript::Thrown;
 use super::{Read, Step, count_of, indentation, without_duration};
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads one run.
@@ -109,7 +109,7 @@ impl Jest {
         let Some((title, thrown)) = self.block.take() else { return };
         let is_loading = title == "Test suite failed to run";
         let kind = if is_loading { Kind::Compile } else { thrown.kind() };
-        let mut draft = Draft::new(Runner::Jest, kind);
+        let mut draft = FingerprintParts::new(Runner::Jest, kind);
         thrown.describe(&mut draft);
         if is_loading {
             draft.file = Some(self.suite.clone()).filter(|suite| !suite.is_empty());

@@ -12,7 +12,7 @@ use super::libtest::details_of;
 use super::pytest::block::Block;
 use super::python::Traceback;
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::lines::{Ending, text_of};
 use crate::report::{Kind, Runner};
 
@@ -190,7 +190,7 @@ impl Fault {
         }
     }
 
-    fn draft(&self, package: Option<&str>, name: &str, file: Option<String>) -> Draft {
+    fn draft(&self, package: Option<&str>, name: &str, file: Option<String>) -> FingerprintParts {
         let mut draft = self.read(name);
         draft.runner = Runner::Junit;
         draft.package = package.map(str::to_string);
@@ -212,7 +212,7 @@ impl Fault {
     }
 
     /// What the text says, in whichever language it is.
-    fn read(&self, name: &str) -> Draft {
+    fn read(&self, name: &str) -> FingerprintParts {
         let has = |start: &str| self.text.lines().any(|line| line.starts_with(start));
         if has("E  ") || has(">  ") {
             let mut block = Block::new(name);
@@ -225,7 +225,7 @@ impl Fault {
         if self.text.contains("Traceback (most recent call last):") {
             let mut traceback = Traceback::default();
             self.text.lines().for_each(|line| traceback.line(line));
-            let mut draft = Draft::new(Runner::Junit, traceback.kind());
+            let mut draft = FingerprintParts::new(Runner::Junit, traceback.kind());
             traceback.describe(&mut draft);
             return draft;
         }
@@ -233,7 +233,7 @@ impl Fault {
         self.text.lines().for_each(|line| thrown.line(line));
         let first = Thrown::kind(&thrown);
         let kind = if first == Kind::Error { super::javascript::kind_of(&self.message) } else { first };
-        let mut draft = Draft::new(Runner::Junit, kind);
+        let mut draft = FingerprintParts::new(Runner::Junit, kind);
         thrown.describe(&mut draft);
         draft
     }

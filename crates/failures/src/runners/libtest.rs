@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::panic::Panic;
 use super::{Read, Step, count_of};
 use crate::collector::{Collector, MAX_FAILURES, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Panics of tests whose outcome is not yet known that are remembered.
@@ -164,7 +164,9 @@ impl Libtest {
         if self.failed.len() < MAX_FAILURES {
             self.failed.push(name.to_string());
         } else {
-            out.failed(Draft::new(Runner::CargoTest, Kind::Error).test(self.package.as_deref(), name));
+            out.failed(
+                FingerprintParts::new(Runner::CargoTest, Kind::Error).test(self.package.as_deref(), name),
+            );
         }
     }
 
@@ -200,7 +202,7 @@ impl Libtest {
             self.stopped = false;
         } else if crashed(line) {
             let (_, signal) = line.rsplit_once(" (").unwrap_or_default();
-            let mut draft = Draft::new(Runner::CargoTest, Kind::Crash).message(line.trim());
+            let mut draft = FingerprintParts::new(Runner::CargoTest, Kind::Crash).message(line.trim());
             draft.package.clone_from(&self.package);
             draft.test = self.running.take();
             draft.source = signal.trim_end_matches(')').to_string();
@@ -248,7 +250,7 @@ impl Details {
             || (line.starts_with("Error: ") && self.panics.is_empty())
     }
 
-    fn into_draft(self, runner: Runner, package: Option<&str>, name: &str) -> Draft {
+    fn into_draft(self, runner: Runner, package: Option<&str>, name: &str) -> FingerprintParts {
         let own = self.panics.iter().find(|panic| panic.thread == name).or(self.panics.first());
         let kind = match own {
             None if self.compile => Kind::Compile,
@@ -258,7 +260,7 @@ impl Details {
             // The test panicked, or did not, against what it declares.
             Some(_) | None => Kind::Assertion,
         };
-        let mut draft = Draft::new(runner, kind).test(package, name);
+        let mut draft = FingerprintParts::new(runner, kind).test(package, name);
         for panic in &self.panics {
             append(&mut draft.message, panic.message.trim());
         }
@@ -280,7 +282,12 @@ impl Details {
 }
 
 /// Reads the whole output of one failed test, as nextest and JSON give it.
-pub(crate) fn details_of(runner: Runner, package: Option<&str>, name: &str, output: &str) -> Draft {
+pub(crate) fn details_of(
+    runner: Runner,
+    package: Option<&str>,
+    name: &str,
+    output: &str,
+) -> FingerprintParts {
     let mut details = Details::default();
     output.lines().for_each(|line| details.add(line));
     details.into_draft(runner, package, name)

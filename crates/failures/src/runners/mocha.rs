@@ -5,7 +5,7 @@
 use super::javascript::Thrown;
 use super::{Read, Step, count_of, indentation, without_duration};
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::tail::Tail;
 
@@ -80,7 +80,7 @@ impl Mocha {
     fn hand_in(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
         let kind = if block.loading { Kind::Compile } else { block.thrown.kind() };
-        let mut draft = Draft::new(Runner::Mocha, kind);
+        let mut draft = FingerprintParts::new(Runner::Mocha, kind);
         block.thrown.describe(&mut draft);
         let name = block.path.join(" > ");
         match block.path.last().and_then(|last| hook(last)) {

@@ -5,7 +5,7 @@
 use super::libtest::details_of;
 use super::{Read, Step, count_of, indentation};
 use crate::collector::{Collector, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Bytes of one test's output that are looked at.
@@ -111,8 +111,9 @@ impl Nextest {
 }
 
 impl Failed {
-    fn into_draft(self) -> Draft {
-        let plain = |kind: Kind| Draft::new(Runner::Nextest, kind).test(Some(&self.package), &self.test);
+    fn into_draft(self) -> FingerprintParts {
+        let plain =
+            |kind: Kind| FingerprintParts::new(Runner::Nextest, kind).test(Some(&self.package), &self.test);
         match self.status.as_str() {
             "TIMEOUT" => plain(Kind::Timeout).message("test timed out"),
             status if status.starts_with("SIG") || status == "ABORT" => {

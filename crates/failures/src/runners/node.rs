@@ -6,7 +6,7 @@
 use super::javascript::{Thrown, kind_of};
 use super::{Read, Step, indentation, place, without_duration};
 use crate::collector::{Collector, MAX_FAILURES};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::tail::Tail;
 
@@ -67,7 +67,7 @@ impl Read for Node {
         self.hand_in(out);
         // What the list does not show failed all the same.
         for (_, test) in std::mem::take(&mut self.failed) {
-            out.failed(Draft::new(Runner::NodeTest, Kind::Error).test(None, &test));
+            out.failed(FingerprintParts::new(Runner::NodeTest, Kind::Error).test(None, &test));
         }
         if !self.listing && self.groups.iter().any(|(depth, _)| *depth > 0) {
             out.masked();
@@ -145,7 +145,7 @@ impl Node {
         // A file that cannot be loaded is reported as a test of its name.
         let is_file = block.file.as_ref().is_some_and(|(file, _)| block.test.ends_with(file.as_str()));
         let kind = if is_file { Kind::Compile } else { block.thrown.kind() };
-        let mut draft = Draft::new(Runner::NodeTest, kind);
+        let mut draft = FingerprintParts::new(Runner::NodeTest, kind);
         block.thrown.describe(&mut draft);
         if is_file {
             draft.message = self.thrown_before.take().unwrap_or(draft.message);

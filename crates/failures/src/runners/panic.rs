@@ -4,7 +4,7 @@
 
 use super::{Read, Step, place};
 use crate::collector::{Collector, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Lines of a message that make up its signature.
@@ -74,7 +74,7 @@ impl Panic {
     }
 
     /// What of it was seen, and what of it was written by a person.
-    pub(crate) fn describe(&self, draft: &mut Draft) {
+    pub(crate) fn describe(&self, draft: &mut FingerprintParts) {
         let is_diff = self.message.contains("< left / right >");
         let lines = self.message.lines().filter(|line| !line.trim().is_empty());
         for line in lines.take(SIGNATURE_LINES) {
@@ -115,7 +115,7 @@ impl Read for Stray {
 
     fn finish(&mut self, out: &mut Collector) {
         let Some(panic) = self.panic.take() else { return };
-        let mut draft = Draft::new(Runner::Generic, panic.kind()).message(panic.message.clone());
+        let mut draft = FingerprintParts::new(Runner::Generic, panic.kind()).message(panic.message.clone());
         panic.describe(&mut draft);
         out.suspect(draft.at(panic.file.as_deref().map(|file| (file, panic.line))));
     }

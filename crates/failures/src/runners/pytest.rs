@@ -8,7 +8,7 @@ pub(crate) mod block;
 use self::block::{Block, blocks_name};
 use super::{Read, Step, count_of};
 use crate::collector::{Collector, MAX_FAILURES, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Where in the session the reader is.
@@ -42,7 +42,7 @@ pub(crate) struct Pytest {
     /// Failures named while running verbosely.
     failing: Vec<String>,
     /// The interpreter died; what it said.
-    crash: Option<Draft>,
+    crash: Option<FingerprintParts>,
     /// Whether a block is open; the line style has none.
     in_block: bool,
     /// Whether a title was seen; a quiet session in which nothing failed has none.
@@ -128,7 +128,7 @@ impl Pytest {
     fn progress(&mut self, line: &str, out: &mut Collector) {
         if let Some(at) = line.find("Fatal Python error: ") {
             let message = line.get(at..).unwrap_or_default();
-            self.crash = Some(Draft::new(Runner::Pytest, Kind::Crash).message(message));
+            self.crash = Some(FingerprintParts::new(Runner::Pytest, Kind::Crash).message(message));
             return;
         }
         if let Some(crash) = &mut self.crash {
@@ -180,7 +180,7 @@ impl Pytest {
         for named in std::mem::take(&mut self.named).into_iter().filter(|named| !named.used) {
             let mut traceback = super::python::Traceback::default();
             append(&mut traceback.raised, &named.reason);
-            let mut draft = Draft::new(Runner::Pytest, traceback.kind());
+            let mut draft = FingerprintParts::new(Runner::Pytest, traceback.kind());
             if named.id.contains("::") {
                 draft.test = Some(named.id.clone());
             } else {
@@ -199,7 +199,7 @@ impl Pytest {
         }
         if !self.ended {
             for id in std::mem::take(&mut self.failing) {
-                out.failed(Draft::new(Runner::Pytest, Kind::Error).test(None, &id));
+                out.failed(FingerprintParts::new(Runner::Pytest, Kind::Error).test(None, &id));
             }
         }
     }

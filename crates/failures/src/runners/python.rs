@@ -5,7 +5,7 @@
 
 use super::{Read, Step};
 use crate::collector::{Collector, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Frames that are remembered.
@@ -71,7 +71,7 @@ impl Traceback {
     }
 
     /// Fills in everything that the traceback says.
-    pub(crate) fn describe(&self, draft: &mut Draft) {
+    pub(crate) fn describe(&self, draft: &mut FingerprintParts) {
         draft.message = self.raised.trim().to_string();
         draft.signature = self.raised.lines().next().unwrap_or_default().to_string();
         if let Some(frame) = self.culprit() {
@@ -140,7 +140,7 @@ impl Read for Stray {
         if traceback.raised.is_empty() {
             return;
         }
-        let mut draft = Draft::new(Runner::Generic, traceback.kind());
+        let mut draft = FingerprintParts::new(Runner::Generic, traceback.kind());
         traceback.describe(&mut draft);
         out.suspect(draft);
     }

@@ -5,7 +5,7 @@
 
 use super::{Read, Step, place};
 use crate::collector::{Collector, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads one diagnostic.
@@ -65,7 +65,7 @@ impl Read for Rustc {
         let Some((file, line)) = read.file else {
             // Cargo itself complains, of a manifest or an argument, or it is another tool altogether; it explains a
             // failure that nothing else does.
-            let mut draft = Draft::new(Runner::Generic, Kind::Error).message(read.message);
+            let mut draft = FingerprintParts::new(Runner::Generic, Kind::Error).message(read.message);
             draft.signature = header.text;
             return out.suspect(draft);
         };
@@ -102,10 +102,10 @@ impl Rustc {
 }
 
 /// A diagnostic, however it was written.
-pub(crate) fn draft_of(code: &str, text: &str, label: &str, source: &str, lint: bool) -> Draft {
+pub(crate) fn draft_of(code: &str, text: &str, label: &str, source: &str, lint: bool) -> FingerprintParts {
     let is_lint = lint || code.starts_with("clippy::") || (!code.is_empty() && !code.starts_with('E'));
     let kind = if is_lint { Kind::Lint } else { Kind::Compile };
-    let mut draft = Draft::new(Runner::Rustc, kind).message(text);
+    let mut draft = FingerprintParts::new(Runner::Rustc, kind).message(text);
     draft.signature = format!("{text}\n{label}");
     draft.source = format!("{code}\n{source}");
     draft

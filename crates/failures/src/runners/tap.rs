@@ -5,7 +5,7 @@
 use super::javascript::{Thrown, kind_of};
 use super::{Read, Step, indentation, place};
 use crate::collector::{Collector, append};
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads one stream.
@@ -101,7 +101,7 @@ impl Tap {
         if yaml.failure_type.contains("subtestsFailed") {
             return;
         }
-        let mut draft = Draft::new(Runner::Tap, Kind::Error).test(None, &block.test);
+        let mut draft = FingerprintParts::new(Runner::Tap, Kind::Error).test(None, &block.test);
         let location = (!yaml.location.is_empty()).then(|| yaml.location.clone());
         if yaml.error.is_empty() {
             draft.kind = block.thrown.kind();

@@ -12,7 +12,7 @@ use self::progress::{Progress, Said};
 use super::python::Traceback;
 use super::{Read, Step};
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads one unittest run.
@@ -146,13 +146,13 @@ impl Unittest {
 }
 
 impl Block {
-    fn into_draft(self) -> Draft {
+    fn into_draft(self) -> FingerprintParts {
         let kind = match &self.subject {
             Subject::Module(_) => Kind::Compile,
             Subject::Test(_) if self.unexpected_success => Kind::Assertion,
             Subject::Test(_) | Subject::Fixture { .. } => self.traceback.kind(),
         };
-        let mut draft = Draft::new(Runner::Unittest, kind);
+        let mut draft = FingerprintParts::new(Runner::Unittest, kind);
         self.traceback.describe(&mut draft);
         if self.unexpected_success {
             draft.message = "unexpected success".to_string();

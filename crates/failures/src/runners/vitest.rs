@@ -5,7 +5,7 @@
 use super::javascript::Thrown;
 use super::{Read, Step, count_of, without_duration};
 use crate::collector::Collector;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
 /// Reads one run.
@@ -85,7 +85,7 @@ impl Vitest {
             None if thrown.is_empty() => Kind::Error,
             None => thrown.kind(),
         };
-        let mut draft = Draft::new(Runner::Vitest, kind);
+        let mut draft = FingerprintParts::new(Runner::Vitest, kind);
         if !thrown.is_empty() {
             thrown.describe(&mut draft);
         }

@@ -3,7 +3,7 @@
 //! Owns what the types cannot express: which part each question asks for, and what a plan revision must contain to be
 //! applied. Refuses to judge the quality of the content.
 
-use fixpoint_vocabulary::ask::About;
+use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{Change, Document, PlanningDocument, ReflectionDocument, Subtask};
 
 use super::{AnswerError, MAX_ANSWER_TASKS};
@@ -20,7 +20,7 @@ pub(super) fn verdict(document: &Document) -> Option<bool> {
     }
 }
 
-pub(super) fn check(about: &About, document: &Document) -> Result<(), AnswerError> {
+pub(super) fn check(about: &QuestionKind, document: &Document) -> Result<(), AnswerError> {
     match document {
         Document::Planning(planning) => check_planning(about, planning),
         Document::Reflection(reflection) => check_reflection(reflection),
@@ -37,7 +37,7 @@ fn missing(path: &str, expected: &str) -> AnswerError {
     }
 }
 
-fn check_planning(about: &About, planning: &PlanningDocument) -> Result<(), AnswerError> {
+fn check_planning(about: &QuestionKind, planning: &PlanningDocument) -> Result<(), AnswerError> {
     let tasks =
         planning.task_decomposition.as_ref().map(|tasks| tasks.subtasks.as_slice()).unwrap_or_default();
     let partial = planning.error.as_ref().and_then(|error| error.partial_plan.as_ref());
@@ -56,15 +56,17 @@ fn check_planning(about: &About, planning: &PlanningDocument) -> Result<(), Answ
         .as_ref()
         .is_some_and(|understanding| !understanding.main_objective.trim().is_empty());
     let (wants_understanding, wants_tasks, wants_order) = match about {
-        About::Understand => (true, false, false),
-        About::Decompose | About::Refine { .. } | About::ReplanTask { .. } => (false, true, false),
-        About::Order => (false, false, true),
+        QuestionKind::Understand => (true, false, false),
+        QuestionKind::Decompose | QuestionKind::Refine { .. } | QuestionKind::ReplanTask { .. } => {
+            (false, true, false)
+        }
+        QuestionKind::Order => (false, false, true),
         // A complete plan may leave out the order: dependencies imply one.
-        About::Plan => (true, true, false),
-        About::JudgePlan { .. }
-        | About::JudgeTask { .. }
-        | About::JudgeWhole { .. }
-        | About::Reflect { .. } => (false, false, false),
+        QuestionKind::Plan => (true, true, false),
+        QuestionKind::JudgePlan { .. }
+        | QuestionKind::JudgeTask { .. }
+        | QuestionKind::JudgeWhole { .. }
+        | QuestionKind::Reflect { .. } => (false, false, false),
     };
     if wants_understanding && !understood {
         return Err(missing("goal_understanding", "an object with main_objective, or error"));

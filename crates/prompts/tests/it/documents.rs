@@ -1,7 +1,7 @@
 //! Every document is read as it was written: the documented examples, and random documents.
 
 use fixpoint_prompts::read;
-use fixpoint_vocabulary::ask::About;
+use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{
     Action, ActionPlan, Change, CompletionDocument, Complexity, Document, ExecutionDocument,
     GoalUnderstanding, JudgeAnswer, PartialPlan, PlanJudgement, PlanRevision, PlanningDocument,
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::material::questions;
 
-fn question(name: &str) -> About {
+fn question(name: &str) -> QuestionKind {
     questions().into_iter().find(|about| about.name() == name).unwrap()
 }
 
@@ -154,7 +154,7 @@ fn variants_of_the_examples_are_read() {
         {"task_id": "task_1", "parallel_group": 1, "can_parallelize": true, "tool": "get", "purpose": "p"},
         {"task_id": "task_3", "parallel_group": 2, "dependencies": ["task_1", "task_2"], "tool": "put", "purpose": "p"}
     ]}});
-    let Ok(Document::Planning(read_plan)) = read(&About::Order, &parallel.to_string()) else {
+    let Ok(Document::Planning(read_plan)) = read(&QuestionKind::Order, &parallel.to_string()) else {
         panic!("{parallel}")
     };
     let groups: Vec<_> =
@@ -171,7 +171,7 @@ fn variants_of_the_examples_are_read() {
     let objects = json!({"error": {"type": "decomposition_failed", "message": "m", "partial_plan": {
         "infeasible_subtasks": [{"id": "x", "description": "cannot"}, "nor this"]
     }}});
-    let Ok(Document::Planning(read_error)) = read(&About::Decompose, &objects.to_string()) else {
+    let Ok(Document::Planning(read_error)) = read(&QuestionKind::Decompose, &objects.to_string()) else {
         panic!("{objects}")
     };
     assert_eq!(read_error.error.unwrap().partial_plan.unwrap().infeasible_subtasks, ["cannot", "nor this"]);

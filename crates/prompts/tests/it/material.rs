@@ -1,7 +1,8 @@
 //! Questions and material for the tests.
 
 use fixpoint_vocabulary::ask::{
-    About, Ask, CheckOutcome, Draft, Manner, Material, Remark, Repair, TaskMaterial, TaskQuestion,
+    Ask, CheckOutcome, Material, PlanningStyle, QuestionKind, Remark, Repair, SavedPlan, TaskMaterial,
+    TaskQuestion,
 };
 use fixpoint_vocabulary::documents::{ActionPlan, GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::work::{CommitId, ReportedFailure};
@@ -17,8 +18,8 @@ pub(crate) fn commit() -> CommitId {
 }
 
 /// One question of each kind, and both questions to the judge of a task.
-pub(crate) fn questions() -> Vec<About> {
-    let judge = |question| About::JudgeTask {
+pub(crate) fn questions() -> Vec<QuestionKind> {
+    let judge = |question| QuestionKind::JudgeTask {
         task: "parse".into(),
         commit: commit(),
         origin: commit(),
@@ -26,17 +27,17 @@ pub(crate) fn questions() -> Vec<About> {
         sample: 1,
     };
     vec![
-        About::Plan,
-        About::Understand,
-        About::Decompose,
-        About::Order,
-        About::JudgePlan { revision: 0, sample: 1 },
-        About::Refine { revision: 1 },
+        QuestionKind::Plan,
+        QuestionKind::Understand,
+        QuestionKind::Decompose,
+        QuestionKind::Order,
+        QuestionKind::JudgePlan { revision: 0, sample: 1 },
+        QuestionKind::Refine { revision: 1 },
         judge(TaskQuestion::Acceptance),
         judge(TaskQuestion::WorthGoingOn),
-        About::ReplanTask { task: "parse".into() },
-        About::JudgeWhole { commit: commit(), origin: commit() },
-        About::Reflect { task: "parse".into() },
+        QuestionKind::ReplanTask { task: "parse".into() },
+        QuestionKind::JudgeWhole { commit: commit(), origin: commit() },
+        QuestionKind::Reflect { task: "parse".into() },
     ]
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn material(word: &str) -> Material {
             execution_order: vec![format!("order {word}").as_str().into()],
             actions: vec![],
         },
-        draft: Some(Draft {
+        draft: Some(SavedPlan {
             goal: redacted(&format!("a similar goal {word}")),
             understanding,
             tasks: vec![task("drafted", word)],
@@ -100,13 +101,13 @@ pub(crate) fn material(word: &str) -> Material {
         max_tasks: 5,
         task: Some(of_task.clone()),
         outcomes: vec![of_task],
-        manner: Manner::default(),
+        style: PlanningStyle::default(),
         ..Material::default()
     }
 }
 
 /// A question with complete material, asked for the second time.
-pub(crate) fn ask(about: About, word: &str) -> Ask {
+pub(crate) fn ask(about: QuestionKind, word: &str) -> Ask {
     let repair = Repair {
         tries: 1,
         problem: redacted(&format!("success: expected true or false {word}")),

@@ -1,14 +1,14 @@
 //! Which answers are accepted, and which are rejected.
 
 use fixpoint_prompts::{AnswerError, MAX_ANSWER_BYTES, read};
-use fixpoint_vocabulary::ask::About;
+use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::material::questions;
 
-fn question(name: &str) -> About {
+fn question(name: &str) -> QuestionKind {
     questions().into_iter().find(|about| about.name() == name).unwrap()
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use fixpoint_decide::run::RunOrder;
-use fixpoint_decide::task_run::TaskOrder;
+use fixpoint_decide::run::RunOptions;
+use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, Record};
 use fixpoint_journal::{FileJournal, JOURNAL_FILE};
 use fixpoint_ports::{Blobs, Clock, Executor, Journal, Outbox, Seq, mailbox};
@@ -40,11 +40,11 @@ impl Executor for Stuck {
                 changed_lines: 5,
                 ..AttemptResult::new(
                     AgentEnd::Exited,
-                    CommitId(format!("commit {}", order.number)),
-                    TreeId(format!("tree {}", order.number)),
+                    CommitId(format!("commit {}", order.command.number)),
+                    TreeId(format!("tree {}", order.command.number)),
                 )
             }),
-            other @ (PreparedAction::Graft(_)
+            other @ (PreparedAction::RestorePaths(_)
             | PreparedAction::Merge(_)
             | PreparedAction::Ask(_)
             | PreparedAction::AskPerson(_)
@@ -98,9 +98,9 @@ fn stuck(run: &RunDirectory) -> Vec<Record> {
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
         clock: Arc::new(Noon::default()),
     };
-    let order = TaskOrder::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
+    let order = TaskOptions::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
     let opening =
-        JournalHeader { format: FORMAT, at: 43_200_000, order: RunOrder::given(order), brief: None };
+        JournalHeader { format: FORMAT, at: 43_200_000, order: RunOptions::given(order), spec: None };
     let mut engine = Engine::begin(deps, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
     let ending = engine.run(&inbox, &mut |batch, _| records.extend_from_slice(batch)).unwrap();

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, Run, RunOrder};
+use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, Run, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_engine::{Engine, EngineDeps, EngineExit, FORMAT, JournalHeader, Record};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Clock, Executor, Outbox, mailbox};
-use fixpoint_vocabulary::ask::{Asking, Draft, Manner, ModelAnswer, Reading};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, Delivery, PlacedCheck};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, PersonPresence, PlanningStyle, SavedPlan};
 use fixpoint_vocabulary::documents::{ActionPlan, Complexity, GoalUnderstanding, Subtask};
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::usage::Usage;
 use fixpoint_vocabulary::work::{
-    AgentEnd, Allowance, AttemptResult, Base, CheckCall, CheckEnd, CheckReport, CommandEnd, CommandId,
-    CommandResult, CommitId, Delivered, Merged, Recalled, ReportedFailure, TreeId,
+    AgentEnd, Allowance, AttemptResult, Base, CachedPlanMatch, CheckCall, CheckEnd, CheckReport, CommandEnd,
+    CommandId, CommandResult, CommitId, Delivered, Merged, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Redacted, Redactor, TaskId};
 
@@ -57,7 +57,7 @@ impl Clock for Noon {
 struct Instantly {
     outbox: Outbox,
     made: u64,
-    draft: Draft,
+    draft: SavedPlan,
 }
 
 impl Instantly {
@@ -81,21 +81,23 @@ impl Executor for Instantly {
                 let (commit, tree) = self.next();
                 CommandResult::Attempt(AttemptResult::new(AgentEnd::Exited, commit, tree))
             }
-            PreparedAction::Graft(order) => {
-                CommandResult::Grafted { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            PreparedAction::RestorePaths(order) => {
+                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
             PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
             }
-            PreparedAction::FindCachedPlan => CommandResult::Recalled(Recalled::Exact(self.draft.clone())),
+            PreparedAction::FindCachedPlan => {
+                CommandResult::CachedPlan(CachedPlanMatch::Exact(self.draft.clone()))
+            }
             PreparedAction::Ask(_) => CommandResult::Answer(ModelAnswer {
                 model: "nobody".into(),
                 usage: Usage::default(),
-                reading: Reading::Unanswered { why: Redacted::ours("no model is there") },
+                reading: ParsedAnswer::Unanswered { why: Redacted::ours("no model is there") },
             }),
             PreparedAction::Deliver(_) => CommandResult::Delivered(Delivered::default()),
-            PreparedAction::AskPerson(_) | PreparedAction::StorePlan(_) => CommandResult::Kept,
+            PreparedAction::AskPerson(_) | PreparedAction::StorePlan(_) => CommandResult::PlanStored,
         };
         self.outbox.report(id, CommandEnd::Completed(result), Duration::ZERO);
     }
@@ -126,24 +128,24 @@ pub(crate) fn opening() -> JournalHeader {
     let mut settings = Settings { max_workers: 3, ..Settings::default() };
     settings.planning.max_subtasks = 100;
     let check = Check::new("suite", "true", CheckKind::Guard);
-    let brief = Brief {
+    let spec = RunSpec {
         version: "0".into(),
         repository: "made-up".into(),
         directory: String::new(),
         goal: Redactor::default().redact("all tasks"),
         agent: Vec::new(),
         checks: vec![PlacedCheck { check, directory: String::new() }],
-        base: BaseOrder::WorkingTree,
+        base: BaseSource::WorkingTree,
         settings,
         delivery: Delivery::Branch,
     };
-    let order = PlanOrder {
+    let order = PlanOptions {
         calls: PlanningCalls::AtOnce,
-        manner: Manner::default(),
+        style: PlanningStyle::default(),
         reflection_interval: 0,
-        asking: Asking::NobodyThere,
+        person: PersonPresence::Unavailable,
         judging: Judging::ByChecksAlone,
-        extent: Extent::Whole,
+        extent: RunExtent::Whole,
         sigma: None,
         prices: BTreeMap::new(),
         tools: Vec::new(),
@@ -151,11 +153,11 @@ pub(crate) fn opening() -> JournalHeader {
         goals: BTreeSet::new(),
         test_edits: TestEdits::Checked,
     };
-    let order = RunOrder::planned(order, Allowance::default());
-    JournalHeader { format: FORMAT, at: 43_200_000, order, brief: Some(brief) }
+    let order = RunOptions::planned(order, Allowance::default());
+    JournalHeader { format: FORMAT, at: 43_200_000, order, spec: Some(spec) }
 }
 
-fn draft(tasks: usize) -> Draft {
+fn draft(tasks: usize) -> SavedPlan {
     let task = |number: usize| {
         let id = format!("task-{number}");
         Subtask {
@@ -175,5 +177,5 @@ fn draft(tasks: usize) -> Draft {
     let execution_order = tasks.iter().map(|task| task.id.clone()).collect();
     let goal = Redactor::default().redact("all tasks");
     let actions = ActionPlan { execution_order, actions: Vec::new() };
-    Draft { goal, understanding: GoalUnderstanding::default(), tasks, actions }
+    SavedPlan { goal, understanding: GoalUnderstanding::default(), tasks, actions }
 }

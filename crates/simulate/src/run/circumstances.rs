@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fixpoint_decide::run::{Extent, Judging, PlanOrder, PlanningCalls, RunOrder};
+use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_engine::{FORMAT, JournalHeader};
-use fixpoint_vocabulary::ask::{Asking, Manner, Role};
-use fixpoint_vocabulary::brief::{BaseOrder, Brief, PlacedCheck};
+use fixpoint_vocabulary::ask::{PersonPresence, PlanningStyle, Role};
+use fixpoint_vocabulary::run_spec::{BaseSource, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::{Check, CheckKind, DecompositionLevel, Price, Settings};
 #[cfg(test)]
 use fixpoint_vocabulary::usage::MicroUsd;
@@ -34,8 +34,8 @@ pub(crate) struct Circumstances {
     pub(crate) settings: Settings,
     pub(crate) calls: PlanningCalls,
     pub(crate) judging: Judging,
-    pub(crate) asking: Asking,
-    pub(crate) extent: Extent,
+    pub(crate) person: PersonPresence,
+    pub(crate) extent: RunExtent,
     pub(crate) budget: Allowance,
     /// Whether the run has a goal of its own that must pass in the end, and a guard.
     pub(crate) own: Own,
@@ -70,8 +70,8 @@ impl Circumstances {
             settings,
             calls: PlanningCalls::AtOnce,
             judging: Judging::ByModel,
-            asking: Asking::Possible,
-            extent: Extent::Whole,
+            person: PersonPresence::Available,
+            extent: RunExtent::Whole,
             budget: Allowance::default(),
             own: Own::Guard,
             reflection_interval: 3,
@@ -114,8 +114,8 @@ impl Circumstances {
             _ => PlanningCalls::AtOnce,
         };
         drawn.judging = if pick(0, 7) == 0 { Judging::ByChecksAlone } else { Judging::ByModel };
-        drawn.asking = if pick(0, 3) == 0 { Asking::NobodyThere } else { Asking::Possible };
-        drawn.extent = if pick(0, 19) == 0 { Extent::PlanOnly } else { Extent::Whole };
+        drawn.person = if pick(0, 3) == 0 { PersonPresence::Unavailable } else { PersonPresence::Available };
+        drawn.extent = if pick(0, 19) == 0 { RunExtent::PlanOnly } else { RunExtent::Whole };
         drawn.own = match pick(0, 3) {
             0 => Own::Nothing,
             1 | 2 => Own::Guard,
@@ -159,22 +159,22 @@ impl Circumstances {
         settings.agent.model = Some("agent".to_string());
         settings.models.prices.insert("agent".to_string(), Self::price());
         let pieces = self.cast.scheme.pieces().iter().map(|piece| piece.name()).collect::<Vec<_>>().join(" ");
-        let brief = Brief {
+        let spec = RunSpec {
             version: "0".to_string(),
             repository: "made-up".to_string(),
             directory: String::new(),
             goal: fixpoint_vocabulary::Redactor::default().redact(&format!("do {pieces}")),
             agent: Vec::new(),
             checks: kinds.iter().map(placed).collect(),
-            base: BaseOrder::WorkingTree,
+            base: BaseSource::WorkingTree,
             settings,
-            delivery: fixpoint_vocabulary::brief::Delivery::Branch,
+            delivery: fixpoint_vocabulary::run_spec::Delivery::Branch,
         };
-        let order = PlanOrder {
+        let order = PlanOptions {
             calls: self.calls,
-            manner: Manner { level: DecompositionLevel::Moderate, ..Manner::default() },
+            style: PlanningStyle { level: DecompositionLevel::Moderate, ..PlanningStyle::default() },
             reflection_interval: self.reflection_interval,
-            asking: self.asking,
+            person: self.person,
             judging: self.judging,
             extent: self.extent,
             sigma: None,
@@ -184,7 +184,7 @@ impl Circumstances {
             goals: if self.own == Own::GuardAndGoal { BTreeSet::from([1]) } else { BTreeSet::new() },
             test_edits: TestEdits::Checked,
         };
-        let order = RunOrder { max_interruptions: PATIENCE, ..RunOrder::planned(order, self.budget) };
-        JournalHeader { format: FORMAT, at: 0, order, brief: Some(brief) }
+        let order = RunOptions { max_interruptions: PATIENCE, ..RunOptions::planned(order, self.budget) };
+        JournalHeader { format: FORMAT, at: 0, order, spec: Some(spec) }
     }
 }

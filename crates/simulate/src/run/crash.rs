@@ -68,8 +68,8 @@ fn happenings(recorded: &RecordedRun) -> Vec<Happening> {
             Event::Ended { end: CommandEnd::Lost, .. } => continue,
             Event::Ended { end: CommandEnd::Completed(result), .. } => Some(result.clone()),
             Event::Ended { end: CommandEnd::Failed { .. } | CommandEnd::Cancelled, .. }
-            | Event::Begun
-            | Event::StopAsked
+            | Event::Started
+            | Event::StopRequested
             | Event::Resumed { .. } => None,
         };
         happenings.push(Happening { result, decision: record.decision.clone() });

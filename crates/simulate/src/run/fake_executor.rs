@@ -168,7 +168,7 @@ impl FakeExecutor {
         if self.conduct.dies_after == Some(self.performed.started) {
             // The next thing the engine wants to write is not written any more.
             self.disk.lose_power_after(0, fixpoint_journal::Residue::Short);
-            self.outbox.send(Event::StopAsked);
+            self.outbox.send(Event::StopRequested);
             return;
         }
         let key = self.begun.get(&id).cloned().unwrap_or_default();
@@ -197,7 +197,7 @@ impl FakeExecutor {
             PreparedAction::Deliver(order) => self.performed.branch = Some(order.result.to_string()),
             PreparedAction::TakeBase
             | PreparedAction::RunChecks(_)
-            | PreparedAction::Graft(_)
+            | PreparedAction::RestorePaths(_)
             | PreparedAction::Merge(_)
             | PreparedAction::AskPerson(_)
             | PreparedAction::FindCachedPlan

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fixpoint_vocabulary::TaskId;
-use fixpoint_vocabulary::ask::{About, Asking, Material};
+use fixpoint_vocabulary::ask::{Material, PersonPresence, QuestionKind};
 use fixpoint_vocabulary::documents::{
     Action, ActionPlan, Complexity, Document, GoalUnderstanding, PartialPlan, PlanningDocument,
     PlanningError, PlanningErrorKind, Subtask, TaskDecomposition,
@@ -68,8 +68,8 @@ pub(crate) struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    pub(crate) fn answer(mut self, about: &About) -> Document {
-        if let About::Understand | About::Plan | About::Decompose = about
+    pub(crate) fn answer(mut self, about: &QuestionKind) -> Document {
+        if let QuestionKind::Understand | QuestionKind::Plan | QuestionKind::Decompose = about
             && let Some(error) = self.error()
         {
             return Document::Planning(PlanningDocument {
@@ -79,28 +79,28 @@ impl Planning<'_> {
         }
         let mut document = PlanningDocument::default();
         match about {
-            About::Plan => {
+            QuestionKind::Plan => {
                 document.goal_understanding = Some(understanding());
                 let tasks = self.spoilt();
                 document.action_plan = Some(ordered(&tasks));
                 document.task_decomposition = Some(decomposition(tasks));
             }
-            About::Understand => document.goal_understanding = Some(understanding()),
-            About::Decompose => document.task_decomposition = Some(decomposition(self.spoilt())),
-            About::Order => document.action_plan = Some(ordered(&self.material.tasks)),
-            About::Refine { .. } => {
+            QuestionKind::Understand => document.goal_understanding = Some(understanding()),
+            QuestionKind::Decompose => document.task_decomposition = Some(decomposition(self.spoilt())),
+            QuestionKind::Order => document.action_plan = Some(ordered(&self.material.tasks)),
+            QuestionKind::Refine { .. } => {
                 let tasks = self.refined();
                 document.action_plan = Some(ordered(&tasks));
                 document.task_decomposition = Some(decomposition(tasks));
             }
-            About::ReplanTask { .. } => {
+            QuestionKind::ReplanTask { .. } => {
                 let children = self.children();
                 document.task_decomposition = Some(decomposition(children));
             }
-            About::JudgePlan { .. }
-            | About::JudgeTask { .. }
-            | About::JudgeWhole { .. }
-            | About::Reflect { .. } => {}
+            QuestionKind::JudgePlan { .. }
+            | QuestionKind::JudgeTask { .. }
+            | QuestionKind::JudgeWhole { .. }
+            | QuestionKind::Reflect { .. } => {}
         }
         Document::Planning(document)
     }
@@ -195,7 +195,8 @@ impl Planning<'_> {
     /// Why there is no plan, if there is none.
     fn error(&mut self) -> Option<PlanningError> {
         let planner = &PARAMETERS.planner;
-        let is_answered = !self.material.remarks.is_empty() || self.material.asking == Asking::NobodyThere;
+        let is_answered =
+            !self.material.remarks.is_empty() || self.material.person == PersonPresence::Unavailable;
         let mood = self.cast.planner;
         let is_ordinary = mood == Planner::Ordinary;
         let is_unclear = mood == Planner::Unclear

@@ -86,7 +86,7 @@ impl RunSimulator {
                 watch(records, run);
                 if stop.is_some_and(|after| seq as usize > after) {
                     stop = None;
-                    outbox.send(Event::StopAsked);
+                    outbox.send(Event::StopRequested);
                 }
             });
             *self.performed.borrow_mut() = executor.borrow().performed.clone();
@@ -136,9 +136,9 @@ impl RunSimulator {
         pauses: Vec<Cause>,
     ) -> Result<SimulatedRun, Interrupted> {
         let recorded = self.read()?;
-        let (order, brief) = (recorded.header.order.clone(), recorded.header.brief.clone());
+        let (order, spec) = (recorded.header.order.clone(), recorded.header.spec.clone());
         // Every journal that is ever simulated is decided again.
-        match replay(&recorded, order, brief).difference {
+        match replay(&recorded, order, spec).difference {
             Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
             None => {
                 let performed = self.performed.borrow().clone();

@@ -6,15 +6,16 @@
 use std::collections::BTreeSet;
 
 use fixpoint_vocabulary::ask::{
-    About, Ask, Draft, Material, ModelAnswer, PersonAnswer, PersonAsk, PersonAskKind, Reading, Remark,
+    Ask, Material, ModelAnswer, ParsedAnswer, PersonAnswer, PersonQuestion, PersonQuestionKind, QuestionKind,
+    Remark, SavedPlan,
 };
 use fixpoint_vocabulary::documents::{Document, GoalUnderstanding};
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{
-    BlobId, BranchUpdate, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult,
-    CommitId, Delivered, DeliveredBranch, FailureId, Fingerprint, GraftOrder, GraftPath, MergeOrder, Merged,
-    Recalled, ReportedFailure, TestName,
+    BlobId, BranchUpdate, CachedPlanMatch, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd,
+    CommandResult, CommitId, Delivered, DeliveredBranch, FailureId, Fingerprint, MergeCommand, Merged,
+    ReportedFailure, RestorePaths, RestoredPath, TestName,
 };
 use fixpoint_vocabulary::{Redacted, TaskId};
 
@@ -35,7 +36,7 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
         Command::RunAttempt(order) => {
             format!("attempt {} {} {} {}", order.number, order.stage, order.base, order.origin)
         }
-        Command::Graft(order) => format!("graft {} {:?}", order.onto, order.paths),
+        Command::RestorePaths(order) => format!("graft {} {:?}", order.onto, order.paths),
         // The name of a merge depends on the order in which things came; what it brings together does not.
         Command::Merge(order) => return format!("merge {} {}", order.ours, order.theirs),
         Command::Ask(ask) => {
@@ -43,8 +44,8 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
             format!("ask {:?} {tries}", ask.about)
         }
         Command::AskPerson(ask) => format!("person {:?} {}", ask.kind, ask.about),
-        Command::RecallPlan => "recall".to_string(),
-        Command::KeepPlan => "keep".to_string(),
+        Command::FindCachedPlan => "recall".to_string(),
+        Command::StorePlan => "keep".to_string(),
         Command::Deliver(order) => format!("deliver {}", order.result),
     };
     format!("{task}: {what}")
@@ -71,18 +72,17 @@ impl Stage {
             PreparedAction::TakeBase => CommandResult::Base(Tree::default().base()),
             PreparedAction::RunChecks(run) => self.checks(run, command),
             PreparedAction::RunAttempt(order) => {
-                let brief = command.task.as_ref();
-                let (task, words) =
-                    brief.map_or(("", ""), |brief| (brief.task.as_str(), brief.goal.as_str()));
+                let spec = command.task.as_ref();
+                let (task, words) = spec.map_or(("", ""), |spec| (spec.task.as_str(), spec.goal.as_str()));
                 let attempt = Attempt { cast: &self.cast, task, words, order, random };
                 CommandResult::Attempt(attempt.made())
             }
-            PreparedAction::Graft(order) => graft(order),
+            PreparedAction::RestorePaths(order) => graft(order),
             PreparedAction::Merge(order) => merge(order),
             PreparedAction::Ask(ask) => CommandResult::Answer(self.answer(ask, random)),
             PreparedAction::AskPerson(asked) => CommandResult::Person(self.person(asked, random)),
-            PreparedAction::FindCachedPlan => CommandResult::Recalled(self.recalled(random)),
-            PreparedAction::StorePlan(_) => CommandResult::Kept,
+            PreparedAction::FindCachedPlan => CommandResult::CachedPlan(self.recalled(random)),
+            PreparedAction::StorePlan(_) => CommandResult::PlanStored,
             PreparedAction::Deliver(order) => {
                 let (name, update) = (order.result.to_string(), BranchUpdate::Updated);
                 let branch = Some(DeliveredBranch { name, update });
@@ -137,7 +137,7 @@ impl Stage {
     fn answer(&self, ask: &Ask, mut random: Random) -> ModelAnswer {
         let models = &PARAMETERS.models;
         let role = ask.about.role();
-        let is_whole = matches!(ask.about, About::JudgeWhole { .. });
+        let is_whole = matches!(ask.about, QuestionKind::JudgeWhole { .. });
         let chance = random.unit();
         let (unanswered, unreadable, other) = match self.cast.models {
             Models::Ordinary => (
@@ -152,13 +152,13 @@ impl Stage {
             Models::WholeUnreadable => (false, is_whole, false),
         };
         let reading = if unanswered {
-            Reading::Unanswered { why: Redacted::ours("nobody answers") }
+            ParsedAnswer::Unanswered { why: Redacted::ours("nobody answers") }
         } else if unreadable {
             let (problem, text) = (Redacted::ours("not a document"), Redacted::ours("hm"));
-            Reading::Unreadable { problem, text }
+            ParsedAnswer::Unreadable { problem, text }
         } else {
             let document = self.document(&ask.about, &ask.material, random.clone());
-            Reading::Document(if other {
+            ParsedAnswer::Document(if other {
                 another_kind(&document, &self.cast, random.clone())
             } else {
                 document
@@ -171,24 +171,28 @@ impl Stage {
         ModelAnswer { model: role.name().to_string(), usage, reading }
     }
 
-    fn document(&self, about: &About, material: &Material, random: Random) -> Document {
+    fn document(&self, about: &QuestionKind, material: &Material, random: Random) -> Document {
         let cast = &self.cast;
         let judging = || Judging { cast, material, random: random.clone() };
         match about {
-            About::Plan
-            | About::Understand
-            | About::Decompose
-            | About::Order
-            | About::Refine { .. }
-            | About::ReplanTask { .. } => Planning { cast, material, random: random.clone() }.answer(about),
-            About::JudgePlan { .. } => judging().plan(),
-            About::JudgeTask { commit, origin, question, .. } => judging().task(commit, origin, *question),
-            About::JudgeWhole { commit, .. } => judging().whole(commit),
-            About::Reflect { .. } => judging().look_back(),
+            QuestionKind::Plan
+            | QuestionKind::Understand
+            | QuestionKind::Decompose
+            | QuestionKind::Order
+            | QuestionKind::Refine { .. }
+            | QuestionKind::ReplanTask { .. } => {
+                Planning { cast, material, random: random.clone() }.answer(about)
+            }
+            QuestionKind::JudgePlan { .. } => judging().plan(),
+            QuestionKind::JudgeTask { commit, origin, question, .. } => {
+                judging().task(commit, origin, *question)
+            }
+            QuestionKind::JudgeWhole { commit, .. } => judging().whole(commit),
+            QuestionKind::Reflect { .. } => judging().look_back(),
         }
     }
 
-    fn person(&self, asked: &PersonAsk, mut random: Random) -> PersonAnswer {
+    fn person(&self, asked: &PersonQuestion, mut random: Random) -> PersonAnswer {
         let people = &PARAMETERS.people;
         let by = Redacted::ours("somebody");
         let mood = if self.cast.person == Person::Ordinary {
@@ -202,27 +206,27 @@ impl Stage {
         };
         match (mood, asked.kind) {
             (Person::Absent | Person::Ordinary, _) => PersonAnswer::Nobody,
-            (Person::Agrees, PersonAskKind::Clarification) => {
+            (Person::Agrees, PersonQuestionKind::Clarification) => {
                 PersonAnswer::Said(vec![Remark { by, text: Redacted::ours("the first one") }])
             }
-            (Person::Agrees, PersonAskKind::Approval) => PersonAnswer::Approved { by },
-            (Person::Refuses, PersonAskKind::Clarification) => PersonAnswer::Nobody,
-            (Person::Refuses, PersonAskKind::Approval) => PersonAnswer::Refused { by },
+            (Person::Agrees, PersonQuestionKind::Approval) => PersonAnswer::Approved { by },
+            (Person::Refuses, PersonQuestionKind::Clarification) => PersonAnswer::Nobody,
+            (Person::Refuses, PersonQuestionKind::Approval) => PersonAnswer::Refused { by },
         }
     }
 
-    fn recalled(&self, random: Random) -> Recalled {
+    fn recalled(&self, random: Random) -> CachedPlanMatch {
         let material = Material { max_tasks: 100, ..Material::default() };
         let kept = Actors { planner: Planner::Sound, ..self.cast.clone() };
         let tasks = Planning { cast: &kept, material: &material, random }.tasks();
         let understanding =
             GoalUnderstanding { main_objective: "all parts".to_string(), ..GoalUnderstanding::default() };
         let draft =
-            Draft { goal: Redacted::ours("all parts"), understanding, actions: ordered(&tasks), tasks };
+            SavedPlan { goal: Redacted::ours("all parts"), understanding, actions: ordered(&tasks), tasks };
         match self.cast.store {
-            Store::Empty => Recalled::Nothing,
-            Store::Near => Recalled::Near(draft),
-            Store::Exact => Recalled::Exact(draft),
+            Store::Empty => CachedPlanMatch::Nothing,
+            Store::Near => CachedPlanMatch::Near(draft),
+            Store::Exact => CachedPlanMatch::Exact(draft),
         }
     }
 }
@@ -238,16 +242,16 @@ fn another_kind(document: &Document, cast: &Actors, random: Random) -> Document 
     }
 }
 
-fn graft(order: &GraftOrder) -> CommandResult {
+fn graft(order: &RestorePaths) -> CommandResult {
     let mut tree = Tree::of(&order.onto);
-    if order.paths.contains(&GraftPath::File(OUTSIDE.to_string())) {
+    if order.paths.contains(&RestoredPath::File(OUTSIDE.to_string())) {
         tree.come_back();
     }
     let base = tree.base();
-    CommandResult::Grafted { commit: base.commit, tree: base.tree }
+    CommandResult::Restored { commit: base.commit, tree: base.tree }
 }
 
-fn merge(order: &MergeOrder) -> CommandResult {
+fn merge(order: &MergeCommand) -> CommandResult {
     let side = |commit: &CommitId| Tree::of(commit);
     let merged = side(&order.ours).merged(&side(&order.theirs));
     let base = merged.base();

@@ -11,7 +11,7 @@ use fixpoint_decide::run::{
 use fixpoint_decide::task_run::TaskStatus;
 use fixpoint_decide::tasks::{Happening, after};
 use fixpoint_engine::{EngineExit, Record};
-use fixpoint_vocabulary::ask::{ModelAnswer, Reading};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Event};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
@@ -91,7 +91,7 @@ impl Watcher {
         let is_paid = |command: &Command| matches!(command, Command::Ask(_) | Command::RunAttempt(_));
         match end {
             CommandEnd::Completed(CommandResult::Answer(ModelAnswer { reading, .. })) => {
-                self.unanswered += u64::from(matches!(reading, Reading::Unanswered { .. }));
+                self.unanswered += u64::from(matches!(reading, ParsedAnswer::Unanswered { .. }));
             }
             CommandEnd::Completed(_) => {}
             CommandEnd::Lost | CommandEnd::Failed { .. } | CommandEnd::Cancelled => {

@@ -3,7 +3,7 @@
 //! Refuses memory: what an agent does depends on the tree, on what it is told and on the numbers it is handed.
 
 use fixpoint_vocabulary::Redacted;
-use fixpoint_vocabulary::prepared::AttemptOrder;
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, FailureId, ReportedFailure};
 
 use super::actors::{Actors, Worker};
@@ -18,20 +18,20 @@ pub(crate) struct Attempt<'a> {
     pub(crate) task: &'a str,
     /// What the agent is told of its task.
     pub(crate) words: &'a str,
-    pub(crate) order: &'a AttemptOrder,
+    pub(crate) order: &'a PreparedAttempt,
     pub(crate) random: Random,
 }
 
 impl Attempt<'_> {
     pub(crate) fn made(mut self) -> AttemptResult {
-        let mut tree = Tree::of(&self.order.base);
+        let mut tree = Tree::of(&self.order.command.base);
         let worker = self.cast.worker(self.task);
         if worker == Worker::Absent {
             let base = tree.base();
             return AttemptResult::new(AgentEnd::CouldNotStart, base.commit, base.tree);
         }
         self.work(worker, &mut tree);
-        let origin = Tree::of(&self.order.origin);
+        let origin = Tree::of(&self.order.command.origin);
         let violations: Vec<String> = (tree.has_wandered() && !origin.has_wandered())
             .then(|| OUTSIDE.to_string())
             .into_iter()
@@ -56,10 +56,10 @@ impl Attempt<'_> {
         let agents = &PARAMETERS.agents;
         match worker {
             Worker::Idles | Worker::Absent => {}
-            Worker::Loops => tree.touch(self.task, self.order.number),
+            Worker::Loops => tree.touch(self.task, self.order.command.number),
             Worker::FixesAtOnce => self.finish(tree, 1.0),
             Worker::CannotMerge if self.order.merge.is_some() || self.is_told("clash").is_some() => {
-                tree.touch(self.task, self.order.number);
+                tree.touch(self.task, self.order.command.number);
             }
             Worker::Fixes | Worker::CannotMerge => self.finish(tree, agents.mends),
             Worker::Breaks => {

@@ -86,7 +86,7 @@ fn a_stop_anywhere_changes_nothing() {
         let mut seen = 0;
         let mut stop = |record: &Record, outbox: &Outbox| {
             if seen == at && record.decision.commands(0).next().is_some() {
-                outbox.send(Event::StopAsked);
+                outbox.send(Event::StopRequested);
             }
             seen += 1;
         };

@@ -1,4 +1,4 @@
-//! Reading requests of chat completions.
+//! ParsedAnswer requests of chat completions.
 
 use serde_json::Value;
 

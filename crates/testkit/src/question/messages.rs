@@ -1,4 +1,4 @@
-//! Reading requests of Anthropic messages.
+//! ParsedAnswer requests of Anthropic messages.
 
 use serde_json::Value;
 

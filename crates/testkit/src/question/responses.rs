@@ -1,4 +1,4 @@
-//! Reading requests of OpenAI responses.
+//! ParsedAnswer requests of OpenAI responses.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Reading and writing replies: in a script, the field that is present gives the kind.
+//! ParsedAnswer and writing replies: in a script, the field that is present gives the kind.
 //!
 //! Rejects a reply of no kind or of two kinds.
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::Value;
 
 use crate::json_lines::{count_of, max_of_each};
@@ -31,7 +31,7 @@ impl UsageTracker {
             cache_write_tokens: count_of(reported, "cache_creation_input_tokens"),
             output_tokens: count_of(reported, "output_tokens"),
             cost: None,
-            counted: Counted::Told,
+            counted: CountSource::Told,
         };
         if let Some((_, known)) = self.open.iter_mut().find(|(open, _)| open == id) {
             *known = max_of_each(*known, usage);
@@ -62,14 +62,14 @@ impl UsageTracker {
         let is_complete = total.tokens() == reported.tokens();
         self.total = Some(Usage {
             cost: reported.cost.filter(|_| is_complete),
-            counted: if is_complete { Counted::Told } else { Counted::Estimated },
+            counted: if is_complete { CountSource::Told } else { CountSource::Estimated },
             ..total
         });
     }
 
     /// The usage so far. Until the end it is an estimate: a message is first reported before it is complete.
     pub(super) fn usage(&self) -> Usage {
-        let counted = Usage { counted: Counted::Estimated, ..self.counted() };
+        let counted = Usage { counted: CountSource::Estimated, ..self.counted() };
         match self.total {
             Some(total) => max_of_each(total, counted),
             None => counted,
@@ -140,7 +140,7 @@ mod tests {
             cache_write_tokens: 14,
             output_tokens: 6,
             cost: None,
-            counted: Counted::Estimated,
+            counted: CountSource::Estimated,
         };
         assert_eq!(tracker.usage(), expected);
     }
@@ -161,7 +161,7 @@ mod tests {
         let mut tracker = UsageTracker::default();
         tracker.message("a", &message(10, 1));
         tracker.result(&json!({"total_cost_usd": 0, "usage": {"input_tokens": 0}, "modelUsage": {}}));
-        assert_eq!(tracker.usage().counted, Counted::Estimated);
+        assert_eq!(tracker.usage().counted, CountSource::Estimated);
         assert_eq!((tracker.usage().input_tokens, tracker.usage().cost), (10, None));
         let models = json!({"m": {"inputTokens": 10, "outputTokens": 5, "cacheReadInputTokens": 100,
             "cacheCreationInputTokens": 7}, "n": {"inputTokens": 1}});
@@ -173,7 +173,7 @@ mod tests {
             cache_write_tokens: 7,
             output_tokens: 5,
             cost: Some(MicroUsd(200)),
-            counted: Counted::Told,
+            counted: CountSource::Told,
         };
         assert_eq!(tracker.usage(), expected);
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use fixpoint_ports::ToolOutcome;
-use fixpoint_vocabulary::usage::{Counted, Usage};
+use fixpoint_vocabulary::usage::{CountSource, Usage};
 use serde_json::Value;
 
 use crate::json_lines::{Line, ProgressLog, count_of, list_of, max_of_each, text_of};
@@ -166,7 +166,7 @@ fn session_total(reported: &Value) -> Usage {
         cache_write_tokens: written,
         output_tokens: count_of(reported, "output_tokens"),
         cost: None,
-        counted: Counted::Told,
+        counted: CountSource::Told,
     }
 }
 
@@ -178,7 +178,7 @@ fn difference(total: Usage, before: Usage) -> Usage {
         cache_write_tokens: total.cache_write_tokens.saturating_sub(before.cache_write_tokens),
         output_tokens: total.output_tokens.saturating_sub(before.output_tokens),
         cost: None,
-        counted: Counted::Told,
+        counted: CountSource::Told,
     }
 }
 

@@ -15,7 +15,7 @@ use fixpoint_ports::{
     ProcessExit, Processes, Program, Stdin,
 };
 use fixpoint_vocabulary::settings::{Endpoint, ModelSettings};
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::json;
 
 use crate::server::{Server, ok};
@@ -122,7 +122,7 @@ fn claude_answers_without_tools_in_an_empty_directory() {
         cache_write_tokens: 20,
         output_tokens: 5,
         cost: Some(MicroUsd(500_000)),
-        counted: Counted::Told,
+        counted: CountSource::Told,
     };
     assert_eq!((reply.text.as_str(), reply.usage, streamed.as_str()), ("four", usage, "four"));
     let seen = fs::read_to_string(bin.path().join("seen")).unwrap();
@@ -130,7 +130,7 @@ fn claude_answers_without_tools_in_an_empty_directory() {
     let (directory, arguments) = arguments.split_once('\n').unwrap();
     assert_eq!(
         arguments,
-        "-p\n--output-format\njson\n--tools\n\n--strict-mcp-config\n--no-session-persistence\n--system-prompt\nBe brief.\n"
+        "-p\n--output-format\njson\n--tools\n\n--strict-mcp-config\n--no-session-persistence\n--system-prompt\nBe spec.\n"
     );
     assert!(!Path::new(directory).exists(), "{directory}");
     assert!(input.starts_with("Well?\n\nAnswer with one JSON document named verdict"), "{input}");
@@ -155,7 +155,7 @@ echo '{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens"
         seen.starts_with("exec\n--json\n--skip-git-repo-check\n--sandbox\nread-only\n--output-schema\n"),
         "{seen}"
     );
-    let conversation = "---\nBe brief.\n\n[user]\nWell?\n\n[you, earlier]\nHm.\n\n[user]\nNow.";
+    let conversation = "---\nBe spec.\n\n[user]\nWell?\n\n[you, earlier]\nHm.\n\n[user]\nNow.";
     assert!(seen.ends_with(conversation), "{seen}");
     let written: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(bin.path().join("seen.schema")).unwrap()).unwrap();

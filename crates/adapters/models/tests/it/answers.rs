@@ -2,7 +2,7 @@
 
 use fixpoint_ports::{Message, ModelReply, ModelRequest, StopReason, ToolCall, ToolOutcome};
 use fixpoint_vocabulary::settings::{ModelSettings, Price, Protocol};
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::{Value, json};
 
 use crate::server::{Server, ok, stream};
@@ -19,7 +19,7 @@ fn openai_usage() -> Usage {
         cache_write_tokens: 0,
         output_tokens: 30,
         cost: Some(MicroUsd(0)),
-        counted: Counted::Told,
+        counted: CountSource::Told,
     }
 }
 
@@ -31,7 +31,7 @@ fn anthropic_usage() -> Usage {
         cache_write_tokens: 300,
         output_tokens: 42,
         cost: Some(MicroUsd(0)),
-        counted: Counted::Told,
+        counted: CountSource::Told,
     }
 }
 
@@ -77,7 +77,7 @@ fn chat_completion_requests_have_the_documented_form() {
         request.body,
         json!({"model": "some-model", "max_tokens": 100, "stream": true, "stream_options": {"include_usage": true},
             "messages": [
-                {"role": "system", "content": "Be brief."},
+                {"role": "system", "content": "Be spec."},
                 {"role": "user", "content": "Where is it warm?"},
                 {"role": "assistant", "content": null, "tool_calls": [
                     {"id": "a", "type": "function", "function": {"name": "weather", "arguments": "{\"place\":\"Oslo\"}"}},
@@ -121,7 +121,7 @@ fn message_requests_have_the_documented_form_and_mark_what_to_cache() {
     assert_eq!(request.header("x-api-key").as_deref(), Some("correct-horse-battery-staple"));
     assert_eq!(request.header("anthropic-version").as_deref(), Some("2023-06-01"));
     let cached = json!({"type": "ephemeral"});
-    let system = json!([{"type": "text", "text": "Be brief.", "cache_control": cached}]);
+    let system = json!([{"type": "text", "text": "Be spec.", "cache_control": cached}]);
     assert_eq!(
         request.body,
         json!({"model": "some-model", "max_tokens": 100, "stream": true, "system": system,
@@ -174,7 +174,7 @@ fn tool_calls_come_in_fragments() {
     ];
     assert_eq!((reply.calls, reply.stop, reply.text.as_str()), (expected, StopReason::ToolCalls, ""));
     // This endpoint reported no tokens.
-    assert_eq!(reply.usage.counted, Counted::Estimated);
+    assert_eq!(reply.usage.counted, CountSource::Estimated);
     assert!(reply.usage.input_tokens > 5 && reply.usage.output_tokens > 5, "{:?}", reply.usage);
 }
 
@@ -317,7 +317,7 @@ fn usage_is_found_wherever_servers_put_it() {
         let usage = ask(&*model(&server, Protocol::Openai), &question("Hi")).0.unwrap().usage;
         let counts =
             (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens);
-        assert_eq!((counts, usage.counted), (expected, Counted::Told), "{name}");
+        assert_eq!((counts, usage.counted), (expected, CountSource::Told), "{name}");
     }
 }
 

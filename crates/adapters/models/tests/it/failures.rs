@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fixpoint_ports::{ModelError, ModelRequest};
 use fixpoint_vocabulary::settings::Protocol;
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::json;
 
 use crate::server::{Server, Step, ok, stream, unfinished, whole};
@@ -136,7 +136,7 @@ fn the_tokens_of_a_broken_stream_are_counted() {
         (2, 50, 8000, 600)
     );
     assert!(usage.output_tokens > 42 + 3, "{usage:?}");
-    assert_eq!(usage.counted, Counted::Estimated);
+    assert_eq!(usage.counted, CountSource::Estimated);
 }
 
 #[test]

@@ -51,10 +51,10 @@ fn a_rejected_schema_falls_back_to_an_object_then_to_the_prompt_for_good() {
     let bodies = server.bodies();
     let formats: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
     assert_eq!(formats, [&json!("json_schema"), &json!("json_object"), &Value::Null, &Value::Null]);
-    assert_eq!(system_of(&bodies[0]), "Be brief.");
+    assert_eq!(system_of(&bodies[0]), "Be spec.");
     for body in &bodies[1..] {
         assert!(
-            system_of(body).starts_with("Be brief.\n\nAnswer with one JSON document named verdict"),
+            system_of(body).starts_with("Be spec.\n\nAnswer with one JSON document named verdict"),
             "{body}"
         );
         assert!(system_of(body).contains(&schema().to_string()), "{body}");

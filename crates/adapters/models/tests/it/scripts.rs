@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fixpoint_models::ScriptedModel;
 use fixpoint_ports::{Cancel, Message, Model, ModelError, ModelFailure, ModelRequest, StopReason, ToolCall};
-use fixpoint_vocabulary::usage::{Counted, MicroUsd, Usage};
+use fixpoint_vocabulary::usage::{CountSource, MicroUsd, Usage};
 use serde_json::{Value, json};
 
 use crate::setup::{ask, document_question, question, schema};
@@ -21,7 +21,7 @@ fn text_of(model: &ScriptedModel, request: &ModelRequest) -> Result<String, Mode
 #[test]
 fn the_first_rule_that_matches_answers() {
     let model = script(&json!({"rules": [
-        {"name": "only documents", "form": "verdict", "contains": ["Well", "brief"], "replies": [{"json": {"ok": true}}]},
+        {"name": "only documents", "form": "verdict", "contains": ["Well", "spec"], "replies": [{"json": {"ok": true}}]},
         {"name": "used up", "contains": ["Hi"], "after": "fail", "replies": [{"text": "one"}, {"text": "two"}]},
         {"name": "rest", "contains": ["Hi"], "replies": [{"text": "three"}, {"text": "again"}]},
     ]}));
@@ -54,14 +54,14 @@ fn tool_calls_and_usage_are_as_scripted() {
         cache_write_tokens: 4,
         output_tokens: 2,
         cost: Some(MicroUsd(0)),
-        counted: Counted::Told,
+        counted: CountSource::Told,
     };
     assert_eq!(
         (reply.text.as_str(), reply.calls, reply.stop, reply.usage),
         ("I look.", vec![call], StopReason::ToolCalls, usage)
     );
     let usage = ask(&model, &question("Hi")).0.unwrap().usage;
-    assert_eq!(usage.counted, Counted::Estimated);
+    assert_eq!(usage.counted, CountSource::Estimated);
     assert!(usage.input_tokens > 0 && usage.output_tokens > 0);
 }
 

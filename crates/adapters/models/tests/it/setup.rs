@@ -63,7 +63,7 @@ pub(crate) fn breaker(failures: u32, pause: Duration) -> NetworkLimits {
 
 pub(crate) fn question(text: &str) -> ModelRequest {
     ModelRequest {
-        system: "Be brief.".to_string(),
+        system: "Be spec.".to_string(),
         messages: vec![Message::User(text.to_string())],
         tools: Vec::new(),
         format: AnswerFormat::Text,

@@ -9,7 +9,7 @@ use fixpoint_decide::{
     baseline, bounds, convergence, direction, judging, policy, refinement, reflection, replanning, sampling,
     scheduling, scope, structure, verdict,
 };
-use fixpoint_vocabulary::{Lang, Speak};
+use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -120,26 +120,26 @@ impl Kind {
 fn always<Question, Answer>(decide: fn(&Question) -> Answer) -> Decider
 where
     Question: JsonSchema + DeserializeOwned + 'static,
-    Answer: JsonSchema + Serialize + Speak + 'static,
+    Answer: JsonSchema + Serialize + Localize + 'static,
 {
     asked(move |question| Ok::<_, Infallible>(decide(question)))
 }
 
 /// A decision that may find its question unsound; its error names the field.
-fn asked<Question, Answer, Unsound>(
-    decide: impl Fn(&Question) -> Result<Answer, Unsound> + 'static,
+fn asked<Question, Answer, InvalidReplan>(
+    decide: impl Fn(&Question) -> Result<Answer, InvalidReplan> + 'static,
 ) -> Decider
 where
     Question: JsonSchema + DeserializeOwned + 'static,
-    Answer: JsonSchema + Serialize + Speak + 'static,
-    Unsound: Display,
+    Answer: JsonSchema + Serialize + Localize + 'static,
+    InvalidReplan: Display,
 {
     let reader = TypedReader::<Question>::new();
     let question_schema = reader.schema().as_json().clone();
     let answering = move |node: &Node, lang: Lang| {
         let question = reader.read(node).map_err(|problem| problem.to_string())?;
         let mut answer = decide(&question).map_err(|unsound| unsound.to_string())?;
-        answer.speak(lang);
+        answer.localize(lang);
         serde_json::to_value(answer).map_err(|error| error.to_string())
     };
     let answer_schema = Schema::of::<Answer>().as_json().clone();

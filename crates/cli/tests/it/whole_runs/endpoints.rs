@@ -89,7 +89,7 @@ fn models_are_found_by_the_keys_in_the_environment() {
         assert_eq!(outcome.end(), (0, "done", "done"), "{key} {}", outcome.json);
         let log = stage.server.log().expect("a log");
         assert!(log.iter().all(|line| line.protocol == Some(*protocol)), "{key}");
-        let settings = stage.recorded().header.brief.expect("a brief").settings;
+        let settings = stage.recorded().header.spec.expect("a spec").settings;
         assert_ne!(settings.models.planner, "auto", "the name that was found is frozen");
     });
 }

@@ -182,9 +182,9 @@ impl Stage {
 
     fn assert_within_bounds(&self) {
         let recorded = self.recorded();
-        let brief = recorded.header.brief.as_ref().expect("a brief");
+        let spec = recorded.header.spec.as_ref().expect("a spec");
         let tasks = self.run_of(&recorded).review().plan().map_or(1, |plan| plan.tasks.len().max(1));
-        let mut config = brief.settings.clone();
+        let mut config = spec.settings.clone();
         // What was granted later counts as well.
         let allowed = self.run_of(&recorded).ledger().allowed();
         (config.budget.model_calls, config.budget.attempts) = (allowed.model_calls, allowed.attempts);

@@ -22,7 +22,7 @@ fn run_with_crashes(base: &TreeState, script: &[TreeState], crashes: &[bool]) ->
     patient.max_interruptions = 1000;
     let mut task = TaskSimulator::new(patient, base.clone(), script.to_vec());
     let mut crashes = crashes.iter().copied();
-    task.send(&Event::Begun);
+    task.send(&Event::Started);
     while task.waiting.is_some() {
         if crashes.next().unwrap_or(false) {
             let stored = serde_json::to_string(&task.run).unwrap();

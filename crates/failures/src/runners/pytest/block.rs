@@ -3,7 +3,7 @@
 //! Owns the long, short, line and native styles of tracebacks. Captured output below a block is not part of it.
 
 use crate::collector::append;
-use crate::fingerprint::Draft;
+use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::runners::python::{Traceback, frame, is_foreign};
 use crate::runners::{indentation, place};
@@ -99,7 +99,7 @@ impl Block {
     }
 
     /// The failure, under the summary's name for it if there is one.
-    pub(crate) fn into_draft(self, id: Option<&str>) -> Draft {
+    pub(crate) fn into_draft(self, id: Option<&str>) -> FingerprintParts {
         let collecting = self.name.strip_prefix("ERROR collecting ");
         let mut traceback = self.traceback.clone();
         // The compiler's view of a file comes before the exception it leads to.
@@ -115,7 +115,7 @@ impl Block {
             (None, Kind::Error) if self.loose.starts_with("[XPASS") => Kind::Assertion,
             (None, kind) => kind,
         };
-        let mut draft = Draft::new(Runner::Pytest, kind);
+        let mut draft = FingerprintParts::new(Runner::Pytest, kind);
         traceback.describe(&mut draft);
         match (collecting, id) {
             (Some(file), _) => draft.file = Some(file.to_string()),
@@ -156,7 +156,7 @@ fn is_file(file: &str) -> bool {
 }
 
 /// A line that the interpreter prints when it dies: the first frame of the project says where.
-pub(crate) fn crash_line(crash: &mut Draft, line: &str) {
+pub(crate) fn crash_line(crash: &mut FingerprintParts, line: &str) {
     let Some((file, rest)) =
         line.trim_start().strip_prefix("File \"").and_then(|rest| rest.split_once("\", line "))
     else {

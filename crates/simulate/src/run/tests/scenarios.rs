@@ -2,7 +2,7 @@
 
 use fixpoint_decide::run::{Change, Judging, PlanningCalls, TaskChange};
 use fixpoint_engine::EngineExit::{self, Ended, Paused};
-use fixpoint_vocabulary::ask::{Asking, Role};
+use fixpoint_vocabulary::ask::{PersonPresence, Role};
 use fixpoint_vocabulary::settings::{OnStop, OnViolation};
 use fixpoint_vocabulary::work::Allowance;
 use fixpoint_vocabulary::{Cause, TaskState};
@@ -61,7 +61,7 @@ fn every_error_of_planning_has_its_cause() {
         ),
         (
             "unclear, nobody can be asked",
-            |c| (c.cast.planner, c.asking) = (Planner::UnclearAtFirst, Asking::NobodyThere),
+            |c| (c.cast.planner, c.person) = (Planner::UnclearAtFirst, PersonPresence::Unavailable),
             Ended(Done),
         ),
         ("hopeless", |c| planner(c, Planner::Hopeless), Ended(PlanRejected)),

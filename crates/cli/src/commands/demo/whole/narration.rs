@@ -69,7 +69,7 @@ pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
 /// What a record is about, in the order of explanation.
 fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     let mut found = Vec::new();
-    if matches!(record.event, Event::Begun) {
+    if matches!(record.event, Event::Started) {
         found.push(Moment::WorstCase);
     }
     found.extend(record.decision.changes.iter().filter_map(|change| moment_of(change, run)));

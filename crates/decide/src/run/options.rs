@@ -5,17 +5,17 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixpoint_vocabulary::ask::{Asking, Manner, Role};
+use fixpoint_vocabulary::ask::{PersonPresence, PlanningStyle, Role};
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::work::Allowance;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::Sigma;
-use crate::task_run::{TaskOrder, TestEdits};
+use crate::task_run::{TaskOptions, TestEdits};
 
-/// Everything about a run that is fixed when it begins, beside its brief.
+/// Everything about a run that is fixed when it begins, beside its spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunOrder {
+pub struct RunOptions {
     /// Where its tasks come from.
     pub tasks: TaskSource,
     #[serde(default)]
@@ -29,8 +29,8 @@ pub struct RunOrder {
 #[serde(rename_all = "snake_case")]
 pub enum TaskSource {
     /// There is one, and it is known.
-    Given(Box<TaskOrder>),
-    Planned(Box<PlanOrder>),
+    Given(Box<TaskOptions>),
+    Planned(Box<PlanOptions>),
 }
 
 /// In how many questions a goal is planned.
@@ -57,7 +57,7 @@ pub enum Judging {
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Extent {
+pub enum RunExtent {
     #[default]
     Whole,
     PlanOnly,
@@ -65,19 +65,19 @@ pub enum Extent {
 
 /// How the tasks of a run are planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlanOrder {
+pub struct PlanOptions {
     pub calls: PlanningCalls,
     /// How the planner is asked to think, and how finely to cut.
-    pub manner: Manner,
+    pub style: PlanningStyle,
     /// Actions between two looks back; 0 for none.
     pub reflection_interval: u32,
     /// Whether anybody can be asked.
-    pub asking: Asking,
+    pub person: PersonPresence,
     /// Whether results are judged by a model.
     pub judging: Judging,
     /// How far the run goes.
     #[serde(default)]
-    pub extent: Extent,
+    pub extent: RunExtent,
     /// How the judge's scores scatter, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sigma: Option<Sigma>,
@@ -96,15 +96,15 @@ pub struct PlanOrder {
     pub test_edits: TestEdits,
 }
 
-impl RunOrder {
+impl RunOptions {
     /// A run that is one known task.
-    pub fn given(order: TaskOrder) -> Self {
+    pub fn given(order: TaskOptions) -> Self {
         let (budget, max_interruptions) = (order.budget, order.max_interruptions);
         Self { tasks: TaskSource::Given(Box::new(order)), budget, max_interruptions }
     }
 
     /// A run that is planned.
-    pub fn planned(order: PlanOrder, budget: Allowance) -> Self {
+    pub fn planned(order: PlanOptions, budget: Allowance) -> Self {
         Self { tasks: TaskSource::Planned(Box::new(order)), budget, max_interruptions: 3 }
     }
 }

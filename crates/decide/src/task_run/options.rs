@@ -56,7 +56,7 @@ pub enum TaskStart {
 
 /// How the judge of a task is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JudgeOrder {
+pub struct JudgeOptions {
     /// How many independent yeses make it done.
     pub yeses: u32,
     /// How often an answer that cannot be read is asked for again.
@@ -69,7 +69,7 @@ pub struct JudgeOrder {
 
 /// Everything about a task that is fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskOrder {
+pub struct TaskOptions {
     pub task: TaskId,
     /// The checks that must pass, by their number.
     pub goals: BTreeSet<u32>,
@@ -100,7 +100,7 @@ pub struct TaskOrder {
     pub start: TaskStart,
     /// The judge that must agree, beside the checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeOrder>,
+    pub judge: Option<JudgeOptions>,
 }
 
 fn is_unlimited(budget: &Allowance) -> bool {
@@ -111,7 +111,7 @@ fn is_default(start: &TaskStart) -> bool {
     *start == TaskStart::TakeBase
 }
 
-impl TaskOrder {
+impl TaskOptions {
     /// A task with these checks and the default settings.
     pub fn new(task: TaskId, goals: BTreeSet<u32>, guards: BTreeSet<u32>) -> Self {
         Self {

@@ -11,7 +11,7 @@ use crate::settings::{Check, Settings};
 /// Which state all attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum BaseOrder {
+pub enum BaseSource {
     /// The working tree as it is, uncommitted work included.
     WorkingTree,
     Revision(String),
@@ -43,7 +43,7 @@ pub struct PlacedCheck {
 
 /// What a run was asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Brief {
+pub struct RunSpec {
     /// The version of Fixpoint that began it.
     pub version: String,
     /// The root of the user's working tree.
@@ -57,7 +57,7 @@ pub struct Brief {
     /// The checks, by their number.
     pub checks: Vec<PlacedCheck>,
     /// What all attempts are compared with.
-    pub base: BaseOrder,
+    pub base: BaseSource,
     pub settings: Settings,
     /// How the result is handed over.
     #[serde(default)]
