@@ -30,6 +30,6 @@ pub use processes::{
 };
 pub use workspaces::{
     ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, MergedTree,
-    RecoveredWork, Recovery, Slot, SlotPurpose, SlotRequest, Snapshot, SnapshotOrigin, UnrecoveredSlot,
-    UntrackedFile, WorkspaceError, Workspaces,
+    RecoveredWork, Recovery, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Snapshot, SnapshotOrigin,
+    UnrecoveredSlot, UntrackedFile, WorkspaceError, Workspaces,
 };

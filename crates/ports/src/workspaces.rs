@@ -21,6 +21,17 @@ pub struct SlotRequest<'a> {
     /// The reference, below `refs/fixpoint/`, under which the files are stored if nobody commits them: because this
     /// process dies, or because the slot is dropped before. `None` if nothing in the slot is worth keeping.
     pub recover_as: Option<&'a str>,
+    pub leftovers: SlotLeftovers,
+}
+
+/// What a slot holds beside its commit, such as build output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SlotLeftovers {
+    /// What earlier users left and the commit ignores.
+    #[default]
+    Kept,
+    /// What was there when [`Slot::capture_pristine`] was called last; nothing if it never was.
+    Pristine,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,6 +204,8 @@ pub trait Slot: Send {
     fn commit(&mut self, reference: &str, message: &str) -> Result<CommittedTree, WorkspaceError>;
     /// Says that nothing in the slot is worth keeping. If this cannot be written to the disk, it is kept after all.
     fn abandon(&mut self);
+    /// Makes what is in the slot beside its commit, and its notes, the pristine state of the slot.
+    fn capture_pristine(&mut self) -> Result<(), WorkspaceError>;
     /// What was noted about the slot under a name by whoever had it last, in whichever process. A slot that was
     /// built from nothing has no notes.
     fn note(&self, name: &str) -> Option<Vec<u8>>;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fixpoint_ports::{Cancel, CommitId, Slot, SlotPurpose, SlotRequest, Workspaces};
+use fixpoint_ports::{Cancel, CommitId, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Workspaces};
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 type BenchResult<T> = Result<T, Box<dyn Error>>;
@@ -47,7 +47,12 @@ fn repository(place: &Path, files: usize) -> BenchResult<PathBuf> {
 
 /// A slot for an agent whose work can be recovered.
 fn acquire(workspaces: &GitWorkspaces, at: &CommitId) -> BenchResult<Box<dyn Slot>> {
-    let request = SlotRequest { purpose: SlotPurpose::Agent, at, recover_as: Some("unfinished") };
+    let request = SlotRequest {
+        purpose: SlotPurpose::Agent,
+        at,
+        recover_as: Some("unfinished"),
+        leftovers: SlotLeftovers::Kept,
+    };
     Ok(workspaces.acquire(&request, &Cancel::default())?)
 }
 

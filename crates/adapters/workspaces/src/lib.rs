@@ -18,6 +18,7 @@
 //!   agent-0/unfinished  the reference to store the files under if nobody commits them
 //!   agent-0/notes/      notes for the next user of the slot
 //!   check-0.lock, check-0/…
+//!   check-0/pristine/   what is in no commit, as it was before an agent's code ran there
 //!   lost-0/             a slot whose unfinished files could not be read, and why
 //! ```
 
@@ -26,12 +27,14 @@ mod checkout;
 mod copy_ignored;
 mod delivery;
 mod disk_space;
+mod file_times;
 mod files;
 mod git;
 mod index;
 mod merge;
 mod partial_clone;
 mod pool;
+mod pristine;
 mod private_git_dir;
 mod prune;
 mod read;

@@ -52,7 +52,7 @@ pub(crate) fn acquire(
     let deadline = Instant::now() + inner.options.wait;
     loop {
         if let Some(slot) = inner.lock_free_slot(request.purpose, request.at)? {
-            return GitSlot::prepare(inner, slot, request.at, marker.as_ref());
+            return GitSlot::prepare(inner, slot, request, marker.as_ref());
         }
         if cancel.is_asked() {
             return Err(WorkspaceError::Cancelled);

@@ -8,12 +8,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use fixpoint_ports::{CommitId, CommittedTree, Slot, UntrackedFile, WorkspaceError};
+use fixpoint_ports::{CommittedTree, Slot, SlotLeftovers, SlotRequest, UntrackedFile, WorkspaceError};
 
 use crate::checkout::Checkout;
+use crate::file_times::{date_after_earlier, present_second};
 use crate::files::{as_path, create_directory, ensure_directory, remove, restore_permissions};
 use crate::index::copy_index;
 use crate::pool::LockedSlot;
+use crate::pristine::Pristine;
 use crate::private_git_dir::{Head, write_git_dir};
 use crate::recovery::recover;
 use crate::slot_files::{self, UnfinishedMarker};
@@ -31,9 +33,10 @@ impl GitSlot {
     pub(crate) fn prepare(
         inner: &Arc<Inner>,
         slot: LockedSlot,
-        at: &CommitId,
+        request: &SlotRequest<'_>,
         marker: Option<&UnfinishedMarker>,
     ) -> Result<Self, WorkspaceError> {
+        let at = request.at;
         recover(inner, &slot)?;
         inner.fetch_missing_objects(at)?;
         let checkout = Checkout::new(Arc::clone(inner), &slot.directory, at.clone());
@@ -51,6 +54,10 @@ impl GitSlot {
             prepared.checkout.find_submodules()?;
         }
         prepared.empty_submodules()?;
+        match request.leftovers {
+            SlotLeftovers::Kept => {}
+            SlotLeftovers::Pristine => Pristine::new(&prepared.checkout, &prepared.slot.directory).reset()?,
+        }
         if let Some(marker) = marker {
             marker.write(&prepared.slot.directory)?;
         }
@@ -98,6 +105,7 @@ impl GitSlot {
         ensure_directory(&view.tree)?;
         self.checkout.write_our_git_dir()?;
         let agents_git_dir = view.tree.join(".git");
+        let began = present_second();
         std::thread::scope(|scope| {
             // The last agent's repository may be large, so it is deleted at the same time.
             let removal = scope.spawn(|| remove(&agents_git_dir));
@@ -105,6 +113,7 @@ impl GitSlot {
             let removed = removal.join().unwrap_or(Ok(()));
             written.and(removed)
         })?;
+        date_after_earlier(&self.slot.directory, view, began)?;
         std::thread::scope(|scope| {
             // The ignore rules are those of the new commit only now. Git never enters the `.git` at the root.
             let cleaning = scope.spawn(|| view.git("clean").args(["-ffdq"]).run());
@@ -152,6 +161,10 @@ impl Slot for GitSlot {
     fn abandon(&mut self) {
         // If the marker stays, the next user of the slot only stores what nobody needs.
         drop(UnfinishedMarker::remove(&self.slot.directory));
+    }
+
+    fn capture_pristine(&mut self) -> Result<(), WorkspaceError> {
+        Pristine::new(&self.checkout, &self.slot.directory).capture()
     }
 
     fn note(&self, name: &str) -> Option<Vec<u8>> {

@@ -114,6 +114,19 @@ pub(crate) fn delete_notes(directory: &Path) -> Result<(), WorkspaceError> {
     remove(&directory.join(NOTES))
 }
 
+/// Replaces the notes in one directory by those in another.
+pub(crate) fn copy_notes(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
+    delete_notes(to)?;
+    let Ok(notes) = from.join(NOTES).read_dir() else { return Ok(()) };
+    create_directory(&to.join(NOTES))?;
+    for note in notes.flatten() {
+        if let Some(content) = read_optional(&note.path())? {
+            write(&to.join(NOTES).join(note.file_name()), &content)?;
+        }
+    }
+    Ok(())
+}
+
 fn note_path(directory: &Path, name: &str) -> Result<PathBuf, WorkspaceError> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if name.is_empty() || !name.bytes().all(is_allowed) {

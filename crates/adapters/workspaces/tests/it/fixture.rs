@@ -8,7 +8,9 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fixpoint_ports::{Cancel, CommitId, Slot, SlotPurpose, SlotRequest, WorkspaceError, Workspaces};
+use fixpoint_ports::{
+    Cancel, CommitId, Slot, SlotLeftovers, SlotPurpose, SlotRequest, WorkspaceError, Workspaces,
+};
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 const IDENTITY: [(&str, &str); 4] = [
@@ -61,11 +63,19 @@ pub(crate) trait AcquireSlot {
 
 impl AcquireSlot for GitWorkspaces {
     fn slot(&self, purpose: SlotPurpose, at: &CommitId) -> Result<Box<dyn Slot>, WorkspaceError> {
-        self.acquire(&SlotRequest { purpose, at, recover_as: None }, &Cancel::default())
+        self.acquire(
+            &SlotRequest { purpose, at, recover_as: None, leftovers: SlotLeftovers::Kept },
+            &Cancel::default(),
+        )
     }
 
     fn recoverable_slot(&self, at: &CommitId, reference: &str) -> Result<Box<dyn Slot>, WorkspaceError> {
-        let request = SlotRequest { purpose: SlotPurpose::Agent, at, recover_as: Some(reference) };
+        let request = SlotRequest {
+            purpose: SlotPurpose::Agent,
+            at,
+            recover_as: Some(reference),
+            leftovers: SlotLeftovers::Kept,
+        };
         self.acquire(&request, &Cancel::default())
     }
 }

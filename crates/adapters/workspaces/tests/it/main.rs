@@ -13,6 +13,7 @@ mod delivery;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod pristine;
 mod prune;
 #[cfg(test)]
 mod read;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, CommitId, SlotPurpose, SlotRequest, WorkspaceError, Workspaces};
+use fixpoint_ports::{Cancel, CommitId, SlotLeftovers, SlotPurpose, SlotRequest, WorkspaceError, Workspaces};
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 use crate::fixture::{AcquireSlot, Fixture, ask, shell};
@@ -162,7 +162,12 @@ fn a_stop_ends_the_waiting_but_a_free_slot_is_given() {
     let workspaces =
         fixture.open_with(WorkspaceOptions { agent_slots: 1, wait, ..WorkspaceOptions::default() });
     let at = fixture.base(&workspaces);
-    let request = SlotRequest { purpose: SlotPurpose::Agent, at: &at, recover_as: None };
+    let request = SlotRequest {
+        purpose: SlotPurpose::Agent,
+        at: &at,
+        recover_as: None,
+        leftovers: SlotLeftovers::Kept,
+    };
     let cancel = Cancel::default();
     let held = workspaces.acquire(&request, &cancel).unwrap();
     let stopped = std::thread::scope(|scope| {
