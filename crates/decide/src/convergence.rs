@@ -153,7 +153,7 @@ pub enum Code {
 
 /// The verdict on one attempt. The counts are those after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Verdict {
+pub struct AttemptVerdict {
     /// Whether the attempt got anywhere.
     pub progress: ProgressKind,
     /// Stalls at this stage.
@@ -173,7 +173,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     /// One verdict per attempt.
-    pub iterations: Vec<Verdict>,
+    pub iterations: Vec<AttemptVerdict>,
 }
 
 impl Localize for Answer {

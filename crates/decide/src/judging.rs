@@ -137,10 +137,12 @@ pub fn decide(question: &Question) -> Answer {
     if answer.should_replan {
         return match replanning::may_replan(question.lineage_iteration, &question.config.replanning) {
             Ok(_) => plain(Outcome::Replan, Code::ReplanAsked, words),
-            Err(replanning::Refused::Disabled) => {
+            Err(replanning::ReplanRefusal::Disabled) => {
                 blocked(Cause::ReplanningDisabled, Code::ReplanningDisabled, words)
             }
-            Err(replanning::Refused::MaxReplans) => blocked(Cause::MaxReplans, Code::MaxReplans, words),
+            Err(replanning::ReplanRefusal::LimitReached) => {
+                blocked(Cause::MaxReplans, Code::MaxReplans, words)
+            }
         };
     }
     blocked(Cause::JudgeGaveUp, Code::JudgeGaveUp, words)

@@ -31,7 +31,7 @@ pub enum Phase {
 /// What can happen in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Happening {
+pub enum PhaseEvent {
     /// The goal is understood.
     GoalUnderstood,
     /// The tasks are known.
@@ -58,7 +58,7 @@ pub enum Happening {
     TriedAgain,
 }
 
-impl Happening {
+impl PhaseEvent {
     /// Everything that can happen.
     pub const ALL: [Self; 12] = [
         Self::GoalUnderstood,
@@ -76,14 +76,14 @@ impl Happening {
     ];
 }
 
-/// A happening that has no place in its phase.
+/// A event that has no place in its phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{happening:?} cannot happen in the phase {phase:?}")]
+#[error("{event:?} cannot happen in the phase {phase:?}")]
 pub struct Impossible {
     /// The phase.
     pub phase: Phase,
     /// What was claimed to happen in it.
-    pub happening: Happening,
+    pub event: PhaseEvent,
 }
 
 impl Phase {
@@ -100,9 +100,9 @@ impl Phase {
     ];
 
     /// The phase that follows.
-    pub const fn after(self, happening: Happening) -> Result<Self, Impossible> {
-        use Happening as H;
-        match (self, happening) {
+    pub const fn after(self, event: PhaseEvent) -> Result<Self, Impossible> {
+        use PhaseEvent as H;
+        match (self, event) {
             (Self::GoalUnderstanding, H::GoalUnderstood) | (Self::PlanReview, H::PlanSentBack) => {
                 Ok(Self::TaskDecomposition)
             }
@@ -115,9 +115,9 @@ impl Phase {
             (Self::Execution, H::ReflectionDue) => Ok(Self::Reflection),
             (Self::Reflection, H::RevisionNeeded) => Ok(Self::PlanRevision),
             (Self::Execution | Self::Reflection, H::AllDone) => Ok(Self::Completion),
-            (Self::Completion, _) => Err(Impossible { phase: self, happening }),
+            (Self::Completion, _) => Err(Impossible { phase: self, event }),
             (_, H::GaveUp) => Ok(Self::Completion),
-            (phase, happening) => Err(Impossible { phase, happening }),
+            (phase, event) => Err(Impossible { phase, event }),
         }
     }
 
@@ -130,7 +130,7 @@ impl Phase {
             if phase == other {
                 return true;
             }
-            let steps = Happening::ALL.into_iter().filter_map(|happening| phase.after(happening).ok());
+            let steps = PhaseEvent::ALL.into_iter().filter_map(|event| phase.after(event).ok());
             // An end is an end: only somebody who has it tried again leads out of it, and that is an event of its own.
             let is_passed = phase == Self::Completion && self != Self::Completion;
             for step in steps.filter(|_| !is_passed) {
@@ -152,7 +152,7 @@ impl Phase {
             Self::PlanReview => Text::new("reviewing the plan", "計画のレビュー"),
             Self::Execution => Text::new("executing", "実行"),
             Self::Reflection => Text::new("reflecting", "振り返り"),
-            Self::PlanRevision => Text::new("revising the plan", "計画の修正"),
+            Self::PlanRevision => Text::new("revised_actions the plan", "計画の修正"),
             Self::Completion => Text::new("completed", "完了"),
         }
     }
@@ -165,8 +165,8 @@ mod tests {
     /// The whole table: what is not named here is impossible.
     #[test]
     fn the_table_is_closed() {
-        use Happening as H;
         use Phase as P;
+        use PhaseEvent as H;
         let mut expected = alloc::vec![
             (P::GoalUnderstanding, H::GoalUnderstood, P::TaskDecomposition),
             (P::TaskDecomposition, H::Decomposed, P::ActionPlanning),
@@ -186,10 +186,10 @@ mod tests {
         );
         let mut possible = Vec::new();
         for phase in P::ALL {
-            for happening in Happening::ALL {
-                match phase.after(happening) {
-                    Ok(next) => possible.push((phase, happening, next)),
-                    Err(error) => assert_eq!(error, Impossible { phase, happening }),
+            for event in PhaseEvent::ALL {
+                match phase.after(event) {
+                    Ok(next) => possible.push((phase, event, next)),
+                    Err(error) => assert_eq!(error, Impossible { phase, event }),
                 }
             }
         }

@@ -37,7 +37,7 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What to do.
-    pub verdict: Verdict,
+    pub verdict: Permission,
     /// The glob that decided; absent when none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -46,7 +46,7 @@ pub struct Answer {
 /// What to do about the use of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum Permission {
     /// Let it be used.
     Allow,
     /// Refuse it.
@@ -65,19 +65,19 @@ pub fn decide(question: &Question) -> Answer {
     let tool = question.tool.as_bytes();
     let answer = |verdict, rule: Option<&String>| Answer { verdict, rule: rule.cloned() };
     if let Some(rule) = question.forbidden_tools.iter().find(|rule| restricts(rule, tool)) {
-        return answer(Verdict::Forbid, Some(rule));
+        return answer(Permission::Forbid, Some(rule));
     }
     let mut in_force =
         question.require_approval.iter().filter_map(|rule| glob_in_force(rule, question.on_default_branch));
     if let Some(rule) = in_force.find(|rule| restricts(rule, tool)) {
-        return answer(Verdict::Ask, Some(rule));
+        return answer(Permission::Ask, Some(rule));
     }
     if question.allowed_tools.is_empty() {
-        return answer(Verdict::Allow, None);
+        return answer(Permission::Allow, None);
     }
     match question.allowed_tools.iter().find(|rule| allows(rule, tool)) {
-        Some(rule) => answer(Verdict::Allow, Some(rule)),
-        None => answer(Verdict::Forbid, None),
+        Some(rule) => answer(Permission::Allow, Some(rule)),
+        None => answer(Permission::Forbid, None),
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
 
-    use super::{Answer, Question, Verdict, decide};
+    use super::{Answer, Permission, Question, decide};
 
     fn owned(globs: &[&str]) -> Vec<String> {
         globs.iter().map(|&glob| glob.to_owned()).collect()
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn forbidding_comes_before_asking_before_allowing() {
-        use Verdict::{Allow, Ask, Forbid};
-        type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str], Verdict, Option<&'a str>);
+        use Permission::{Allow, Ask, Forbid};
+        type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str], Permission, Option<&'a str>);
         let rows: &[Row<'_>] = &[
             // tool, forbidden, to be asked for, allowed, verdict, rule
             ("read", &[], &[], &[], Allow, None),
@@ -176,15 +176,15 @@ mod tests {
 
     #[test]
     fn a_condition_is_taken_to_hold_unless_it_is_known_not_to() {
-        let rows: &[(&[&str], Option<bool>, Verdict)] = &[
-            (&["@push"], Some(true), Verdict::Ask),
-            (&["@push"], None, Verdict::Ask),
-            (&["@push"], Some(false), Verdict::Allow),
-            (&["@push", "push"], Some(false), Verdict::Ask),
-            (&["@merge"], Some(true), Verdict::Allow),
-            (&["@["], Some(true), Verdict::Ask),
-            (&["@["], Some(false), Verdict::Allow),
-            (&["push"], Some(false), Verdict::Ask),
+        let rows: &[(&[&str], Option<bool>, Permission)] = &[
+            (&["@push"], Some(true), Permission::Ask),
+            (&["@push"], None, Permission::Ask),
+            (&["@push"], Some(false), Permission::Allow),
+            (&["@push", "push"], Some(false), Permission::Ask),
+            (&["@merge"], Some(true), Permission::Allow),
+            (&["@["], Some(true), Permission::Ask),
+            (&["@["], Some(false), Permission::Allow),
+            (&["push"], Some(false), Permission::Ask),
         ];
         for &(asked, on_default_branch, verdict) in rows {
             assert_eq!(ask("push", &[], asked, &[], on_default_branch).verdict, verdict, "{asked:?}");

@@ -169,11 +169,11 @@ pub struct Blocked {
 
 /// Why another replan may not be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum ReplanRefusal {
     /// Replanning is off.
     Disabled,
     /// The lineage has used its replans.
-    MaxReplans,
+    LimitReached,
 }
 
 /// Why the children cannot take the task's place: to be told to the planner, or to whoever asked.
@@ -208,12 +208,12 @@ pub enum InvalidReplan {
 }
 
 /// Whether one more replan may be made in a lineage; the number it would have.
-pub fn may_replan(lineage_iteration: u32, settings: &ReplanningSettings) -> Result<u32, Refused> {
+pub fn may_replan(lineage_iteration: u32, settings: &ReplanningSettings) -> Result<u32, ReplanRefusal> {
     let next = lineage_iteration.saturating_add(1);
     if !settings.enabled {
-        Err(Refused::Disabled)
+        Err(ReplanRefusal::Disabled)
     } else if next >= settings.max_iterations {
-        Err(Refused::MaxReplans)
+        Err(ReplanRefusal::LimitReached)
     } else {
         Ok(next)
     }
@@ -227,8 +227,8 @@ pub fn decide(question: &Question) -> Result<Answer, InvalidReplan> {
     let blocked = |cause| Ok(Answer::Blocked { blocked: Blocked { cause } });
     let iteration = match may_replan(replans_so_far(question, old), settings) {
         Ok(iteration) => iteration,
-        Err(Refused::Disabled) => return blocked(Cause::ReplanningDisabled),
-        Err(Refused::MaxReplans) => return blocked(Cause::MaxReplans),
+        Err(ReplanRefusal::Disabled) => return blocked(Cause::ReplanningDisabled),
+        Err(ReplanRefusal::LimitReached) => return blocked(Cause::MaxReplans),
     };
     check_children(question)?;
     let children = question.children.len();
@@ -281,7 +281,7 @@ fn check_children(question: &Question) -> Result<(), InvalidReplan> {
 fn check_graph(tasks: &[GraphTask], new_tasks: &[GraphTask]) -> Result<(), InvalidReplan> {
     let all: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), task.awaited().to_vec())).collect();
     // Only what the children rest on is on trial: a defect elsewhere is not for the planner to mend.
-    let edges = graph::below(&all, new_tasks.iter().map(|task| task.id.clone()));
+    let edges = graph::reachable_from(&all, new_tasks.iter().map(|task| task.id.clone()));
     if let Some((child, missing)) = graph::unknown_dependencies(&edges).into_iter().next() {
         return Err(InvalidReplan::UnknownDependency { child, missing });
     }

@@ -1,6 +1,6 @@
 //! How often a plan may be revised while it runs, and when a person is needed instead.
 //!
-//! Two things end revising: the limit, and the return of an error that a revision was meant to cure. Invariant:
+//! Two things end revised_actions: the limit, and the return of an error that a revision was meant to cure. Invariant:
 //! no sequence of errors leads to more than `max_revisions` revisions.
 
 use alloc::collections::BTreeSet;
@@ -28,7 +28,7 @@ pub enum Code {
 
 /// What happens about an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RevisionDecision {
     /// Revise the plan; with a person's consent where that is configured.
     Revise {
         /// The number of this revision, from 1.
@@ -60,9 +60,9 @@ impl Revisions {
     }
 
     /// Decides about a revision that is to cure an error, and remembers it when it is made.
-    pub fn ask(&mut self, error: &str, settings: &RevisionSettings) -> Verdict {
+    pub fn ask(&mut self, error: &str, settings: &RevisionSettings) -> RevisionDecision {
         let verdict = self.verdict(error, settings);
-        if matches!(verdict, Verdict::Revise { .. }) {
+        if matches!(verdict, RevisionDecision::Revise { .. }) {
             self.record(error);
         }
         verdict
@@ -75,7 +75,7 @@ impl Revisions {
     }
 
     /// Decides about a revision that is to cure an error.
-    pub fn verdict(&self, error: &str, settings: &RevisionSettings) -> Verdict {
+    pub fn verdict(&self, error: &str, settings: &RevisionSettings) -> RevisionDecision {
         if self.meant_to_cure.contains(error) {
             return pause(Reason::new(
                 Code::SameErrorAgain,
@@ -95,12 +95,12 @@ impl Revisions {
         } else {
             Approval::NotNeeded
         };
-        Verdict::Revise { number: self.made + 1, approval }
+        RevisionDecision::Revise { number: self.made + 1, approval }
     }
 }
 
-fn pause(reason: Reason<Code>) -> Verdict {
-    Verdict::AskPerson { cause: Cause::RequiresHumanIntervention, reason }
+fn pause(reason: Reason<Code>) -> RevisionDecision {
+    RevisionDecision::AskPerson { cause: Cause::RequiresHumanIntervention, reason }
 }
 
 #[cfg(test)]
@@ -108,10 +108,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn code(verdict: Verdict) -> Result<u32, Code> {
+    fn code(verdict: RevisionDecision) -> Result<u32, Code> {
         match verdict {
-            Verdict::Revise { number, .. } => Ok(number),
-            Verdict::AskPerson { cause, reason } => {
+            RevisionDecision::Revise { number, .. } => Ok(number),
+            RevisionDecision::AskPerson { cause, reason } => {
                 assert_eq!(cause, Cause::RequiresHumanIntervention);
                 Err(reason.code)
             }
@@ -134,7 +134,10 @@ mod tests {
     fn approval_is_asked_where_configured() {
         let settings = RevisionSettings { require_human_approval: true, ..Default::default() };
         let verdict = Revisions::default().ask("e", &settings);
-        assert_eq!(verdict, Verdict::Revise { number: 1, approval: Approval::Within { seconds: 3600 } });
+        assert_eq!(
+            verdict,
+            RevisionDecision::Revise { number: 1, approval: Approval::Within { seconds: 3600 } }
+        );
     }
 
     proptest! {

@@ -100,7 +100,7 @@ struct Deferred {
 /// A run, between two events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    order: RunOptions,
+    options: RunOptions,
     spec: Option<RunSpec>,
     status: RunStatus,
     in_flight: BTreeMap<CommandId, InFlight>,
@@ -126,17 +126,17 @@ pub struct Run {
 
 impl Run {
     /// A run that has not begun. One that is planned needs a spec.
-    pub fn new(order: RunOptions, spec: Option<RunSpec>) -> Self {
+    pub fn new(options: RunOptions, spec: Option<RunSpec>) -> Self {
         let checks = spec.as_ref().map(|spec| spec.checks.clone()).unwrap_or_default();
         let mut graph = TaskGraph::default();
-        match &order.tasks {
+        match &options.tasks {
             TaskSource::Given(task) => graph.add(TaskNode::given(TaskRun::new((**task).clone()))),
             TaskSource::Planned(_) => {}
         }
         Self {
-            ledger: Ledger::new(order.budget),
-            planning: Planning::new(&order),
-            order,
+            ledger: Ledger::new(options.budget),
+            planning: Planning::new(&options),
+            options,
             spec,
             status: RunStatus::New,
             in_flight: BTreeMap::new(),
@@ -171,8 +171,8 @@ impl Run {
     }
 
     /// What is fixed about it.
-    pub const fn order(&self) -> &RunOptions {
-        &self.order
+    pub const fn options(&self) -> &RunOptions {
+        &self.options
     }
 
     /// What it was asked to do.
@@ -227,9 +227,9 @@ impl Run {
         self.spec.as_ref().map(|spec| &spec.settings)
     }
 
-    fn plan_order(&self) -> Option<&PlanOptions> {
-        match &self.order.tasks {
-            TaskSource::Planned(order) => Some(order),
+    fn plan_options(&self) -> Option<&PlanOptions> {
+        match &self.options.tasks {
+            TaskSource::Planned(options) => Some(options),
             TaskSource::Given(_) => None,
         }
     }
@@ -258,6 +258,6 @@ impl Run {
 #[cfg(test)]
 mod regressions;
 #[cfg(test)]
-mod small_world;
+mod run_fixture;
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ pub enum Severity {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct RiskyCommand {
     /// The task that holds it.
     pub task: TaskId,
     pub severity: Severity,
@@ -30,20 +30,20 @@ pub struct Finding {
     pub item: String,
 }
 
-impl Finding {
+impl RiskyCommand {
     pub fn text(&self) -> String {
         format!("task `{}`: {}: {}", self.task, self.rule, self.item)
     }
 }
 
 /// What the commands of a plan hold.
-pub fn findings(tasks: &[Subtask]) -> Vec<Finding> {
+pub fn risky_commands(tasks: &[Subtask]) -> Vec<RiskyCommand> {
     let mut found = Vec::new();
     for task in tasks {
         for command in &task.goals {
             if let Some((severity, rule)) = rule_of(command) {
                 let item = command.chars().take(120).collect();
-                found.push(Finding { task: task.id.clone(), severity, rule, item });
+                found.push(RiskyCommand { task: task.id.clone(), severity, rule, item });
             }
         }
     }
@@ -86,7 +86,7 @@ mod tests {
 
     fn of(command: &str) -> Option<(Severity, &'static str)> {
         let task = serde_json::json!({ "id": "t", "description": "d", "goals": ["true", command] });
-        let found = findings(&[serde_json::from_value(task).unwrap()]);
+        let found = risky_commands(&[serde_json::from_value(task).unwrap()]);
         assert!(found.len() <= 1, "{found:?}");
         found.first().map(|finding| {
             assert!(finding.text().contains("task `t`") && finding.item == command, "{finding:?}");

@@ -102,7 +102,7 @@ impl Remaining {
 /// The state of one task between two events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
-    order: TaskOptions,
+    options: TaskOptions,
     status: TaskStatus,
     /// The command that was decided last: resuming repeats it.
     last_command: Option<Command>,
@@ -135,8 +135,8 @@ pub struct TaskRun {
 
 impl TaskRun {
     /// A task that has not begun.
-    pub fn new(order: TaskOptions) -> Self {
-        let (baseline, evaluation, last) = match &order.start {
+    pub fn new(options: TaskOptions) -> Self {
+        let (baseline, evaluation, last) = match &options.start {
             TaskStart::TakeBase => (BaselineState::default(), None, None),
             TaskStart::FromCommit(base) => {
                 (BaselineState { base: Some(base.clone()), ..BaselineState::default() }, None, None)
@@ -152,7 +152,7 @@ impl TaskRun {
             }
         };
         Self {
-            order,
+            options,
             status: TaskStatus::New,
             last_command: None,
             interruptions: 0,
@@ -288,7 +288,7 @@ impl TaskRun {
 
     /// A crash cut a command short: that costs nothing but time, so it is repeated, within a bound.
     fn after_crash(&self, activity: TaskActivity) -> Result<Decision, UnexpectedEvent> {
-        if self.interruptions > self.order.max_interruptions {
+        if self.interruptions > self.options.max_interruptions {
             Ok(Decision::pause(activity, Cause::Infrastructure))
         } else {
             self.repeat(activity)
@@ -346,7 +346,7 @@ impl TaskRun {
 
     fn new_controller(&self) -> Controller {
         let before = self.baseline.goal_failures(&self.goals());
-        Controller::new(self.order.limits.clone(), before, self.baseline.base_tree())
+        Controller::new(self.options.limits.clone(), before, self.baseline.base_tree())
     }
 }
 

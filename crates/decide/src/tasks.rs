@@ -4,7 +4,7 @@ use fixpoint_vocabulary::{Cause, TaskState};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happening {
+pub enum TaskEvent {
     Started,
     Finished,
     /// Its goals pass already; nothing was run.
@@ -22,19 +22,19 @@ pub enum Happening {
     Cancelled,
 }
 
-/// A happening that has no place in a task's state.
+/// A event that has no place in a task's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{happening:?} cannot happen to a task that is {state:?}")]
-pub struct Impossible {
+#[error("{event:?} cannot happen to a task that is {state:?}")]
+pub struct InvalidTransition {
     pub state: TaskState,
     /// What was claimed to happen.
-    pub happening: Happening,
+    pub event: TaskEvent,
 }
 
-pub const fn after(state: TaskState, happening: Happening) -> Result<TaskState, Impossible> {
-    use Happening as H;
+pub const fn after(state: TaskState, event: TaskEvent) -> Result<TaskState, InvalidTransition> {
+    use TaskEvent as H;
     use TaskState as S;
-    match (state, happening) {
+    match (state, event) {
         (S::Ready | S::NeedsContinuation, H::Started) => Ok(S::Running),
         (S::Running, H::Finished) | (S::Ready, H::FoundSatisfied) => Ok(S::Done),
         (S::Running, H::Unfinished) => Ok(S::NeedsContinuation),
@@ -42,7 +42,7 @@ pub const fn after(state: TaskState, happening: Happening) -> Result<TaskState, 
         (S::Running, H::Blocked(_)) => Ok(S::Blocked),
         (S::Running, H::Interrupted) | (S::Blocked, H::Unblocked) => Ok(S::Ready),
         (S::Ready | S::Running | S::NeedsContinuation | S::Blocked, H::Cancelled) => Ok(S::Cancelled),
-        (state, happening) => Err(Impossible { state, happening }),
+        (state, event) => Err(InvalidTransition { state, event }),
     }
 }
 
@@ -53,23 +53,23 @@ mod tests {
     use alloc::string::{String, ToString};
     use alloc::{format, vec};
 
-    const HAPPENINGS: [Happening; 9] = [
-        Happening::Started,
-        Happening::Finished,
-        Happening::FoundSatisfied,
-        Happening::Unfinished,
-        Happening::Replaced,
-        Happening::Blocked(Cause::NotConverging),
-        Happening::Interrupted,
-        Happening::Unblocked,
-        Happening::Cancelled,
+    const HAPPENINGS: [TaskEvent; 9] = [
+        TaskEvent::Started,
+        TaskEvent::Finished,
+        TaskEvent::FoundSatisfied,
+        TaskEvent::Unfinished,
+        TaskEvent::Replaced,
+        TaskEvent::Blocked(Cause::NotConverging),
+        TaskEvent::Interrupted,
+        TaskEvent::Unblocked,
+        TaskEvent::Cancelled,
     ];
 
     #[test]
     fn the_table_is_closed() {
         let possible: BTreeSet<String> = TaskState::ALL
             .into_iter()
-            .flat_map(|state| HAPPENINGS.map(|happening| (state, after(state, happening))))
+            .flat_map(|state| HAPPENINGS.map(|event| (state, after(state, event))))
             .filter_map(|(state, next)| next.ok().map(|next| format!("{state:?} → {next:?}")))
             .collect();
         let expected = vec![
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn nothing_leaves_a_terminal_state() {
         for state in TaskState::ALL.into_iter().filter(|state| state.is_terminal()) {
-            for happening in HAPPENINGS {
-                assert_eq!(after(state, happening), Err(Impossible { state, happening }));
+            for event in HAPPENINGS {
+                assert_eq!(after(state, event), Err(InvalidTransition { state, event }));
             }
         }
     }

@@ -93,7 +93,7 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     pub fn begin(deps: EngineDeps<J>, executor: X, header: JournalHeader) -> Result<Self, EngineError> {
         let mut writer = RecordWriter { journal: deps.journal, blobs: deps.blobs, next: Seq::default() };
         writer.write_header(&header)?;
-        let run = Run::new(header.order, header.spec);
+        let run = Run::new(header.options, header.spec);
         Ok(Self::new(writer, deps.clock, executor, run, VecDeque::from([Event::Started])))
     }
 
@@ -251,7 +251,7 @@ impl RecordedRun {
 
     /// The state of the run by its record.
     pub fn run(&self) -> Run {
-        let mut run = Run::new(self.header.order.clone(), self.header.spec.clone());
+        let mut run = Run::new(self.header.options.clone(), self.header.spec.clone());
         for (seq, record) in (1u64..).zip(&self.records) {
             let turn = Turn { seq, elapsed_ms: record.elapsed_ms };
             run.apply(turn, &record.event, &record.decision);

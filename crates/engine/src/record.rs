@@ -31,7 +31,8 @@ pub struct JournalHeader {
     /// When it was written, in milliseconds since 1970.
     pub at: u64,
     /// Everything that is fixed about the run's tasks.
-    pub order: RunOptions,
+    #[serde(rename = "order")]
+    pub options: RunOptions,
     /// Everything that is fixed about the run beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec: Option<RunSpec>,

@@ -156,8 +156,8 @@ impl Machine {
         let clock = WallClock { hands: circumstances.hands, looks: AtomicU64::new(0) };
         let deps = EngineDeps { journal, blobs: Arc::clone(&self.blobs) as _, clock: Arc::new(clock) };
         if payloads.is_empty() {
-            let order = RunOptions::given(circumstances.order.clone());
-            let header = JournalHeader { format: FORMAT, at: 0, order, spec: None };
+            let options = RunOptions::given(circumstances.order.clone());
+            let header = JournalHeader { format: FORMAT, at: 0, options, spec: None };
             return Ok((Engine::begin(deps, performer, header)?, 0));
         }
         let payloads = payloads.iter().map(|record| record.payload.as_slice());
@@ -170,7 +170,7 @@ impl Machine {
     fn finished(&self, ending: EngineExit, results: Vec<String>) -> Result<Finished, Interrupted> {
         let recorded = self.read()?;
         // Every journal that is ever simulated is decided again.
-        match replay(&recorded, recorded.header.order.clone(), None).difference {
+        match replay(&recorded, recorded.header.options.clone(), None).difference {
             Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
             None => Ok(Finished::of(ending, results, recorded, self.book.borrow().cost)),
         }

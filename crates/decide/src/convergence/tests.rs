@@ -39,7 +39,7 @@ pub(super) fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Questio
     }
 }
 
-pub(super) fn verdicts(question: &Question) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Question) -> Vec<AttemptVerdict> {
     decide(question).unwrap().iterations
 }
 

@@ -85,7 +85,7 @@ impl PatternSet {
         }
         for (length, (index, effect)) in deciding {
             match effect {
-                Effect::Cover => return Coverage::Covered(index),
+                Effect::OverlapMatcher => return Coverage::Covered(index),
                 Effect::Exempt if length == path.len() => return Coverage::Exempt(index),
                 Effect::Exempt => {}
             }
@@ -105,7 +105,7 @@ impl PatternSet {
         self.lines
             .iter()
             .filter_map(|line| match line {
-                Line::Pattern(pattern) if pattern.effect == Effect::Cover => {
+                Line::Pattern(pattern) if pattern.effect == Effect::OverlapMatcher => {
                     Some(pattern.program.followed_by(below))
                 }
                 Line::Nothing | Line::Malformed | Line::Pattern(_) => None,

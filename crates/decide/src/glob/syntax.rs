@@ -31,7 +31,7 @@ pub(super) struct Pattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It takes the path in.
-    Cover,
+    OverlapMatcher,
     /// Written with `!`: it takes the path out again.
     Exempt,
 }
@@ -52,7 +52,7 @@ impl Line {
         }
         let (effect, body) = match without_trailing_spaces(line) {
             [b'!', body @ ..] => (Effect::Exempt, body),
-            body => (Effect::Cover, body),
+            body => (Effect::OverlapMatcher, body),
         };
         let (target, body) = match body {
             [body @ .., b'/'] => (Target::Directories, body),

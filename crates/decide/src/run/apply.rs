@@ -71,13 +71,13 @@ impl Run {
             }
             RunChange::ReleaseDeferred => self.deferred.clear(),
             RunChange::RejectAnswer { owner, answer } => self.rejected.push((owner.clone(), answer.clone())),
-            RunChange::Pause { cause } => self.come_to_rest(RunStatus::Paused { cause: *cause }),
-            RunChange::End { cause } => self.come_to_rest(RunStatus::Ended { cause: *cause }),
+            RunChange::Pause { cause } => self.stop_with(RunStatus::Paused { cause: *cause }),
+            RunChange::End { cause } => self.stop_with(RunStatus::Ended { cause: *cause }),
         }
     }
 
     /// What is in flight is given up and counts in full.
-    fn come_to_rest(&mut self, status: RunStatus) {
+    fn stop_with(&mut self, status: RunStatus) {
         let given_up: Vec<CommandId> = self.in_flight.keys().copied().collect();
         given_up.into_iter().for_each(|id| self.write_off(id));
         self.in_flight.clear();

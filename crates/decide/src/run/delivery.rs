@@ -73,7 +73,7 @@ impl Run {
         if !matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable) {
             return None;
         }
-        let (base, result) = match &self.order.tasks {
+        let (base, result) = match &self.options.tasks {
             TaskSource::Given(_) => {
                 let task = self.tasks().find_map(|node| node.run.as_ref())?;
                 (task.baseline().base.clone()?, TaskRun::result(task)?)
@@ -84,7 +84,7 @@ impl Run {
     }
 
     /// How a result is handed over. What is not all done is not moved into somebody's branch.
-    fn delivery_order(&self, cause: Cause) -> Option<DeliverCommand> {
+    fn deliver_command(&self, cause: Cause) -> Option<DeliverCommand> {
         let (base, result) = self.deliverable(cause)?;
         let delivery = match &self.spec.as_ref()?.delivery {
             Delivery::Nothing => return None,
@@ -98,10 +98,10 @@ impl Run {
 impl Transition<'_> {
     /// Ends the run, after its result was handed over.
     pub(super) fn conclude(&mut self, cause: Cause) {
-        match self.run.delivery_order(cause) {
-            Some(order) => {
+        match self.run.deliver_command(cause) {
+            Some(deliver) => {
                 self.push(DeliveryChange::Started { cause });
-                self.begin(Owner::Delivery, Command::Deliver(order));
+                self.begin(Owner::Delivery, Command::Deliver(deliver));
             }
             None => self.end(cause),
         }

@@ -24,7 +24,7 @@ impl Run {
     }
 
     /// The tasks whose results another one rests on: its dependencies, those that were replaced by their replacements.
-    pub(super) fn rests_on(&self, dependencies: &[TaskId]) -> Vec<TaskId> {
+    pub(super) fn effective_dependencies(&self, dependencies: &[TaskId]) -> Vec<TaskId> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         let mut waiting: Vec<TaskId> = dependencies.iter().rev().cloned().collect();
@@ -36,11 +36,11 @@ impl Run {
                 found.push(id);
             }
         }
-        self.outermost(&found)
+        self.without_contained(&found)
     }
 
     /// Those of some tasks that no other of them rests on.
-    pub(super) fn outermost(&self, tasks: &[TaskId]) -> Vec<TaskId> {
+    pub(super) fn without_contained(&self, tasks: &[TaskId]) -> Vec<TaskId> {
         if let [] | [_] = tasks {
             return tasks.to_vec();
         }
@@ -61,9 +61,11 @@ impl Run {
     }
 
     /// Everything that is fixed about a task that begins now.
-    pub(super) fn order_of(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOptions {
-        let (asked, guards, judging, test_edits) = match self.plan_order() {
-            Some(order) => (order.goals.clone(), order.guards.clone(), order.judging, order.test_edits),
+    pub(super) fn task_options(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOptions {
+        let (asked, guards, judging, test_edits) = match self.plan_options() {
+            Some(options) => {
+                (options.goals.clone(), options.guards.clone(), options.judging, options.test_edits)
+            }
             None => {
                 let none = BTreeSet::new;
                 (none(), none(), Judging::ByChecksAlone, crate::task_run::TestEdits::Checked)
@@ -83,15 +85,15 @@ impl Run {
             invented: node.goals.difference(&given).copied().collect(),
             judge: is_judged.then_some(judge),
             test_edits,
-            max_interruptions: self.order.max_interruptions,
+            max_interruptions: self.options.max_interruptions,
             ..TaskOptions::under(settings, node.id().clone(), node.goals.clone(), guards)
         }
     }
 
     /// Whether anything could show that a task is done: a check, or somebody who judges it.
     fn can_prove(&self, node: &TaskNode) -> bool {
-        let has_guards = self.plan_order().is_some_and(|order| !order.guards.is_empty());
-        let is_judged = self.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
+        let has_guards = self.plan_options().is_some_and(|options| !options.guards.is_empty());
+        let is_judged = self.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
         has_guards || is_judged || !node.goals.is_empty()
     }
 
@@ -111,7 +113,7 @@ impl Run {
     /// Whether a result lies below the task that another took the place of.
     fn is_below_replaced(&self, node: &TaskNode, id: &TaskId) -> bool {
         let mut replaced = self.tasks().filter(|old| old.replaced_by.contains(node.id()));
-        replaced.any(|old| self.rests_on(&old.task.dependencies).contains(id))
+        replaced.any(|old| self.effective_dependencies(&old.task.dependencies).contains(id))
     }
 
     /// The task that brings two results together, where there is one.
@@ -181,7 +183,7 @@ impl Transition<'_> {
             self.start_merge(&node, ours, theirs);
             return Ok(());
         }
-        let below = self.run.rests_on(&node.task.dependencies);
+        let below = self.run.effective_dependencies(&node.task.dependencies);
         if let [first, second, ..] = below.as_slice() {
             let name = match self.run.merge_of(first, second) {
                 Some(name) => name.clone(),
@@ -202,8 +204,8 @@ impl Transition<'_> {
             self.give_up_at_once(task, Cause::BaselineUnusable);
             return Ok(());
         };
-        let order = Box::new(self.run.order_of(&node, start, settings));
-        self.push(TaskChange::Started { order });
+        let options = Box::new(self.run.task_options(&node, start, settings));
+        self.push(TaskChange::Started { options });
         self.tell(task, TaskSignal::Begin)
     }
 
@@ -213,8 +215,8 @@ impl Transition<'_> {
         match (result(ours), result(theirs)) {
             (Some(ours), Some(theirs)) => {
                 self.push(TaskChange::state(&task, TaskState::Running));
-                let order = MergeCommand { ours, theirs, name: task.as_str().into() };
-                self.begin(Owner::Merge(task), Command::Merge(order));
+                let merge = MergeCommand { ours, theirs, name: task.as_str().into() };
+                self.begin(Owner::Merge(task), Command::Merge(merge));
             }
             (_, _) => self.give_up_at_once(&task, Cause::Conflict),
         }
@@ -230,7 +232,7 @@ impl Transition<'_> {
     fn task_ended(&mut self, task: &TaskId, cause: Cause) {
         let Some(node) = self.run.task(task) else { return };
         // Without a model nobody could plan it anew.
-        let has_planner = self.run.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
+        let has_planner = self.run.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
         let replans = has_planner
             && self.run.settings().is_some_and(|settings| {
                 settings.convergence.on_stop == OnStop::Replan && settings.replanning.enabled

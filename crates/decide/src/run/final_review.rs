@@ -48,16 +48,16 @@ impl Run {
 
     /// The task that makes the goals of the run pass at its end, where no task had to so far.
     fn last_task(&self) -> Option<NewTask> {
-        let order = self.plan_order().filter(|order| !order.goals.is_empty())?;
+        let options = self.plan_options().filter(|options| !options.goals.is_empty())?;
         let end: Vec<TaskId> = self.unmerged_results();
         let is_asked_for = |node: &TaskNode| {
             let is_there = end.contains(node.id()) || node.task.dependencies == end;
-            is_there && node.goals.is_superset(&order.goals)
+            is_there && node.goals.is_superset(&options.goals)
         };
-        if !self.is_all_in() || self.tasks().any(is_asked_for) {
+        if !self.is_everything_included() || self.tasks().any(is_asked_for) {
             return None;
         }
-        let commands = order.goals.iter().filter_map(|goal| self.checks.get(*goal as usize));
+        let commands = options.goals.iter().filter_map(|goal| self.checks.get(*goal as usize));
         let names: BTreeSet<&TaskId> = self.tasks().map(TaskNode::id).collect();
         let named = |n: u32| TaskId::from(format!("goals-{n}"));
         let id = (1u32..).map(named).find(|id| !names.contains(id))?;
@@ -81,7 +81,7 @@ impl Run {
         tasks.truncate(if is_over { 0 } else { left.min(room) });
         rename(&mut tasks, &names);
         let is_unsound = plan_shape::problem_of_tasks(&tasks, self.plan_bounds(self.graph.len())).is_some();
-        if is_unsound || !sanitising::findings(&tasks).is_empty() {
+        if is_unsound || !sanitising::risky_commands(&tasks).is_empty() {
             return Vec::new();
         }
         // They begin on the result, and their own results hold it.
@@ -97,7 +97,7 @@ impl Run {
 
     /// Whether the judge is to be asked about the whole result.
     fn needs_final_review(&self) -> bool {
-        let is_judged = self.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
+        let is_judged = self.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
         let worked = self.tasks().filter(|node| !node.is_merge()).count();
         is_judged
             && worked > 1

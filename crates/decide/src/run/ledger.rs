@@ -88,7 +88,7 @@ impl Run {
                     output_tokens: u64::from(models.max_output_tokens),
                     ..Usage::default()
                 };
-                let price = self.plan_order().and_then(|order| order.prices.get(&ask.about.role()));
+                let price = self.plan_options().and_then(|options| options.prices.get(&ask.about.role()));
                 let money = price.map_or(MicroUsd(0), |price| dearest(price).of(&worst));
                 Some(Amount { model_calls: 1, tokens: worst.tokens(), money, attempts: 0 })
             }

@@ -61,7 +61,7 @@ impl Run {
             .collect();
         // What a result that is left out was made of is left out with it: to take that up again would lead to the same
         // merge, for ever.
-        self.outermost(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
+        self.without_contained(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
     }
 
     /// The tasks whose results could not be merged with the others.
@@ -80,9 +80,9 @@ impl Run {
     }
 
     /// Whether the result of every task is part of the whole.
-    pub(super) fn is_all_in(&self) -> bool {
+    pub(super) fn is_everything_included(&self) -> bool {
         let is_blocked = self.tasks().any(|node| node.state == TaskState::Blocked);
-        !is_blocked && self.left_out.is_empty() && self.waiting_in_vain().is_empty()
+        !is_blocked && self.left_out.is_empty() && self.unreachable_tasks().is_empty()
     }
 
     /// The commit that holds everything that is delivered.
@@ -137,18 +137,18 @@ impl Transition<'_> {
     ) -> Result<(), UnexpectedEvent> {
         let CommandResult::Merged(merged) = result else { return Ok(()) };
         self.push(MergeChange::Merged { task: task.clone(), merged: merged.clone() });
-        let Some(order) = self.run.order_of_merge(task, merged) else {
+        let Some(options) = self.run.merge_options(task, merged) else {
             self.push(TaskChange::blocked(task, Cause::Conflict));
             return Ok(());
         };
-        self.push(TaskChange::Started { order: Box::new(order) });
+        self.push(TaskChange::Started { options: Box::new(options) });
         self.tell(task, TaskSignal::Begin)
     }
 }
 
 impl Run {
     /// Everything that is fixed about a merge: its commit is checked before any agent works on it.
-    fn order_of_merge(&self, task: &TaskId, merged: &Merged) -> Option<TaskOptions> {
+    fn merge_options(&self, task: &TaskId, merged: &Merged) -> Option<TaskOptions> {
         let node = self.task(task)?;
         let TaskKind::Merge { ours, theirs } = &node.kind else { return None };
         let baseline = self.common_baseline(ours, theirs)?;
@@ -160,6 +160,6 @@ impl Run {
             work: Base { commit: merged.commit.clone(), tree: merged.tree.clone() },
             conflict: (!merged.conflicts.is_empty()).then_some(conflict),
         };
-        Some(self.order_of(node, start, self.settings()?))
+        Some(self.task_options(node, start, self.settings()?))
     }
 }

@@ -98,13 +98,13 @@ pub struct PlanOptions {
 
 impl RunOptions {
     /// A run that is one known task.
-    pub fn given(order: TaskOptions) -> Self {
-        let (budget, max_interruptions) = (order.budget, order.max_interruptions);
-        Self { tasks: TaskSource::Given(Box::new(order)), budget, max_interruptions }
+    pub fn given(options: TaskOptions) -> Self {
+        let (budget, max_interruptions) = (options.budget, options.max_interruptions);
+        Self { tasks: TaskSource::Given(Box::new(options)), budget, max_interruptions }
     }
 
     /// A run that is planned.
-    pub fn planned(order: PlanOptions, budget: Allowance) -> Self {
-        Self { tasks: TaskSource::Planned(Box::new(order)), budget, max_interruptions: 3 }
+    pub fn planned(options: PlanOptions, budget: Allowance) -> Self {
+        Self { tasks: TaskSource::Planned(Box::new(options)), budget, max_interruptions: 3 }
     }
 }

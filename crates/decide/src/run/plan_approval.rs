@@ -17,7 +17,7 @@ impl Transition<'_> {
         let Some(plan) = self.run.review.revisions.get(revision as usize) else {
             return self.end(Cause::PlanRejected);
         };
-        let findings = sanitising::findings(&plan.tasks);
+        let findings = sanitising::risky_commands(&plan.tasks);
         if self.run.review.accepted.is_none() {
             self.push(PlanReviewChange::Accepted { revision });
         }
@@ -28,7 +28,7 @@ impl Transition<'_> {
         if findings.is_empty() {
             return self.execute_plan();
         }
-        let named: Vec<String> = findings.iter().map(sanitising::Finding::text).collect();
+        let named: Vec<String> = findings.iter().map(sanitising::RiskyCommand::text).collect();
         let about = format!("the plan contains steps that need your approval: {}", named.join("; "));
         self.push(PlanReviewChange::Flagged { findings: named });
         let asked = PersonQuestion {
@@ -50,7 +50,7 @@ impl Transition<'_> {
 
     /// The tasks of the accepted plan enter the graph.
     fn execute_plan(&mut self) {
-        let Some(extent) = self.run.plan_order().map(|order| order.extent) else { return };
+        let Some(extent) = self.run.plan_options().map(|options| options.extent) else { return };
         let Some(tasks) = self.run.review.plan().map(|plan| plan.tasks.clone()) else {
             return self.end(Cause::PlanRejected);
         };

@@ -12,7 +12,7 @@ use crate::plan_shape;
 impl Run {
     /// Whether plans of this run are looked up and stored.
     pub(super) fn is_plan_cached(&self) -> bool {
-        let is_planned = self.plan_order().is_some_and(|order| order.calls != PlanningCalls::None);
+        let is_planned = self.plan_options().is_some_and(|options| options.calls != PlanningCalls::None);
         is_planned && self.settings().is_some_and(|settings| settings.planning.cache.enabled)
     }
 

@@ -138,7 +138,7 @@ pub enum PlanReviewChange {
 }
 
 /// What to do about the newest plan.
-enum Verdict {
+enum ReviewStep {
     /// The judge is asked about a plan.
     Score {
         revision: u32,
@@ -180,12 +180,12 @@ impl Run {
         self.graph.set_order(order.unwrap_or_default());
     }
 
-    fn verdict(&self) -> Option<Verdict> {
+    fn review_step(&self) -> Option<ReviewStep> {
         let settings = self.settings()?;
         let newest = u32::try_from(self.review.revisions.len().checked_sub(1)?).ok()?;
         let plan = self.review.revisions.last()?;
         let Some(first) = plan.samples.first() else {
-            return Some(Verdict::Score { revision: newest, sample: 1 });
+            return Some(ReviewStep::Score { revision: newest, sample: 1 });
         };
         let before = newest.checked_sub(1).and_then(|n| self.review.revisions.get(n as usize));
         let question = refinement::Question {
@@ -199,12 +199,12 @@ impl Run {
             config: settings.refinement.clone(),
         };
         let Some(before) = before.filter(|before| before.score().is_some() && plan.score().is_some()) else {
-            return Some(Verdict::Decided(refinement::decide(&question)));
+            return Some(ReviewStep::Decided(refinement::decide(&question)));
         };
         let samples = sampling::Question {
             a: Samples { scores: before.scores() },
             b: Samples { scores: plan.scores() },
-            sigma: self.plan_order().and_then(|order| order.sigma),
+            sigma: self.plan_options().and_then(|options| options.sigma),
             max_samples: settings.judge.max_samples,
             delta_threshold: settings.refinement.delta_threshold,
         };
@@ -214,16 +214,19 @@ impl Run {
             Next::B if is_worth_it => newest,
             Next::A | Next::B | Next::Stop => {
                 let comparison: Option<Comparison> = sampling::compare(&samples, &settings.refinement);
-                return Some(Verdict::Decided(refinement::decide_compared(&question, comparison)));
+                return Some(ReviewStep::Decided(refinement::decide_compared(&question, comparison)));
             }
         };
         // Drawn samples that hold no score count too, or a judge without scores would be asked for ever.
         let drawn = self.review.revisions.get(revision as usize).map_or(0, |plan| plan.samples.len());
         if drawn >= settings.judge.max_samples as usize {
             let comparison = Some(Comparison::InNoise);
-            return Some(Verdict::Decided(refinement::decide_compared(&question, comparison)));
+            return Some(ReviewStep::Decided(refinement::decide_compared(&question, comparison)));
         }
-        Some(Verdict::Score { revision, sample: u32::try_from(drawn).unwrap_or(u32::MAX).saturating_add(1) })
+        Some(ReviewStep::Score {
+            revision,
+            sample: u32::try_from(drawn).unwrap_or(u32::MAX).saturating_add(1),
+        })
     }
 }
 
@@ -233,15 +236,15 @@ impl Transition<'_> {
         if self.run.is_busy(&Owner::PlanReview) || self.run.review.accepted.is_some() {
             return;
         }
-        let is_judged = self.run.plan_order().is_some_and(|order| order.judging == Judging::ByModel);
+        let is_judged = self.run.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
         if !is_judged {
             return self.accept_plan(0);
         }
-        match self.run.verdict() {
-            Some(Verdict::Score { revision, sample }) => {
+        match self.run.review_step() {
+            Some(ReviewStep::Score { revision, sample }) => {
                 self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
             }
-            Some(Verdict::Decided(answer)) => self.decided(answer),
+            Some(ReviewStep::Decided(answer)) => self.decided(answer),
             None => self.end(Cause::PlanRejected),
         }
     }

@@ -100,10 +100,10 @@ pub enum PlanningChange {
 }
 
 impl Planning {
-    pub(super) fn new(order: &RunOptions) -> Self {
-        let person = match &order.tasks {
+    pub(super) fn new(options: &RunOptions) -> Self {
+        let person = match &options.tasks {
             TaskSource::Given(_) => PersonPresence::Unavailable,
-            TaskSource::Planned(order) => order.person,
+            TaskSource::Planned(options) => options.person,
         };
         Self {
             base: None,
@@ -151,7 +151,7 @@ impl Run {
 
     /// How finely the goal is decomposed.
     pub(super) fn level(&self) -> DecompositionLevel {
-        let ordered = self.plan_order().map(|order| order.style.level).unwrap_or_default();
+        let ordered = self.plan_options().map(|options| options.style.level).unwrap_or_default();
         self.planning.level.unwrap_or(ordered)
     }
 
@@ -164,7 +164,7 @@ impl Run {
     pub(super) fn plan_bounds(&self, taken: usize) -> Bounds<'_> {
         let most = self.settings().map_or(1, |settings| settings.planning.max_subtasks);
         let left = most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
-        let tools = self.plan_order().map(|order| order.tools.as_slice()).unwrap_or_default();
+        let tools = self.plan_options().map(|options| options.tools.as_slice()).unwrap_or_default();
         Bounds { max_tasks: left, tools }
     }
 }
@@ -180,7 +180,7 @@ impl Transition<'_> {
         if self.run.planning.base.is_none() {
             return self.begin(Owner::Planning, Command::TakeBase);
         }
-        let calls = self.run.plan_order().map_or(PlanningCalls::None, |order| order.calls);
+        let calls = self.run.plan_options().map_or(PlanningCalls::None, |options| options.calls);
         if calls == PlanningCalls::None {
             return self.as_one_task();
         }

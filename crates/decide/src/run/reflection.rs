@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Judging, Owner, RejectedAnswer, Run, TaskNode, Transition, UnexpectedEvent};
 use crate::reflection::{self, ActionStatus, LastAction};
-use crate::revising;
-use crate::revision::{Approval, Verdict};
+use crate::revised_actions;
+use crate::revision::{Approval, RevisionDecision};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,7 +73,7 @@ impl Run {
 
     /// Whether a reflection after a task is called for.
     fn is_reflection_due(&self, node: &TaskNode) -> bool {
-        let (Some(settings), Some(order)) = (self.settings(), self.plan_order()) else { return false };
+        let (Some(settings), Some(options)) = (self.settings(), self.plan_options()) else { return false };
         // What cannot change anything any more is not worth a question.
         let is_left = self.graph.waiting() > 0;
         let ended = self.graph.ended();
@@ -86,11 +86,11 @@ impl Run {
                 changes_something: node.run.as_ref().is_some_and(|run| run.changes_files()),
             },
             config: ReflectionSettings {
-                trigger_interval: order.reflection_interval,
+                trigger_interval: options.reflection_interval,
                 ..settings.planning.reflection.clone()
             },
         };
-        is_left && order.judging == Judging::ByModel && reflection::decide(&question).reflect
+        is_left && options.judging == Judging::ByModel && reflection::decide(&question).reflect
     }
 }
 
@@ -162,7 +162,7 @@ impl Transition<'_> {
         };
         let is_done = |id: &TaskId| self.run.task(id).is_some_and(|node| node.state.is_terminal());
         let tasks: Vec<TaskId> = self.run.tasks().map(|node| node.id().clone()).collect();
-        revising::revised(&plan.actions, revision, &tasks, &is_done).map(Some)
+        revised_actions::revised(&plan.actions, revision, &tasks, &is_done).map(Some)
     }
 
     fn reflected(
@@ -178,17 +178,17 @@ impl Transition<'_> {
         let error = reflection.error.clone().or_else(|| reflection.issues_identified.first().cloned());
         let error = error.unwrap_or_else(|| reflection.action_evaluated.clone());
         match self.run.revisions.verdict(&error, &settings.planning.revision) {
-            Verdict::Revise { approval: Approval::NotNeeded, .. } => {
+            RevisionDecision::Revise { approval: Approval::NotNeeded, .. } => {
                 self.push(ReflectionChange::Revised { actions, error });
             }
-            Verdict::Revise { approval: Approval::Within { seconds }, .. } => {
+            RevisionDecision::Revise { approval: Approval::Within { seconds }, .. } => {
                 let about = format!("the plan is to be changed because of: {error}");
                 self.push(ReflectionChange::RevisionProposed { actions, error });
                 let (about, kind) = (Redactor::default().redact(&about), PersonQuestionKind::Approval);
                 let asked = PersonQuestion { about, questions: Vec::new(), kind, within: seconds };
                 self.begin(Owner::Reflection(task.clone()), Command::AskPerson(asked));
             }
-            Verdict::AskPerson { cause, .. } => return self.halt(cause),
+            RevisionDecision::AskPerson { cause, .. } => return self.halt(cause),
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId};
 use serde_json::Map;
 
 use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
-use crate::replanning::{self, Answer, Child, GraphTask, Refused};
+use crate::replanning::{self, Answer, Child, GraphTask, ReplanRefusal};
 use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 use crate::{plan_shape, sanitising};
 
@@ -27,7 +27,7 @@ impl Run {
     fn baseline_for_children(run: &TaskRun) -> Option<BaselineState> {
         // What lies outside the scope would be part of what they are compared with, and nobody would see it again.
         let best = run.best_result().filter(|_| run.is_best_within_scope())?;
-        let goals = run.order().goals.difference(&run.order().guards).copied().collect();
+        let goals = run.options().goals.difference(&run.options().guards).copied().collect();
         Some(run.baseline().moved_to(best, &goals))
     }
 }
@@ -38,8 +38,8 @@ impl Transition<'_> {
         let Some(settings) = self.run.settings() else { return };
         let is_full = self.run.graph.len() >= settings.planning.max_subtasks as usize;
         let blocked = match replanning::may_replan(self.run.replans_of(task), &settings.replanning) {
-            Err(Refused::Disabled) => Some(cause),
-            Err(Refused::MaxReplans) => Some(Cause::MaxReplans),
+            Err(ReplanRefusal::Disabled) => Some(cause),
+            Err(ReplanRefusal::LimitReached) => Some(Cause::MaxReplans),
             Ok(_) => is_full.then_some(Cause::MaxReplans),
         };
         match blocked {
@@ -120,8 +120,8 @@ impl Transition<'_> {
             },
         };
         let baseline = node.run.as_ref().and_then(Run::baseline_for_children);
-        let findings = sanitising::findings(children);
-        let finding = findings.first().map(sanitising::Finding::text);
+        let findings = sanitising::risky_commands(children);
+        let finding = findings.first().map(sanitising::RiskyCommand::text);
         if let Some(problem) = plan_shape::problem_of_each(children).or(finding) {
             return self.replan_again(task, Redactor::default().redact(&problem), None);
         }
@@ -195,9 +195,9 @@ mod tests {
     /// What follows from an answer of the planner.
     fn changes(document: PlanningDocument) -> Vec<Change> {
         let task = TaskId::from("t");
-        let order =
+        let options =
             TaskOptions::under(&Settings::default(), task.clone(), BTreeSet::new(), BTreeSet::from([0]));
-        let mut run = Run::new(RunOptions::given(order), None);
+        let mut run = Run::new(RunOptions::given(options), None);
         let turn = Turn { seq: 1, elapsed_ms: 0 };
         let mut transition = Transition::new(&mut run, turn, &Event::Started);
         let reading = ParsedAnswer::Document(Document::Planning(document));

@@ -45,7 +45,8 @@ pub enum TaskChange {
     },
     Started {
         /// Everything that is fixed about it.
-        order: Box<TaskOptions>,
+        #[serde(rename = "order")]
+        options: Box<TaskOptions>,
     },
     /// A task's own state machine decided something, and maybe wants a command executed.
     Decided {
@@ -95,9 +96,9 @@ impl Run {
                 self.final_review.is_complete = None;
                 tasks.iter().for_each(|task| self.add_task(task.clone()));
             }
-            TaskChange::Started { order } => {
-                let run = TaskRun::new((**order).clone());
-                self.graph.update(&order.task, |node| {
+            TaskChange::Started { options } => {
+                let run = TaskRun::new((**options).clone());
+                self.graph.update(&options.task, |node| {
                     node.state = TaskState::Running;
                     node.run = Some(run);
                 });
@@ -169,7 +170,7 @@ impl Run {
     /// A task enters the graph, and the commands that must pass when it is done become checks.
     fn add_task(&mut self, new: NewTask) {
         let goals: BTreeSet<u32> = new.task.goals.iter().map(|command| self.check_number(command)).collect();
-        let own = self.plan_order().map(|order| order.goals.clone()).unwrap_or_default();
+        let own = self.plan_options().map(|options| options.goals.clone()).unwrap_or_default();
         // Tasks that replace it each do a part only; the run's own goals are checked at the end then.
         let is_only =
             new.kind == TaskKind::Planned && self.review.plan().is_some_and(|plan| plan.tasks.len() == 1);

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::{TaskId, TaskState};
 
 use super::TaskNode;
-use crate::glob::{Cover, PatternSet};
+use crate::glob::{OverlapMatcher, PatternSet};
 use crate::task_run::TaskStatus;
 
 /// A task with what is kept about it.
@@ -20,7 +20,7 @@ use crate::task_run::TaskStatus;
 struct Entry {
     node: TaskNode,
     /// Which files it may change, compiled.
-    scope: Cover,
+    scope: OverlapMatcher,
     /// Its place in the order of the plan.
     rank: usize,
     /// Whether tasks that wait for it may start.
@@ -126,7 +126,7 @@ impl TaskGraph {
 
     /// The first task in the order of the plan that may start beside those that run.
     pub(super) fn next_to_start(&self, max_workers: usize) -> Option<&TaskNode> {
-        let running: Vec<&Cover> = self.running().map(|entry| &entry.scope).collect();
+        let running: Vec<&OverlapMatcher> = self.running().map(|entry| &entry.scope).collect();
         if running.len() >= max_workers {
             return None;
         }
@@ -182,7 +182,7 @@ impl TaskGraph {
         let id = node.id().clone();
         let is_known = self.places.contains_key(&id);
         self.has_duplicates |= is_known;
-        let scope = Cover::of(&PatternSet::new(&node.task.scope_paths));
+        let scope = OverlapMatcher::new(&PatternSet::new(&node.task.scope_paths));
         let rank = self.rank(&node);
         self.entries.push(Entry { node, scope, rank, is_met: false, awaited_by: Vec::new() });
         self.count(place, Count::In);

@@ -80,7 +80,7 @@ impl TaskNode {
 
     /// The only task of a run.
     pub(super) fn given(run: TaskRun) -> Self {
-        let task = Subtask::new(run.order().task.clone(), String::new());
+        let task = Subtask::new(run.options().task.clone(), String::new());
         let new = NewTask { task, kind: TaskKind::Given, lineage: None, baseline: None };
         Self { state: TaskState::Running, run: Some(run), ..Self::new(new, BTreeSet::new()) }
     }

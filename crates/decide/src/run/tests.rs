@@ -10,7 +10,7 @@ use fixpoint_vocabulary::work::{Command, CommandEnd};
 use fixpoint_vocabulary::{Cause, Score};
 use proptest::prelude::*;
 
-use super::small_world::*;
+use super::run_fixture::*;
 use super::{Owner, RunExtent, RunStatus};
 use crate::phases::Phase;
 use crate::refinement::Code;
@@ -28,9 +28,9 @@ fn judged((is_acceptable, score): Opinion) -> CommandEnd {
 }
 
 /// A plan under a judge who says the same of a revision whenever it is asked, and how that ended.
-fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (World, RunStatus) {
-    let mut world = World::new(vec![subtask("a", &[])], |settings, order| {
-        order.extent = RunExtent::PlanOnly;
+fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (RunFixture, RunStatus) {
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |settings, options| {
+        options.extent = RunExtent::PlanOnly;
         settings.refinement.refine_suggestions_on_success = true;
         change(settings);
     });

@@ -128,7 +128,7 @@ impl<'a> Transition<'a> {
         }
         match end {
             CommandEnd::Completed(result) => return self.completed(owner, command, result),
-            CommandEnd::Lost if self.run.times_lost(&owner) < self.run.order.max_interruptions => {
+            CommandEnd::Lost if self.run.times_lost(&owner) < self.run.options.max_interruptions => {
                 self.begin(owner, command);
             }
             CommandEnd::Lost | CommandEnd::Failed { .. } => {
@@ -218,7 +218,7 @@ impl<'a> Transition<'a> {
     }
 
     fn next(&mut self) -> Result<(), UnexpectedEvent> {
-        match &self.run.order.tasks {
+        match &self.run.options.tasks {
             TaskSource::Given(_) => self.next_of_given(),
             TaskSource::Planned(_) if self.run.graph.is_empty() => self.next_of_planning(),
             TaskSource::Planned(_) => return self.next_of_tasks(),

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
 
-use super::{Answer, Breach, Changed, Question, Rule, ScopeGuard, Violation, decide};
+use super::{Answer, Changed, Question, Rule, ScopeGuard, ScopeViolation, Violation, decide};
 
 fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
@@ -112,8 +112,8 @@ fn a_budget_may_be_used_up_but_not_exceeded() {
             ..ScopeSettings::default()
         });
         let names: [&[u8]; 2] = [b"a", b"b"];
-        let expected: Vec<Breach<'_>> =
-            rules.iter().map(|&rule| Breach { path: None, rule, pattern: None }).collect();
+        let expected: Vec<ScopeViolation<'_>> =
+            rules.iter().map(|&rule| ScopeViolation { path: None, rule, pattern: None }).collect();
         assert_eq!(guard.check(names.into_iter().zip(lines.iter().copied())), expected, "{lines:?}");
     }
 }
@@ -172,8 +172,8 @@ fn paths_need_not_be_text() {
     let guard =
         ScopeGuard::new(&ScopeSettings { allowed_paths: owned(&["src/?"]), ..ScopeSettings::default() });
     let changed: [&[u8]; 2] = [b"src/\xff", b"\xfe"];
-    let breach = Breach { path: Some(b"\xfe"), rule: Rule::AllowedPaths, pattern: None };
-    assert_eq!(guard.check(changed.map(|path| (path, None))), [breach]);
+    let violation = ScopeViolation { path: Some(b"\xfe"), rule: Rule::AllowedPaths, pattern: None };
+    assert_eq!(guard.check(changed.map(|path| (path, None))), [violation]);
 }
 
 #[test]

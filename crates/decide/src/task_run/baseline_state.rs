@@ -119,13 +119,13 @@ impl TaskRun {
     /// The checks that must pass: the named goals, and guards that are goals because they fail.
     pub(super) fn goals(&self) -> BTreeSet<u32> {
         let fails = |guard: &&u32| self.baseline.checks.get(guard).is_some_and(CheckBaseline::always_failed);
-        let implied = match self.order.implied_goals {
+        let implied = match self.options.implied_goals {
             ImpliedGoals::None => BTreeSet::new(),
             ImpliedGoals::FailingGuards | ImpliedGoals::FailingGuardsOrNothing => {
-                self.order.guards.iter().filter(fails).copied().collect()
+                self.options.guards.iter().filter(fails).copied().collect()
             }
         };
-        self.order.goals.union(&implied).copied().collect()
+        self.options.goals.union(&implied).copied().collect()
     }
 
     /// The resulting commit: the accepted attempt, or the base where nothing had to be done.

@@ -9,7 +9,7 @@ use fixpoint_vocabulary::work::{CheckProblem, Command, CommitId, FailureId, Repo
 use serde::{Deserialize, Serialize};
 
 use super::{Judgement, TaskActivity, TaskStatus};
-use crate::convergence::{Attempt, Counts, Verdict};
+use crate::convergence::{Attempt, AttemptVerdict, Counts};
 
 /// What the guards showed, compared with the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct JudgedAttempt {
     pub stage: u32,
     /// The question to the convergence controller.
     pub attempt: Attempt,
-    pub verdict: Verdict,
+    pub verdict: AttemptVerdict,
     /// What the controller counted then.
     pub counts: Counts,
     /// The commit the attempt left, or the one it began with where it was dropped.

@@ -39,19 +39,19 @@ impl TaskRun {
 
     pub(super) fn after_goals(&self, evaluation: &Evaluation, reports: &[CheckReport]) -> Decision {
         let all_pass = reports.iter().all(|report| report.end == CheckEnd::Passed);
-        if all_pass && evaluation.goal_runs.len() < self.order.goal_runs as usize {
+        if all_pass && evaluation.goal_runs.len() < self.options.goal_runs as usize {
             return self.evaluate(evaluation);
         }
         let is_passing = self.goal_failures(evaluation).is_empty();
         let must_restore = is_passing
             && !evaluation.edited_tests.is_empty()
-            && self.order.test_edits == TestEdits::Checked
+            && self.options.test_edits == TestEdits::Checked
             && self.has_tests_to_weaken();
         match &self.baseline.base {
             Some(base) if must_restore => {
                 let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
-                let order = RestorePaths { onto, from, paths: evaluation.edited_tests.clone() };
-                Decision::execute(TaskActivity::RestoringTests, Command::RestorePaths(order))
+                let restore = RestorePaths { onto, from, paths: evaluation.edited_tests.clone() };
+                Decision::execute(TaskActivity::RestoringTests, Command::RestorePaths(restore))
             }
             Some(_) | None => self.conclude_goals(TaskActivity::Goals, evaluation),
         }
@@ -79,7 +79,7 @@ impl TaskRun {
         let goals = self.goals();
         // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
         let all_pass = evaluation.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
-        let required_runs = if all_pass { self.order.goal_runs } else { 1 };
+        let required_runs = if all_pass { self.options.goal_runs } else { 1 };
         let verdicts = goals.iter().flat_map(|goal| {
             let of_goal = |report: &&CheckReport| report.check == *goal;
             let runs: Vec<&CheckReport> =

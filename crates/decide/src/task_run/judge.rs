@@ -65,7 +65,7 @@ impl TaskRun {
 
     pub(super) fn ask_judge(&self, question: TaskQuestion, commit: &CommitId, sample: u32) -> Decision {
         let origin = self.baseline.base.as_ref().map_or_else(|| commit.clone(), |base| base.commit.clone());
-        let (task, commit) = (self.order.task.clone(), commit.clone());
+        let (task, commit) = (self.options.task.clone(), commit.clone());
         let about = QuestionKind::JudgeTask { task, commit, origin, question, sample };
         Decision::execute(TaskActivity::Judging, Command::Ask(ModelQuestion::new(about)))
     }
@@ -77,7 +77,7 @@ impl TaskRun {
         evaluation: &Evaluation,
         findings: CheckFindings,
     ) -> Decision {
-        match &self.order.judge {
+        match &self.options.judge {
             Some(judge) if evaluation.yeses < judge.yeses => {
                 self.ask_judge(TaskQuestion::Acceptance, &evaluation.commit, evaluation.yeses + 1)
             }
@@ -91,7 +91,7 @@ impl TaskRun {
 
     /// Whether attempts led back to the tree they began with. Work that was there before them is a result in itself.
     fn is_undone(&self, evaluation: &Evaluation) -> bool {
-        let is_from_base = match &self.order.start {
+        let is_from_base = match &self.options.start {
             TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => {
                 !self.baseline.is_unproven
             }
@@ -103,7 +103,7 @@ impl TaskRun {
 
     /// Nothing was changed. Where nothing is known to fail either, the judge may say that nothing had to be.
     pub(super) fn after_no_change(&self, evaluation: &Evaluation, unchecked: CheckFindings) -> Decision {
-        if self.order.judge.is_some() && unchecked.failures.is_empty() && evaluation.violations.is_empty() {
+        if self.options.judge.is_some() && unchecked.failures.is_empty() && evaluation.violations.is_empty() {
             return self.evaluate(evaluation);
         }
         self.conclude(TaskActivity::Attempting, evaluation, unchecked)
@@ -132,7 +132,7 @@ impl TaskRun {
     }
 
     pub(super) fn after_answer(&self, answer: &ModelAnswer) -> Decision {
-        let Some(judge) = &self.order.judge else { return Decision::end(Cause::JudgeUnavailable) };
+        let Some(judge) = &self.options.judge else { return Decision::end(Cause::JudgeUnavailable) };
         match &answer.reading {
             ParsedAnswer::Document(Document::TaskJudgement(said)) => self.after_judgement(judge, said),
             ParsedAnswer::Document(_) | ParsedAnswer::Unreadable { .. } => self.after_unreadable(judge),

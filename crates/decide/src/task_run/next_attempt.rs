@@ -81,7 +81,7 @@ impl TaskRun {
                 let command = self.last_command.clone();
                 Decision { command, ..Decision::at(TaskStatus::Working { activity }) }
             }
-            Action::Continue if verdict.stage > evaluation.stage && self.order.judge.is_some() => {
+            Action::Continue if verdict.stage > evaluation.stage && self.options.judge.is_some() => {
                 self.ask_judge(TaskQuestion::WorthGoingOn, &result.commit, 1)
             }
             Action::Continue => {

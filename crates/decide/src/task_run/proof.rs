@@ -13,6 +13,6 @@ impl TaskRun {
             some if some.is_disjoint(&self.checks_with_names) => Some(NamedTests::No),
             _ => Some(NamedTests::Yes),
         };
-        proof(Evidence { goals: of(&self.goals()), guards: of(&self.order.guards) })
+        proof(Evidence { goals: of(&self.goals()), guards: of(&self.options.guards) })
     }
 }

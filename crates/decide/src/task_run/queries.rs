@@ -15,8 +15,8 @@ impl TaskRun {
     }
 
     /// What is fixed about it.
-    pub const fn order(&self) -> &TaskOptions {
-        &self.order
+    pub const fn options(&self) -> &TaskOptions {
+        &self.options
     }
 
     /// The commits the judged attempts left, in order.
@@ -57,7 +57,7 @@ impl TaskRun {
     }
 
     /// An attempt with what the agent is told.
-    pub fn attempt_order(&self, command: &AttemptCommand) -> PreparedAttempt {
+    pub fn prepared_attempt(&self, command: &AttemptCommand) -> PreparedAttempt {
         let (failures, outside) = self.remaining_at(&command.base);
         let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle_attempts);
         PreparedAttempt { failures, outside, remarks, merge, idle, ..PreparedAttempt::new(command.clone()) }
@@ -65,7 +65,7 @@ impl TaskRun {
 
     /// The merge conflict that the task is to resolve.
     const fn conflict(&self) -> Option<&Conflict> {
-        match &self.order.start {
+        match &self.options.start {
             TaskStart::Evaluate { conflict, .. } => conflict.as_ref(),
             TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => None,
         }

@@ -170,7 +170,7 @@ impl Circumstances {
             settings,
             delivery: fixpoint_vocabulary::run_spec::Delivery::Branch,
         };
-        let order = PlanOptions {
+        let options = PlanOptions {
             calls: self.calls,
             style: PlanningStyle { level: DecompositionLevel::Moderate, ..PlanningStyle::default() },
             reflection_interval: self.reflection_interval,
@@ -184,7 +184,7 @@ impl Circumstances {
             goals: if self.own == Own::GuardAndGoal { BTreeSet::from([1]) } else { BTreeSet::new() },
             test_edits: TestEdits::Checked,
         };
-        let order = RunOptions { max_interruptions: PATIENCE, ..RunOptions::planned(order, self.budget) };
-        JournalHeader { format: FORMAT, at: 0, order, spec: Some(spec) }
+        let options = RunOptions { max_interruptions: PATIENCE, ..RunOptions::planned(options, self.budget) };
+        JournalHeader { format: FORMAT, at: 0, options, spec: Some(spec) }
     }
 }

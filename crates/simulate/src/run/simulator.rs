@@ -136,9 +136,9 @@ impl RunSimulator {
         pauses: Vec<Cause>,
     ) -> Result<SimulatedRun, Interrupted> {
         let recorded = self.read()?;
-        let (order, spec) = (recorded.header.order.clone(), recorded.header.spec.clone());
+        let (options, spec) = (recorded.header.options.clone(), recorded.header.spec.clone());
         // Every journal that is ever simulated is decided again.
-        match replay(&recorded, order, spec).difference {
+        match replay(&recorded, options, spec).difference {
             Some(difference) => Err(Interrupted::DecidedOtherwise { number: difference.number }),
             None => {
                 let performed = self.performed.borrow().clone();

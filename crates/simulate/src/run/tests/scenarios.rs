@@ -296,7 +296,7 @@ fn a_lineage_is_replanned_twice_and_its_dependents_wait_in_vain() {
         (0..40).map(|seed| play(&scenario(seed, 4, &|c| c.cast.workers = Workers::All(Worker::Loops))));
     let in_vain = waiting.map(|played| {
         let states = played.run.tasks().filter(|node| node.state == TaskState::Ready).count();
-        (played.run.waiting_in_vain().len(), states)
+        (played.run.unreachable_tasks().len(), states)
     });
     let in_vain: Vec<(usize, usize)> = in_vain.collect();
     assert!(in_vain.iter().all(|(shown, waiting)| shown == waiting), "{in_vain:?}");

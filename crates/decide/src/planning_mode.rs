@@ -18,7 +18,7 @@ pub struct ExplicitSettings {
 
 /// How a goal is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Levels {
+pub struct PlanningMode {
     pub calls: PlanningCalls,
     pub style: PlanningStyle,
     /// Tasks between two looks back; 0 for none but after errors.
@@ -34,7 +34,7 @@ enum Size {
 }
 
 /// Decides how a goal of so many tokens is planned.
-pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettings) -> Levels {
+pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettings) -> PlanningMode {
     let threshold = &settings.complexity_threshold;
     let size = if tokens <= u64::from(threshold.simple) {
         Size::Simple
@@ -60,7 +60,7 @@ pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettin
             PlanningCalls::PerPhase
         }
     };
-    Levels {
+    PlanningMode {
         calls,
         style: PlanningStyle { strategy, level, depth: settings.reflection.depth },
         reflection_interval,
