@@ -1,4 +1,4 @@
-//! PersonPresence the person at the terminal, or nobody.
+//! Asking the person at the terminal, or nobody.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// A request to stop, shared by clones. PersonPresence twice means: at once.
+/// A request to stop, shared by clones. Asking twice means: at once.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicU8>);
 

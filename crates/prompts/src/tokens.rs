@@ -86,7 +86,7 @@ pub(crate) fn prefix_within(text: &str, tokens: u64) -> &str {
     text
 }
 
-/// QuestionKind the longest end of a text within a number of tokens, never more.
+/// About the longest end of a text within a number of tokens, never more.
 pub(crate) fn suffix_within(text: &str, tokens: u64) -> &str {
     let mut meter = TokenMeter::default();
     let mut start = 0;

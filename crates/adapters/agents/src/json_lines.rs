@@ -1,4 +1,4 @@
-//! ParsedAnswer JSON events whose fields may be missing or of another type, and collecting the progress they report.
+//! Reading JSON events whose fields may be missing or of another type, and collecting the progress they report.
 
 use fixpoint_vocabulary::usage::Usage;
 use serde_json::Value;

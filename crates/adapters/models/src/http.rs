@@ -1,7 +1,7 @@
 //! The HTTP client: requests wait on one background thread, callers receive the response in parts.
 //!
 //! Owns that thread and the connections. Refuses to interpret responses, to retry, and to follow redirects, which could
-//! carry a key to another host. ParsedAnswer, retrying and time limits happen on the caller's thread, which polls for a stop.
+//! carry a key to another host. Reading, retrying and time limits happen on the caller's thread, which polls for a stop.
 //!
 //! Why an asynchronous client behind a blocking interface: a read that hangs is given up at once by dropping its task,
 //! which a blocking socket does not offer, and fifty requests need one more thread, not fifty sockets with timers.
@@ -197,7 +197,7 @@ impl HttpClient {
     }
 
     fn client(&self, url: &Url) -> Result<&Client, String> {
-        // ParsedAnswer the system's certificates is the slowest part of starting, and plain HTTP does not need them.
+        // Reading the system's certificates is the slowest part of starting, and plain HTTP does not need them.
         let built = match url.scheme() {
             "http" => self.plain.get_or_init(|| self.build(Tls::Off)),
             _ => self.secure.get_or_init(|| self.build(Tls::SystemRoots)),

@@ -1,4 +1,4 @@
-//! ParsedAnswer requests of chat completions.
+//! Reading requests of chat completions.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! ParsedAnswer requests of Anthropic messages.
+//! Reading requests of Anthropic messages.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! ParsedAnswer requests of OpenAI responses.
+//! Reading requests of OpenAI responses.
 
 use serde_json::Value;
 

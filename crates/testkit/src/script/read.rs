@@ -1,4 +1,4 @@
-//! ParsedAnswer and writing replies: in a script, the field that is present gives the kind.
+//! Reading and writing replies: in a script, the field that is present gives the kind.
 //!
 //! Rejects a reply of no kind or of two kinds.
 

@@ -170,7 +170,7 @@ impl Termination {
         }
     }
 
-    /// Kills everything that is found. ParsedAnswer all processes finds those that keep their process id; the quick lookups
+    /// Kills everything that is found. Reading all processes finds those that keep their process id; the quick lookups
     /// catch one that forks and exits over and over. With 1500 other processes, three such took seconds to catch
     /// without the lookups, and 50 ms with them.
     fn kill_round(&mut self) {

@@ -42,7 +42,7 @@ fn only_regular_files_of_a_commit_are_read() {
     for name in none {
         assert_eq!(read(name), None, "{name}");
     }
-    // ParsedAnswer many at once gives the same as reading each alone.
+    // Reading many at once gives the same as reading each alone.
     let names = ["README", "link", "*.rs", "none", "empty", "../x", "a\nb", "", "src/plain", "src", "README"];
     let paths: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
     let alone: Vec<Option<Vec<u8>>> = names.iter().map(|name| read(name)).collect();
