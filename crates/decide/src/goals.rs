@@ -40,8 +40,8 @@ pub struct GoalEvidence<'a> {
     pub runs: Vec<GoalRun<'a>>,
     /// How many runs there must be.
     pub required_runs: u32,
-    /// A run with the base's version of the test files, where the attempt edited those without leave.
-    pub with_base_tests: Option<GoalRun<'a>>,
+    /// The runs in the proof tree, where that is not the attempt's own: where the attempt changed tests or definitions.
+    pub in_proof_tree: Vec<GoalRun<'a>>,
 }
 
 impl<'a> GoalEvidence<'a> {
@@ -119,16 +119,17 @@ pub fn decide(evidence: &GoalEvidence<'_>) -> GoalVerdict {
     if !tests.is_empty() {
         return GoalVerdict::NotObserved { tests };
     }
-    match &evidence.with_base_tests {
-        // With the tests as they were the same must be seen, or the change of the tests hid it.
-        Some(run)
-            if !run.is_clean() || evidence.ran_nothing(run) || evidence.unseen(run).next().is_some() =>
-        {
+    // Without the changes of tests and definitions the same must be seen, or these changes hid it.
+    let is_weakened = |run: &&GoalRun<'_>| {
+        !run.is_clean() || evidence.ran_nothing(run) || evidence.unseen(run).next().is_some()
+    };
+    match evidence.in_proof_tree.iter().find(is_weakened) {
+        Some(run) => {
             let failed = run.failed.iter().map(|failure| (*failure).clone());
             let failures = failed.chain(evidence.unseen(run).map(FailureId::Test)).collect();
             GoalVerdict::TestsWeakened { failures }
         }
-        Some(_) | None => GoalVerdict::Passing,
+        None => GoalVerdict::Passing,
     }
 }
 
@@ -215,7 +216,7 @@ mod tests {
             named_tests_before: NamedTests::Yes,
             required_runs: 2,
             runs: runs.iter().map(Shown::as_run).collect(),
-            with_base_tests: with_base_tests.map(Shown::as_run),
+            in_proof_tree: with_base_tests.into_iter().map(Shown::as_run).collect(),
         })
     }
 

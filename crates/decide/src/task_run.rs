@@ -12,7 +12,8 @@
 //! ```text
 //! first_attempt.rs     is there anything to do? base and baseline
 //! evaluation.rs        what did an attempt leave? scope first, then goals, guards and judge
-//! goal_evaluation.rs   are the goals seen to pass, with the tests as they were?
+//! proof_tree.rs        which changes of tests and check definitions are put back before that counts?
+//! goal_evaluation.rs   are the goals seen to pass, with and without these changes?
 //! guard_evaluation.rs  does anything fail that did not fail before?
 //! judge.rs             is the acceptance met? is it worth going on?
 //! next_attempt.rs      another attempt, or the end?
@@ -28,6 +29,7 @@ mod judge;
 mod next_attempt;
 mod options;
 mod proof;
+mod proof_tree;
 mod queries;
 mod status;
 
@@ -49,6 +51,7 @@ use self::evaluation::Evaluation;
 pub use self::judge::Judgement;
 use self::judge::UnreadableAnswer;
 pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, TestEdits};
+pub use self::proof_tree::described;
 pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
 use crate::convergence::{AttemptOutcome, Controller};
 
@@ -200,6 +203,9 @@ impl TaskRun {
             CommandResult::Restored { commit, tree } if activity == TaskActivity::Reverting => {
                 self.record_reverted(commit, tree);
             }
+            CommandResult::Restored { commit, .. } if activity == TaskActivity::BuildingProofTree => {
+                self.record_proof_tree(commit);
+            }
             CommandResult::Checks { reports } => self.record_checks(activity, reports),
             CommandResult::Answer(answer) if activity == TaskActivity::Judging => self.record_answer(answer),
             // There is nothing in it to keep, or `decide` refuses it.
@@ -269,13 +275,14 @@ impl TaskRun {
                 Ok(self.after_attempt(evaluation()?, result))
             }
             (TaskActivity::Reverting, CommandResult::Restored { .. }) => Ok(self.evaluate(evaluation()?)),
-            (TaskActivity::RestoringTests, CommandResult::Restored { commit, .. }) => {
-                Ok(self.run_goals(TaskActivity::GoalsWithBaseTests, commit))
+            (TaskActivity::BuildingProofTree, CommandResult::Restored { .. }) => {
+                Ok(self.after_proof_tree(evaluation()?))
             }
             (
                 TaskActivity::Goals
-                | TaskActivity::GoalsWithBaseTests
+                | TaskActivity::ProofGoals
                 | TaskActivity::Guards
+                | TaskActivity::ProofGuards
                 | TaskActivity::SuspectsAtBase
                 | TaskActivity::Confirming
                 | TaskActivity::FlakyAtBase,
@@ -312,7 +319,8 @@ impl TaskRun {
             // The attempt stands; only its checks are run again.
             return;
         }
-        self.last_reports = self.evaluation.take().map(Evaluation::into_reports).unwrap_or_default();
+        let evaluation = self.evaluation.take();
+        self.last_reports = evaluation.iter().flat_map(Evaluation::reports).cloned().collect();
         let tree = judged.attempt.tree.clone().unwrap_or_default();
         self.snapshots.push(AttemptSnapshot { commit: judged.commit.clone(), tree });
         // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.

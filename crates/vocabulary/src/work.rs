@@ -9,6 +9,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{ModelAnswer, ModelQuestion, PersonAnswer, PersonQuestion, Remark, SavedPlan};
@@ -64,6 +65,27 @@ pub struct CheckRun {
     /// Whether what an earlier run saw may be taken instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<Reuse>,
+    #[serde(default, skip_serializing_if = "Leftovers::is_kept")]
+    pub leftovers: Leftovers,
+}
+
+/// What a check finds in its workspace beside the files of the commit, such as build output and caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leftovers {
+    /// What earlier checks left. Fast, but an earlier attempt may have prepared it, so such a run never decides.
+    #[default]
+    Kept,
+    /// What set-up and the baseline left, before any agent's code ran there.
+    Pristine,
+    /// The same, and what this run leaves becomes part of it: the run is on the user's own code.
+    Baseline,
+}
+
+impl Leftovers {
+    const fn is_kept(&self) -> bool {
+        matches!(self, Self::Kept)
+    }
 }
 
 /// Which of the runs at a base this is. Another task with the same base may take what this one saw.
@@ -130,8 +152,12 @@ pub struct AttemptResult {
     pub violations: Vec<String>,
     /// Paths of those that can be taken back.
     pub revertible: Vec<String>,
-    /// What was changed of the tests of goals.
-    pub edited_tests: Vec<RestoredPath>,
+    /// The changes of tests, and of what decides what the checks do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<ProtectedChange>,
+    /// The commit that has these files as they were, where that is not the base of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected_from: Option<CommitId>,
     /// What its process said at its end, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -163,7 +189,8 @@ impl AttemptResult {
             tree,
             violations: Vec::new(),
             revertible: Vec::new(),
-            edited_tests: Vec::new(),
+            protected: Vec::new(),
+            protected_from: None,
             exit_code: None,
             changed_files: 0,
             changed_lines: 0,
@@ -187,13 +214,54 @@ pub struct RestorePaths {
 }
 
 /// A file as the executor names it, or a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RestoredPath {
     /// The whole file.
     File(String),
-    /// Only the tests in it, which stand beside what they test.
-    InlineTests(String),
+    /// Only its tests, or only the sections that decide what the checks do.
+    Part(String),
+}
+
+impl RestoredPath {
+    pub fn path(&self) -> &str {
+        match self {
+            Self::File(path) | Self::Part(path) => path,
+        }
+    }
+}
+
+/// What a changed file has to do with the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProtectedRole {
+    /// A test, or what tests read.
+    Test,
+    /// Something that decides what a check does: its script, its configuration, a plugin.
+    Definition,
+}
+
+/// How a protected file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProtectedEdit {
+    Added,
+    Edited,
+    Deleted,
+}
+
+/// A change of a test, or of something that decides what a check does. The checks must pass without it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProtectedChange {
+    pub path: RestoredPath,
+    pub role: ProtectedRole,
+    pub edit: ProtectedEdit,
+    /// What was changed, for people: `scripts.test`, `section [tool.pytest.ini_options]`. May be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub what: String,
+    /// Whether the configuration permits it (`scope.definitions`).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_permitted: bool,
 }
 
 /// Two commits to be brought together.

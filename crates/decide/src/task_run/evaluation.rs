@@ -7,13 +7,14 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
-    ReportedFailure, RestorePaths, RestoredPath, TreeId,
+    ProtectedChange, ReportedFailure, RestorePaths, RestoredPath, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
 use super::baseline_state::failing;
 use super::next_attempt::CheckFindings;
+use super::proof_tree::{ProofTrees, TreeKind};
 use super::{Decision, TaskActivity, TaskRun};
 use crate::convergence::AttemptOutcome;
 
@@ -31,24 +32,38 @@ pub(super) struct Evaluation {
     pub(super) violations: Vec<String>,
     /// Those of them that were reverted.
     pub(super) reverted: Vec<String>,
-    pub(super) edited_tests: Vec<RestoredPath>,
-    /// What the goals showed, run by run.
+    /// Changes of tests, and of what decides what the checks do.
+    pub(super) protected: Vec<ProtectedChange>,
+    /// The commit that has these files as they were.
+    pub(super) protected_from: CommitId,
+    pub(super) proof_trees: ProofTrees,
+    /// What the goals showed in the attempt's own tree, run by run.
     pub(super) goal_runs: Vec<Vec<CheckReport>>,
-    /// What the goals showed with the base's tests.
-    pub(super) with_base_tests: Option<Vec<CheckReport>>,
-    pub(super) guards: Vec<CheckReport>,
-    /// What fails at the base too, where a failure there had hidden it.
-    pub(super) at_base: FailingByCheck,
-    /// What failed again, in each further run of what looked new.
-    pub(super) confirmations: Vec<FailingByCheck>,
-    /// What failed at the base, in each further run there of what fails sometimes.
-    pub(super) base_confirmations: Vec<FailingByCheck>,
+    /// What they showed in the proof tree.
+    pub(super) proof_goal_runs: Vec<Vec<CheckReport>>,
+    /// What the guards showed in the attempt's own tree, where that is not the proof tree.
+    pub(super) own_guards: GuardRound,
+    /// What they showed in the proof tree.
+    pub(super) proof_guards: GuardRound,
     /// Places where the sides of a merge are not resolved, where that was the task.
     pub(super) unresolved: Vec<ReportedFailure>,
     /// How often the judge agreed.
     pub(super) yeses: u32,
     /// The agent's session that made it; `None` once somebody else changed what it left.
     pub(super) session: Option<String>,
+}
+
+/// What the guards showed in one tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct GuardRound {
+    /// `None` before they ran; empty where every guard is a goal, too.
+    pub(super) reports: Option<Vec<CheckReport>>,
+    /// What fails at the base too, where a failure there had hidden it.
+    pub(super) at_base: FailingByCheck,
+    /// What failed again, in each further run of what looked new.
+    pub(super) confirmations: Vec<FailingByCheck>,
+    /// What failed at the base, in each further run there of what fails sometimes.
+    pub(super) base_confirmations: Vec<FailingByCheck>,
 }
 
 pub(super) type FailingByCheck = BTreeMap<u32, BTreeSet<FailureId>>;
@@ -64,14 +79,14 @@ impl Evaluation {
             tree: work.tree.clone(),
             violations: Vec::new(),
             reverted: Vec::new(),
-            edited_tests: Vec::new(),
+            protected: Vec::new(),
+            protected_from: work.commit.clone(),
+            proof_trees: ProofTrees::default(),
             unresolved: Vec::new(),
             goal_runs: Vec::new(),
-            with_base_tests: None,
-            guards: Vec::new(),
-            at_base: BTreeMap::new(),
-            confirmations: Vec::new(),
-            base_confirmations: Vec::new(),
+            proof_goal_runs: Vec::new(),
+            own_guards: GuardRound::default(),
+            proof_guards: GuardRound::default(),
             yeses: 0,
             session: None,
         }
@@ -84,7 +99,8 @@ impl Evaluation {
             start: command.base.clone(),
             start_tree,
             violations: result.violations.clone(),
-            edited_tests: result.edited_tests.clone(),
+            protected: result.protected.clone(),
+            protected_from: result.protected_from.clone().unwrap_or_else(|| command.origin.clone()),
             unresolved: result.unresolved.clone(),
             session: result.session.clone(),
             ..Self::of_existing(&left)
@@ -96,32 +112,50 @@ impl Evaluation {
         self.start_tree.as_ref() == Some(&self.tree.0)
     }
 
-    /// What the checks showed, each once.
+    /// What the checks showed of the attempt's own tree, each once. Where that is the proof tree, one run stands for both.
     pub(super) fn reports(&self) -> impl Iterator<Item = &CheckReport> {
-        self.goal_runs.first().into_iter().flatten().chain(&self.guards)
+        let goals = self.goal_runs.first().or(self.proof_goal_runs.first());
+        let guards = self.own_guards.reports.as_ref().or(self.proof_guards.reports.as_ref());
+        goals.into_iter().chain(guards).flatten()
     }
 
-    /// What the checks showed, each once.
-    pub(super) fn into_reports(self) -> Vec<CheckReport> {
-        let mut reports = self.goal_runs.into_iter().next().unwrap_or_default();
-        reports.extend(self.guards);
-        reports
+    /// Which tree the guards run in now: the proof tree once they were started there.
+    pub(super) const fn guarded_tree(&self) -> TreeKind {
+        if self.proof_guards.reports.is_some() { TreeKind::Proof } else { TreeKind::Own }
+    }
+
+    pub(super) const fn round(&self, tree: TreeKind) -> &GuardRound {
+        match tree {
+            TreeKind::Own => &self.own_guards,
+            TreeKind::Proof => &self.proof_guards,
+        }
+    }
+
+    const fn round_mut(&mut self, tree: TreeKind) -> &mut GuardRound {
+        match tree {
+            TreeKind::Own => &mut self.own_guards,
+            TreeKind::Proof => &mut self.proof_guards,
+        }
     }
 
     /// Folds what checks showed, by what they were run for.
     fn record_checks(&mut self, activity: TaskActivity, reports: &[CheckReport]) {
+        let guarded = self.guarded_tree();
         match activity {
             TaskActivity::Goals => self.goal_runs.push(reports.to_vec()),
-            TaskActivity::GoalsWithBaseTests => self.with_base_tests = Some(reports.to_vec()),
-            TaskActivity::Guards => self.guards = reports.to_vec(),
-            TaskActivity::SuspectsAtBase => self.at_base = failing_by_check(reports),
-            TaskActivity::Confirming => self.confirmations.push(failing_by_check(reports)),
-            TaskActivity::FlakyAtBase => self.base_confirmations.push(failing_by_check(reports)),
+            TaskActivity::ProofGoals => self.proof_goal_runs.push(reports.to_vec()),
+            TaskActivity::Guards => self.own_guards.reports = Some(reports.to_vec()),
+            TaskActivity::ProofGuards => self.proof_guards.reports = Some(reports.to_vec()),
+            TaskActivity::SuspectsAtBase => self.round_mut(guarded).at_base = failing_by_check(reports),
+            TaskActivity::Confirming => self.round_mut(guarded).confirmations.push(failing_by_check(reports)),
+            TaskActivity::FlakyAtBase => {
+                self.round_mut(guarded).base_confirmations.push(failing_by_check(reports));
+            }
             TaskActivity::TakingBase
             | TaskActivity::Baseline
             | TaskActivity::Attempting
             | TaskActivity::Reverting
-            | TaskActivity::RestoringTests
+            | TaskActivity::BuildingProofTree
             | TaskActivity::Judging => {}
         }
     }
@@ -239,7 +273,7 @@ impl TaskRun {
         if self.goals().is_empty() {
             return self.run_guards(evaluation);
         }
-        self.run_goals(TaskActivity::Goals, &evaluation.commit)
+        self.run_goals(evaluation)
     }
 
     pub(super) fn after_checks(
@@ -260,17 +294,17 @@ impl TaskRun {
             None => {}
         }
         match activity {
-            TaskActivity::Goals => self.after_goals(evaluation, reports),
-            TaskActivity::GoalsWithBaseTests => self.conclude_goals(activity, evaluation),
-            TaskActivity::Guards => self.after_guards(activity, evaluation),
+            TaskActivity::Goals | TaskActivity::ProofGoals => self.after_goals(activity, evaluation),
+            TaskActivity::Guards => self.after_guards(activity, evaluation, TreeKind::Own),
+            TaskActivity::ProofGuards => self.after_guards(activity, evaluation, TreeKind::Proof),
             TaskActivity::SuspectsAtBase | TaskActivity::Confirming | TaskActivity::FlakyAtBase => {
-                self.conclude_guards(activity, evaluation)
+                self.conclude_guards(activity, evaluation, evaluation.guarded_tree())
             }
             TaskActivity::TakingBase
             | TaskActivity::Baseline
             | TaskActivity::Attempting
             | TaskActivity::Reverting
-            | TaskActivity::RestoringTests
+            | TaskActivity::BuildingProofTree
             | TaskActivity::Judging => self.evaluate(evaluation),
         }
     }

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
-    CommandResult, CommitId, Event, FailureId, ReportedFailure, RestoredPath, TestName, TreeId,
+    CommandResult, CommitId, Event, FailureId, Leftovers, ProtectedChange, ProtectedEdit, ProtectedRole,
+    ReportedFailure, RestoredPath, TestName, TreeId,
 };
 
 use super::{Decision, TaskOptions, TaskRun, TaskStatus};
@@ -24,6 +25,10 @@ pub(super) struct TreeState {
     pub(super) goal: BTreeSet<TestName>,
     /// Tests of the goal that fail with the tests of the base, whatever was done to them.
     pub(super) goal_with_base_tests: BTreeSet<TestName>,
+    /// Tests of the guard that fail with the tests of the base, whatever was done to them.
+    pub(super) guard_with_base_tests: BTreeSet<TestName>,
+    /// Tests of the goal that fail without what earlier checks left behind.
+    pub(super) failing_when_pristine: BTreeSet<TestName>,
     /// Tests of the guard that fail.
     pub(super) guard: BTreeSet<TestName>,
     /// Tests of the guard that fail only when asked for by name, since the rest was cut short.
@@ -50,11 +55,23 @@ pub(super) fn failing(goal: &str, guard: &str) -> TreeState {
     TreeState { goal: names(goal), guard: names(guard), ..TreeState::default() }
 }
 
+fn edited_test(path: String) -> ProtectedChange {
+    ProtectedChange {
+        path: RestoredPath::File(path),
+        role: ProtectedRole::Test,
+        edit: ProtectedEdit::Edited,
+        what: String::new(),
+        is_permitted: false,
+    }
+}
+
 pub(super) struct FakeProject {
     states: BTreeMap<CommitId, TreeState>,
     script: Vec<TreeState>,
     pub(super) attempts: usize,
     pub(super) check_runs: usize,
+    /// Where checks ran, in order.
+    pub(super) runs: Vec<(CommitId, Leftovers)>,
     /// The bases of the attempts, in order.
     pub(super) bases: Vec<CommitId>,
     /// The sessions they were to go on with.
@@ -64,7 +81,15 @@ pub(super) struct FakeProject {
 impl FakeProject {
     pub(super) fn new(base: TreeState, script: Vec<TreeState>) -> Self {
         let states = BTreeMap::from([(CommitId("base".into()), base)]);
-        Self { states, script, attempts: 0, check_runs: 0, bases: Vec::new(), sessions: Vec::new() }
+        Self {
+            states,
+            script,
+            attempts: 0,
+            check_runs: 0,
+            runs: Vec::new(),
+            bases: Vec::new(),
+            sessions: Vec::new(),
+        }
     }
 
     /// From now on the checks can run and wait for nothing.
@@ -90,7 +115,11 @@ impl FakeProject {
                 CommandResult::Base(Base { tree: self.tree(&commit), commit })
             }
             Command::RunChecks(run) => {
-                let state = self.states.get(&run.commit).cloned().unwrap_or_default();
+                let mut state = self.states.get(&run.commit).cloned().unwrap_or_default();
+                if run.leftovers != Leftovers::Kept {
+                    state.goal.extend(state.failing_when_pristine.iter().cloned());
+                }
+                self.runs.push((run.commit.clone(), run.leftovers));
                 let reports = run.calls.iter().map(|call| self.report(&state, call)).collect();
                 CommandResult::Checks { reports }
             }
@@ -106,7 +135,7 @@ impl FakeProject {
                 CommandResult::Attempt(AttemptResult {
                     revertible: state.violations.clone(),
                     violations: state.violations,
-                    edited_tests: state.edited_tests.into_iter().map(RestoredPath::File).collect(),
+                    protected: state.edited_tests.into_iter().map(edited_test).collect(),
                     exit_code: Some(0),
                     changed_files: 1,
                     changed_lines: 1,
@@ -120,6 +149,7 @@ impl FakeProject {
                 state.violations.retain(|path| !is_grafted(path));
                 if state.edited_tests.iter().any(is_grafted) {
                     state.goal = state.goal_with_base_tests.clone();
+                    state.guard.extend(state.guard_with_base_tests.iter().cloned());
                     state.gone.clear();
                 }
                 let commit = self.add(state);

@@ -4,7 +4,9 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Reuse};
+use fixpoint_vocabulary::work::{
+    Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Leftovers, Reuse,
+};
 
 use super::baseline_state::failing;
 use super::evaluation::{NoResult, no_result};
@@ -15,15 +17,8 @@ pub(super) fn whole(check: u32) -> CheckCall {
     CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
 }
 
-pub(super) fn run_checks(commit: &CommitId, calls: Vec<CheckCall>) -> Command {
-    Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None })
-}
-
-/// The checks at the base. Another task that began with the same tree may have run them already.
-fn run_at_base(base: &Base, calls: Vec<CheckCall>, run: u32) -> Decision {
-    let reuse = Some(Reuse { tree: base.tree.clone(), run });
-    let run = CheckRun { commit: base.commit.clone(), calls, reuse };
-    Decision::execute(TaskActivity::Baseline, Command::RunChecks(run))
+pub(super) fn run_checks(commit: &CommitId, calls: Vec<CheckCall>, leftovers: Leftovers) -> Command {
+    Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None, leftovers })
 }
 
 impl TaskRun {
@@ -51,7 +46,7 @@ impl TaskRun {
         if calls.is_empty() && !self.baseline.checks.is_empty() {
             return self.first_attempt(base);
         }
-        run_at_base(base, calls, 1)
+        self.run_at_base(base, calls, 1)
     }
 
     pub(super) fn after_baseline_run(&self, reports: &[CheckReport]) -> Decision {
@@ -72,9 +67,21 @@ impl TaskRun {
             .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
             .collect();
         if self.baseline.runs < self.options.baseline.runs && !again.is_empty() {
-            return run_at_base(base, again, self.baseline.runs + 1);
+            return self.run_at_base(base, again, self.baseline.runs + 1);
         }
         self.first_attempt(base)
+    }
+
+    /// Runs checks at the base. Another task that began with the same tree may have run them already.
+    fn run_at_base(&self, base: &Base, calls: Vec<CheckCall>, run: u32) -> Decision {
+        let reuse = Some(Reuse { tree: base.tree.clone(), run });
+        let leftovers = match self.options.start {
+            TaskStart::TakeBase | TaskStart::FromCommit(_) => Leftovers::Baseline,
+            // The base is the result of other agents.
+            TaskStart::FromBaseline(_) | TaskStart::Evaluate { .. } => Leftovers::Pristine,
+        };
+        let run = CheckRun { commit: base.commit.clone(), calls, reuse, leftovers };
+        Decision::execute(TaskActivity::Baseline, Command::RunChecks(run))
     }
 
     /// Lets the agent work, unless nothing is to be done or nothing could show that it is done.

@@ -1,23 +1,22 @@
-//! The goals of an attempt: they must be seen to pass, every time, with the base's tests too.
+//! The goals of an attempt: they must be seen to pass, every time, in its own tree and in the proof tree.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    CheckCall, CheckEnd, CheckProblem, CheckReport, Command, CommitId, FailureId, GoalProblem,
-    ReportedFailure, RestorePaths, TestName,
+    CheckCall, CheckEnd, CheckReport, CommitId, FailureId, GoalProblem, ReportedFailure, TestName,
 };
 
 use super::evaluation::{Evaluation, failures_in, found};
 use super::first_attempt::{run_checks, whole};
 use super::next_attempt::CheckFindings;
-use super::{CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
+use super::proof_tree::TreeKind;
+use super::{CheckBaseline, Decision, TaskActivity, TaskRun};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 
 /// Whether tests were removed whose names nobody knows, since the base could not run them.
-pub(super) fn runs_fewer_tests(runs: &[&CheckReport], with_base_tests: Option<&CheckReport>) -> bool {
-    let before = with_base_tests.map_or(0, |report| report.counted);
+pub(super) fn runs_fewer_tests(runs: &[&CheckReport], in_proof_tree: &[&CheckReport]) -> bool {
+    let before = in_proof_tree.iter().map(|report| report.counted).max().unwrap_or(0);
     runs.iter().any(|run| run.counted < before)
 }
 
@@ -28,36 +27,43 @@ fn count_suffices(before: &CheckBaseline, failing: usize, runs: &[&CheckReport])
 }
 
 impl TaskRun {
-    pub(super) fn run_goals(&self, activity: TaskActivity, commit: &CommitId) -> Decision {
+    /// Runs the goals in the attempt's own tree, then in the proof tree, so that they have run as often as they must.
+    pub(super) fn run_goals(&self, evaluation: &Evaluation) -> Decision {
+        let proof_tree = match self.goal_tree(evaluation) {
+            Ok(commit) if commit == evaluation.commit && self.options.goal_runs <= 1 => Ok(commit),
+            // The own tree comes first: where the goals fail there, nothing is to be proven.
+            _ if evaluation.goal_runs.is_empty() => {
+                return self.call_goals(TreeKind::Own, &evaluation.commit);
+            }
+            tree => tree,
+        };
+        match proof_tree {
+            Ok(commit) => self.call_goals(TreeKind::Proof, &commit),
+            Err(build) => build,
+        }
+    }
+
+    fn call_goals(&self, tree: TreeKind, commit: &CommitId) -> Decision {
         let call = |goal: &u32| {
             let check = self.baseline.checks.get(goal);
             let watched = check.into_iter().flat_map(CheckBaseline::failing_tests).cloned().collect();
             CheckCall { watched, passed_before: self.passed_before(*goal), ..whole(*goal) }
         };
-        Decision::execute(activity, run_checks(commit, self.goals().iter().map(call).collect()))
+        let activity = match tree {
+            TreeKind::Own => TaskActivity::Goals,
+            TreeKind::Proof => TaskActivity::ProofGoals,
+        };
+        let calls = self.goals().iter().map(call).collect();
+        Decision::execute(activity, run_checks(commit, calls, tree.leftovers()))
     }
 
-    pub(super) fn after_goals(&self, evaluation: &Evaluation, reports: &[CheckReport]) -> Decision {
-        let all_pass = reports.iter().all(|report| report.end == CheckEnd::Passed);
-        if all_pass && evaluation.goal_runs.len() < self.options.goal_runs as usize {
-            return self.evaluate(evaluation);
+    pub(super) fn after_goals(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+        let runs = evaluation.goal_runs.iter().chain(&evaluation.proof_goal_runs);
+        let all_pass = runs.clone().flatten().all(|report| report.end == CheckEnd::Passed);
+        let is_proven = !evaluation.proof_goal_runs.is_empty();
+        if all_pass && (!is_proven || runs.count() < self.options.goal_runs as usize) {
+            return self.run_goals(evaluation);
         }
-        let is_passing = self.goal_failures(evaluation).is_empty();
-        let must_restore = is_passing
-            && !evaluation.edited_tests.is_empty()
-            && self.options.test_edits == TestEdits::Checked
-            && self.has_tests_to_weaken();
-        match &self.baseline.base {
-            Some(base) if must_restore => {
-                let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
-                let restore = RestorePaths { onto, from, paths: evaluation.edited_tests.clone() };
-                Decision::execute(TaskActivity::RestoringTests, Command::RestorePaths(restore))
-            }
-            Some(_) | None => self.conclude_goals(TaskActivity::Goals, evaluation),
-        }
-    }
-
-    pub(super) fn conclude_goals(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
         let failures = self.goal_failures(evaluation);
         if failures.is_empty() {
             return self.run_guards(evaluation);
@@ -66,36 +72,37 @@ impl TaskRun {
         self.conclude(activity, evaluation, CheckFindings { masked, ..CheckFindings::incomplete(failures) })
     }
 
-    /// Tests that did not exist at the base cannot have been weakened.
-    fn has_tests_to_weaken(&self) -> bool {
-        let goals = self.goals();
-        let goals = goals.iter().filter_map(|goal| self.baseline.checks.get(goal));
-        let mut failing = goals.flat_map(|goal| goal.failing.iter().flatten());
-        failing.any(|id| !matches!(id, FailureId::Check { problem: CheckProblem::NoTestsRan, .. }))
-    }
-
     /// Why the goals do not count as passing; empty where they do.
     fn goal_failures(&self, evaluation: &Evaluation) -> Vec<ReportedFailure> {
+        let (own, proof) = (&evaluation.goal_runs, &evaluation.proof_goal_runs);
+        let all_pass = own.iter().chain(proof).flatten().all(|report| report.end == CheckEnd::Passed);
         let goals = self.goals();
-        // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
-        let all_pass = evaluation.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
-        let required_runs = if all_pass { self.options.goal_runs } else { 1 };
         let verdicts = goals.iter().flat_map(|goal| {
-            let of_goal = |report: &&CheckReport| report.check == *goal;
-            let runs: Vec<&CheckReport> =
-                evaluation.goal_runs.iter().filter_map(|reports| reports.iter().find(of_goal)).collect();
-            let with_base_tests = evaluation.with_base_tests.iter().flatten().find(of_goal);
-            self.failures_of_goal(*goal, required_runs, &runs, with_base_tests)
+            let of_goal =
+                |run: &'_ Vec<CheckReport>| run.iter().find(|report| report.check == *goal).cloned();
+            let (own, proof): (Vec<CheckReport>, Vec<CheckReport>) =
+                (own.iter().filter_map(of_goal).collect(), proof.iter().filter_map(of_goal).collect());
+            // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
+            let required = if all_pass { self.options.goal_runs } else { 1 };
+            if evaluation.proof_trees.goals.is_some() {
+                let (own, proof): (Vec<_>, Vec<_>) = (own.iter().collect(), proof.iter().collect());
+                let required = required.saturating_sub(u32::try_from(proof.len()).unwrap_or(u32::MAX));
+                self.failures_of_goal(evaluation, *goal, required, &own, &proof)
+            } else {
+                let all: Vec<&CheckReport> = own.iter().chain(&proof).collect();
+                self.failures_of_goal(evaluation, *goal, required, &all, &[])
+            }
         });
         verdicts.collect()
     }
 
     fn failures_of_goal(
         &self,
+        evaluation: &Evaluation,
         goal: u32,
         required_runs: u32,
         runs: &[&CheckReport],
-        with_base_tests: Option<&CheckReport>,
+        in_proof_tree: &[&CheckReport],
     ) -> Vec<ReportedFailure> {
         let before = self.baseline.checks.get(&goal);
         let failing_before: BTreeSet<&TestName> =
@@ -108,13 +115,13 @@ impl TaskRun {
             named_tests_before: if named { NamedTests::Yes } else { NamedTests::No },
             required_runs,
             runs: runs.iter().map(|report| as_run(report)).collect(),
-            with_base_tests: with_base_tests.map(as_run),
+            in_proof_tree: in_proof_tree.iter().map(|report| as_run(report)).collect(),
         };
         let problem = |problem, message| Vec::from([found(FailureId::Goal { goal, problem }, message)]);
         let unreadable =
             || problem(GoalProblem::Unreadable, "the goal fails, and its output names no failure");
         match goals::decide(&evidence) {
-            GoalVerdict::Passing if runs_fewer_tests(runs, with_base_tests) => {
+            GoalVerdict::Passing if runs_fewer_tests(runs, in_proof_tree) => {
                 problem(GoalProblem::FewerTests, "runs fewer tests than with the base's tests")
             }
             GoalVerdict::Passing => Vec::new(),
@@ -128,9 +135,9 @@ impl TaskRun {
                 tests.into_iter().map(vanished).collect()
             }
             GoalVerdict::TestsWeakened { failures } => {
-                let weakened = |id| found(FailureId::Weakened(Box::new(id)), "fails with the base's tests");
-                let named: Vec<ReportedFailure> = failures.into_iter().map(weakened).collect();
-                if named.is_empty() { unreadable() } else { named }
+                let unnamed = FailureId::Goal { goal, problem: GoalProblem::Unreadable };
+                let failures = if failures.is_empty() { BTreeSet::from([unnamed]) } else { failures };
+                failures.into_iter().map(|id| self.weakened(evaluation, id)).collect()
             }
             GoalVerdict::NotRun => unreadable(),
         }

@@ -4,25 +4,43 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
-    BlobId, CheckCall, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
+    BlobId, CheckCall, CheckReport, CommitId, FailureId, Fingerprint, Leftovers, ReportedFailure, TestName,
 };
 
 use super::evaluation::{Evaluation, FailingByCheck, found};
 use super::first_attempt::{run_checks, whole};
 use super::next_attempt::CheckFindings;
+use super::proof_tree::TreeKind;
 use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::baseline;
 use crate::convergence::AttemptOutcome;
 
 impl TaskRun {
+    /// Runs the guards: in the attempt's own tree where that is not the proof tree, then in the proof tree.
     pub(super) fn run_guards(&self, evaluation: &Evaluation) -> Decision {
-        let goals = self.goals();
+        if self.has_proof_tree(evaluation) && evaluation.own_guards.reports.is_none() {
+            return self.call_guards(evaluation, TreeKind::Own, &evaluation.commit);
+        }
+        match self.guard_tree(evaluation) {
+            Ok(commit) => self.call_guards(evaluation, TreeKind::Proof, &commit),
+            Err(build) => build,
+        }
+    }
+
+    fn call_guards(&self, evaluation: &Evaluation, tree: TreeKind, commit: &CommitId) -> Decision {
+        let (goals, activity) = (
+            self.goals(),
+            match tree {
+                TreeKind::Own => TaskActivity::Guards,
+                TreeKind::Proof => TaskActivity::ProofGuards,
+            },
+        );
         let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
         let calls: Vec<CheckCall> = self.options.guards.difference(&goals).map(call).collect();
         if calls.is_empty() {
-            return self.after_guards(TaskActivity::Goals, evaluation);
+            return self.after_guards(activity, evaluation, tree);
         }
-        Decision::execute(TaskActivity::Guards, run_checks(&evaluation.commit, calls))
+        Decision::execute(activity, run_checks(commit, calls, tree.leftovers()))
     }
 
     /// The tests of a guard that passed at the base.
@@ -31,86 +49,145 @@ impl TaskRun {
         check.and_then(|check| check.passed_set.clone())
     }
 
-    /// What the guards showed. One that is a goal too has run already.
-    fn guard_reports<'a>(&self, evaluation: &'a Evaluation) -> impl Iterator<Item = &'a CheckReport> {
+    /// What the guards showed in a tree. One that is a goal too has run there already.
+    fn guard_reports<'a>(
+        &self,
+        evaluation: &'a Evaluation,
+        tree: TreeKind,
+    ) -> impl Iterator<Item = &'a CheckReport> {
         let guards = self.options.guards.clone();
-        let as_goals = evaluation.goal_runs.first().into_iter().flatten();
-        as_goals.filter(move |report| guards.contains(&report.check)).chain(&evaluation.guards)
+        let goal_runs = match tree {
+            TreeKind::Own => &evaluation.goal_runs,
+            TreeKind::Proof => &evaluation.proof_goal_runs,
+        };
+        let as_goals = goal_runs.first().into_iter().flatten();
+        let own = evaluation.round(tree).reports.iter().flatten();
+        as_goals.filter(move |report| guards.contains(&report.check)).chain(own)
     }
 
     /// What fails now and did not fail every time at the base, by guard.
-    fn suspects(&self, evaluation: &Evaluation) -> FailingByCheck {
+    fn suspects(&self, evaluation: &Evaluation, tree: TreeKind) -> FailingByCheck {
+        let at_base = &evaluation.round(tree).at_base;
         let of = |report: &CheckReport| {
             let always = |id: &&FailureId| {
-                let known =
-                    evaluation.at_base.get(&report.check).is_some_and(|failing| failing.contains(*id));
+                let known = at_base.get(&report.check).is_some_and(|failing| failing.contains(*id));
                 let check = self.baseline.checks.get(&report.check);
                 known || check.is_some_and(|check| check.failing.iter().all(|run| run.contains(*id)))
             };
             let suspects: BTreeSet<FailureId> = ids(report).filter(|id| !always(id)).cloned().collect();
             (!suspects.is_empty()).then_some((report.check, suspects))
         };
-        self.guard_reports(evaluation).filter_map(of).collect()
+        self.guard_reports(evaluation, tree).filter_map(of).collect()
     }
 
     /// The guards ran. What they show now may have been hidden at the base, where it failed too.
-    pub(super) fn after_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
+    pub(super) fn after_guards(
+        &self,
+        activity: TaskActivity,
+        evaluation: &Evaluation,
+        tree: TreeKind,
+    ) -> Decision {
         let is_masked = |check: &u32| self.baseline.checks.get(check).is_some_and(|check| check.masked);
-        let mut unseen = self.suspects(evaluation);
+        let mut unseen = self.suspects(evaluation, tree);
         unseen.retain(|check, _| is_masked(check));
         match &self.baseline.base {
             Some(base) if !unseen.is_empty() => {
-                Decision::execute(TaskActivity::SuspectsAtBase, run_checks(&base.commit, only(unseen)))
+                let command = run_checks(&base.commit, only(unseen), Leftovers::Pristine);
+                Decision::execute(TaskActivity::SuspectsAtBase, command)
             }
-            Some(_) | None => self.conclude_guards(activity, evaluation),
+            Some(_) | None => self.conclude_guards(activity, evaluation, tree),
         }
     }
 
-    /// Judges what the guards showed, once what looks new or flaky has run again.
-    pub(super) fn conclude_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
-        let suspects = self.suspects(evaluation);
-        let confirmed = evaluation.confirmations.len();
+    /// Judges what the guards showed in a tree, once what looks new or flaky has run again.
+    pub(super) fn conclude_guards(
+        &self,
+        activity: TaskActivity,
+        evaluation: &Evaluation,
+        tree: TreeKind,
+    ) -> Decision {
+        let (suspects, round) = (self.suspects(evaluation, tree), evaluation.round(tree));
+        let confirmed = round.confirmations.len();
         if !suspects.is_empty() && confirmed < self.options.baseline.confirm_runs as usize {
-            let command = run_checks(&evaluation.commit, only(suspects));
+            let commit = match tree {
+                TreeKind::Own => &evaluation.commit,
+                TreeKind::Proof => evaluation.proof_trees.guards.as_ref().unwrap_or(&evaluation.commit),
+            };
+            let command = run_checks(commit, only(suspects), tree.leftovers());
             return Decision::execute(TaskActivity::Confirming, command);
         }
-        let sometimes = self.newly_flaky(evaluation);
+        let sometimes = self.newly_flaky(evaluation, tree);
         match &self.baseline.base {
-            Some(base) if !sometimes.is_empty() && evaluation.base_confirmations.len() < confirmed => {
-                let command = run_checks(&base.commit, only(sometimes));
+            Some(base) if !sometimes.is_empty() && round.base_confirmations.len() < confirmed => {
+                let command = run_checks(&base.commit, only(sometimes), Leftovers::Pristine);
                 return Decision::execute(TaskActivity::FlakyAtBase, command);
             }
             Some(_) | None => {}
         }
+        let reports = self.guard_reports(evaluation, tree);
         let compared: Vec<ComparedGuard<'_>> =
-            self.guard_reports(evaluation).map(|report| self.compare(evaluation, report)).collect();
-        let comparison = all_together(&compared);
-        if compared.iter().all(ComparedGuard::is_clean) {
-            let complete = CheckFindings::without_failures(AttemptOutcome::Complete);
-            return self.accept(activity, evaluation, CheckFindings { comparison, ..complete });
+            reports.map(|report| self.compare(evaluation, tree, report)).collect();
+        self.after_comparison(activity, evaluation, tree, &compared)
+    }
+
+    fn after_comparison(
+        &self,
+        activity: TaskActivity,
+        evaluation: &Evaluation,
+        tree: TreeKind,
+        compared: &[ComparedGuard<'_>],
+    ) -> Decision {
+        let comparison = all_together(compared);
+        let is_clean = compared.iter().all(ComparedGuard::is_clean);
+        match tree {
+            TreeKind::Own if is_clean => return self.prove_guards(evaluation),
+            TreeKind::Proof if is_clean => {
+                let complete = CheckFindings::without_failures(AttemptOutcome::Complete);
+                return self.accept(activity, evaluation, CheckFindings { comparison, ..complete });
+            }
+            TreeKind::Own | TreeKind::Proof => {}
         }
-        let failures = compared.iter().flat_map(ComparedGuard::blocking).collect();
+        let mut failures: Vec<ReportedFailure> = compared.iter().flat_map(ComparedGuard::blocking).collect();
+        if tree == TreeKind::Proof && self.has_proof_tree(evaluation) {
+            // The own tree passes: what the attempt changed of the tests and definitions hides these.
+            failures =
+                failures.into_iter().map(|failure| self.weakened(evaluation, failure.id().clone())).collect();
+        }
         let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
         let masked = compared.iter().any(|guard| guard.report.masked);
         let incomplete = CheckFindings::incomplete(failures);
         self.conclude(activity, evaluation, CheckFindings { masked, flaky, comparison, ..incomplete })
     }
 
+    /// The guards are clean in the attempt's own tree, and are to be run in the proof tree.
+    fn prove_guards(&self, evaluation: &Evaluation) -> Decision {
+        match self.guard_tree(evaluation) {
+            Ok(commit) => self.call_guards(evaluation, TreeKind::Proof, &commit),
+            Err(build) => build,
+        }
+    }
+
     /// What fails only sometimes now and was never seen failing at the base, by guard.
-    fn newly_flaky(&self, evaluation: &Evaluation) -> FailingByCheck {
+    fn newly_flaky(&self, evaluation: &Evaluation, tree: TreeKind) -> FailingByCheck {
         let of = |report: &CheckReport| {
-            let newly_flaky = self.compare(evaluation, report).groups.newly_flaky.into_iter();
+            let newly_flaky = self.compare(evaluation, tree, report).groups.newly_flaky.into_iter();
             // Only tests: a check that is cut short may hide anything, so being cut short sometimes excuses nothing.
             let tests: BTreeSet<FailureId> = newly_flaky.filter(|id| id.test().is_some()).cloned().collect();
             (!tests.is_empty()).then_some((report.check, tests))
         };
-        self.guard_reports(evaluation).filter_map(of).collect()
+        self.guard_reports(evaluation, tree).filter_map(of).collect()
     }
 
-    fn compare<'a>(&'a self, evaluation: &'a Evaluation, report: &'a CheckReport) -> ComparedGuard<'a> {
+    fn compare<'a>(
+        &'a self,
+        evaluation: &'a Evaluation,
+        tree: TreeKind,
+        report: &'a CheckReport,
+    ) -> ComparedGuard<'a> {
+        let round = evaluation.round(tree);
         let check = self.baseline.checks.get(&report.check);
         // What the base had hidden fails there too, in every run that could have shown it.
-        let hidden = evaluation.at_base.get(&report.check);
+        let hidden = round.at_base.get(&report.check);
         let with_hidden =
             |run: &'a BTreeSet<FailureId>| run.iter().chain(hidden.into_iter().flatten()).collect();
         let mut baseline_runs: Vec<BTreeSet<&FailureId>> =
@@ -122,7 +199,7 @@ impl TaskRun {
             None => BTreeSet::new(),
         };
         // Only what fails sometimes was asked for there: the rest fails as it always did.
-        let later = evaluation.base_confirmations.iter().filter_map(|run| run.get(&report.check));
+        let later = round.base_confirmations.iter().filter_map(|run| run.get(&report.check));
         baseline_runs.extend(later.map(|failing| failing.iter().chain(always.iter().copied()).collect()));
         let of_check = |run: &'a FailingByCheck| {
             run.get(&report.check).into_iter().flatten().collect::<BTreeSet<&FailureId>>()
@@ -130,7 +207,7 @@ impl TaskRun {
         let groups = baseline::decide(&baseline::Question {
             baseline_runs,
             current: ids(report).collect(),
-            confirm_runs: evaluation.confirmations.iter().map(of_check).collect(),
+            confirm_runs: round.confirmations.iter().map(of_check).collect(),
             // Which tests are gone is in the report.
             passing_before: BTreeSet::new(),
             present_now: None,

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evaluation::Evaluation;
 use super::next_attempt::CheckFindings;
+use super::proof_tree::TreeKind;
 use super::{Decision, JudgeOptions, TaskActivity, TaskRun, TaskStart};
 use crate::convergence::AttemptOutcome;
 use crate::judging::{self, Code, Evidence, Limits};
@@ -189,7 +190,7 @@ impl TaskRun {
         let Some(evaluation) = &self.evaluation else { return self.next_after_stage() };
         let is_changed = !evaluation.is_unchanged() && !self.is_undone(evaluation);
         match (is_changed, said.already_satisfied) {
-            (true, _) => self.conclude_guards(TaskActivity::Judging, evaluation),
+            (true, _) => self.conclude_guards(TaskActivity::Judging, evaluation, TreeKind::Proof),
             (false, true) => {
                 let complete = CheckFindings::without_failures(AttemptOutcome::Complete);
                 let judged = self.conclude(TaskActivity::Judging, evaluation, complete).judged;

@@ -14,12 +14,16 @@ pub enum TaskActivity {
     Attempting,
     /// Reverting files changed outside the scope.
     Reverting,
+    /// Running the goals in the attempt's own tree.
     Goals,
-    /// Putting the base's tests into the attempt.
-    RestoringTests,
-    /// Running the goals with the base's tests.
-    GoalsWithBaseTests,
+    /// Making the attempt's tree with tests and check definitions as at the base.
+    BuildingProofTree,
+    /// Running the goals there.
+    ProofGoals,
+    /// Running the guards in the attempt's own tree, where that is not the proof tree.
     Guards,
+    /// Running the guards in the proof tree.
+    ProofGuards,
     /// Running tests at the base that a failure there had hidden.
     SuspectsAtBase,
     /// Running failures again that look new.

@@ -7,7 +7,10 @@ use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::settings::{NewlyFlaky, OnViolation, ReplanningSettings};
 use fixpoint_vocabulary::usage::Usage;
-use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CheckEnd, CheckProblem, TestName};
+use fixpoint_vocabulary::work::{
+    AgentEnd, AttemptResult, CheckEnd, CheckProblem, Leftovers, ProtectedChange, ProtectedEdit,
+    ProtectedRole, RestoredPath, TestName,
+};
 
 use super::fake_project::{GOAL, GUARD, TaskSimulator, TreeState, failing, names};
 use super::*;
@@ -57,6 +60,12 @@ fn ways_to_be_stopped() {
         goal_with_base_tests: names("a"),
         ..failing("", "")
     };
+    let hides_a_guard = TreeState {
+        edited_tests: vec!["conftest.py".into()],
+        guard_with_base_tests: names("g"),
+        ..failing("", "")
+    };
+    let relies_on_leftovers = TreeState { failing_when_pristine: names("a"), ..failing("", "") };
     let base = || failing("a", "");
     let unusable = TreeState { end: Some(CheckEnd::CouldNotRun), ..base() };
     let not_found = TreeState { end: Some(CheckEnd::NotFound), ..base() };
@@ -71,6 +80,8 @@ fn ways_to_be_stopped() {
         ("deletes the failing test", task(base(), vec![deletes_the_test]), Cause::NotConverging, 5),
         ("deletes a passing test", task(base(), vec![deletes_another]), Cause::NotConverging, 5),
         ("weakens the test", task(base(), vec![weakened]), Cause::NotConverging, 5),
+        ("weakens a guard", task(base(), vec![hides_a_guard]), Cause::NotConverging, 5),
+        ("leaves files behind", task(base(), vec![relies_on_leftovers]), Cause::NotConverging, 5),
         ("the agent cannot start", task(base(), vec![cannot_start]), Cause::AgentUnavailable, 1),
         ("the checks cannot run", task(base(), vec![infra]), Cause::Infrastructure, 1),
         ("the checks cannot run at the base", task(unusable, vec![]), Cause::BaselineUnusable, 0),
@@ -138,12 +149,13 @@ fn tests_that_only_the_base_version_has_are_missed() {
         commit: CommitId("base".into()),
         calls: vec![super::first_attempt::whole(GOAL)],
         reuse: None,
+        leftovers: Leftovers::Kept,
     });
     let CommandResult::Checks { reports } = project.perform(&checks) else { panic!("checks run") };
     let more = fixpoint_vocabulary::work::CheckReport { counted: 10, ..reports[0].clone() };
-    for (with_base_tests, expected) in [(None, false), (Some(&reports[0]), false), (Some(&more), true)] {
+    for (in_proof_tree, expected) in [(vec![], false), (vec![&reports[0]], false), (vec![&more], true)] {
         let reports: Vec<&CheckReport> = reports.iter().collect();
-        assert_eq!(super::goal_evaluation::runs_fewer_tests(&reports, with_base_tests), expected);
+        assert_eq!(super::goal_evaluation::runs_fewer_tests(&reports, &in_proof_tree), expected);
     }
 }
 
@@ -469,3 +481,4 @@ fn a_command_cut_short_is_repeated_within_a_bound() {
 }
 
 mod crashes;
+mod proof;
