@@ -1,0 +1,266 @@
+//! What each changed file has to do with the checks.
+//!
+//! Owns the order in which the ways of knowing are asked. Refuses to know how each of them knows. Invariant: what none of them
+//! claims is product.
+
+use std::collections::BTreeSet;
+
+use crate::inline::{self, python};
+use crate::observed::observed_files;
+use crate::paths::{directory, extension, join, name};
+use crate::reach::Reach;
+use crate::rust_modules::is_test_module;
+use crate::shadow::Shadows;
+use crate::tables::{Tables, gained_patch};
+use crate::tree::{Tree, below, text};
+use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests};
+
+/// The changes that are not product alone.
+#[must_use]
+pub fn protected_changes(
+    checks: &[CheckCommand],
+    observed_tests: &BTreeSet<String>,
+    changes: &[Change],
+    base: &dyn Tree,
+    result: &dyn Tree,
+) -> Vec<ProtectedChange> {
+    let reach = Reach::new(checks, base);
+    let tables = Tables::new(&|program| reach.mentions(program));
+    let directories: Vec<String> = checks.iter().map(|check| check.directory.clone()).collect();
+    let observed = observed_files(observed_tests, &directories, base);
+    let shadows = Shadows::new(base, &reach, &tables);
+    let judge = Judge { reach, tables, observed, shadows, base, result };
+    changes.iter().filter_map(|change| judge.judge(change)).collect()
+}
+
+struct Judge<'a> {
+    reach: Reach,
+    tables: Tables,
+    observed: BTreeSet<String>,
+    shadows: Shadows,
+    base: &'a dyn Tree,
+    result: &'a dyn Tree,
+}
+
+impl Judge<'_> {
+    fn judge(&self, change: &Change) -> Option<ProtectedChange> {
+        let (path, kind) = (change.path.as_str(), change.kind);
+        let protected = |role: Role, part: Extent, what: String| ProtectedChange {
+            path: path.to_string(),
+            role,
+            kind,
+            part,
+            what: described(kind, what),
+        };
+        let definition = |what: String| Some(protected(Role::Definition, Extent::Whole, what));
+        if kind == ChangeKind::Added && self.reach.named.contains(path) {
+            // The check names it, and it was not there: to make it is the work.
+            return None;
+        }
+        if let Some(what) = self.link(path) {
+            return definition(what);
+        }
+        if manifests::is_manifest(path) {
+            return self.manifest(path, kind).map(|(part, what)| protected(Role::Definition, part, what));
+        }
+        if let Some(why) = self.reach.definitions.get(path).filter(|_| kind != ChangeKind::Added) {
+            return definition(why.clone());
+        }
+        let is_file = |path: &str| self.base.is_file(path) || self.result.is_file(path);
+        if let Some(what) = self.tables.definition(path, kind, &is_file) {
+            return definition(what.to_string());
+        }
+        if matches!(kind, ChangeKind::Added | ChangeKind::TypeChanged)
+            && let Some(what) = self.picked_up(path)
+        {
+            return definition(what);
+        }
+        if let Some((part, what)) = self.test(path, kind) {
+            return Some(protected(Role::Test, part, what));
+        }
+        self.source(path, kind).map(|(role, part, what)| protected(role, part, what))
+    }
+
+    /// An added file that is loaded because it is there.
+    fn picked_up(&self, path: &str) -> Option<String> {
+        let looked_for = self.reach.looked_for.iter().find(|(glob, _)| {
+            glob.as_str() == path || glob.contains('*') && crate::reach::glob_fits(glob, path)
+        });
+        looked_for
+            .map(|(_, why)| why.clone())
+            .or_else(|| self.shadows.what(path, self.base, self.result, &self.reach))
+    }
+
+    /// A link that leads out of the tree, or that takes the place of files that decide.
+    fn link(&self, path: &str) -> Option<String> {
+        let target = self.result.link_target(path)?;
+        let leads_out = target.starts_with('/') || join(directory(path), &target).is_none();
+        if leads_out {
+            return Some(format!("a link that leads out of the repository, to {target}"));
+        }
+        let inside = format!("{path}/x");
+        let is_above = |other: &String| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        let is_directory = self.tables.test(&inside, ChangeKind::Modified).is_some()
+            || self.tables.definition(&inside, ChangeKind::Modified, &|_| false).is_some()
+            || self.reach.definitions.keys().any(is_above)
+            || self.reach.tests.iter().any(is_above)
+            || self.observed.iter().any(is_above);
+        is_directory.then(|| format!("a link to {target} in place of a directory of tests or settings"))
+    }
+
+    fn manifest(&self, path: &str, kind: ChangeKind) -> Option<(Extent, String)> {
+        let is_irrelevant = manifests::is_makefile(path)
+            && !self.reach.definitions.contains_key(path)
+            && !["make", "gmake", "configure"].iter().any(|program| self.reach.mentions(program));
+        if is_irrelevant {
+            return None;
+        }
+        if kind == ChangeKind::TypeChanged {
+            return Some((Extent::Whole, "is a link or was one".to_string()));
+        }
+        if kind == ChangeKind::Deleted {
+            return self.is_lost(path).then(|| (Extent::Whole, "manifest".to_string()));
+        }
+        let before = self.base.read(path);
+        if kind == ChangeKind::Added
+            && let Some(what) = self.picked_up(path)
+        {
+            return Some((Extent::Whole, what));
+        }
+        let now = self.result.read(path)?;
+        match manifests::mixed(path, before.as_deref(), &now)? {
+            Mix::Product => None,
+            Mix::Parts { changed, .. } => Some((Extent::Part, changed.join(", "))),
+            Mix::Whole(what) => Some((Extent::Whole, what)),
+        }
+    }
+
+    /// Whether a deleted manifest leaves code or tests without it. One that goes with all of its code is product.
+    fn is_lost(&self, path: &str) -> bool {
+        let here = directory(path);
+        let had_tests = below(self.base, here).any(|file| {
+            self.observed.contains(file) || self.tables.test(file, ChangeKind::Modified).is_some()
+        });
+        here.is_empty() || had_tests || below(self.result, here).next().is_some()
+    }
+
+    fn test(&self, path: &str, kind: ChangeKind) -> Option<(Extent, String)> {
+        if let Some(what) = self.tables.test(path, kind) {
+            return Some((Extent::Whole, what.to_string()));
+        }
+        let is_observed = self.observed.contains(path);
+        let is_given = self.reach.tests.contains(path);
+        if is_observed || is_given {
+            let what = if is_observed { "tests were observed in it" } else { "a test runner is given it" };
+            return self.test_beside_product(path, kind, what);
+        }
+        let is_within = |directory: &&String| {
+            path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'))
+                && self.is_test_directory(directory)
+        };
+        let found = self.reach.test_directories.iter().find(is_within)?;
+        Some((Extent::Whole, format!("below {found}, which a test runner is given")))
+    }
+
+    /// A file with tests that may hold what they test, too.
+    fn test_beside_product(&self, path: &str, kind: ChangeKind, what: &str) -> Option<(Extent, String)> {
+        let before = text(self.base, path).unwrap_or_default();
+        let is_module = |module: &str| {
+            let file = module.trim_start_matches('.').replace('.', "/");
+            let roots = ["", "src", directory(path)];
+            let forms = roots.iter().flat_map(|root| {
+                [join(root, &format!("{file}.py")), join(root, &format!("{file}/__init__.py"))]
+            });
+            module.starts_with('.') || forms.flatten().any(|form| form != path && self.base.is_file(&form))
+        };
+        let is_mixed = extension(path) == "py" && python::holds_product(&before, &is_module);
+        if !is_mixed || kind != ChangeKind::Modified {
+            return Some((Extent::Whole, what.to_string()));
+        }
+        let now = self.result.read(path)?;
+        match inline::mixed(path, Some(before.as_bytes()), &now) {
+            Mix::Product => None,
+            Mix::Parts { changed, .. } => Some((Extent::Part, changed.join(", "))),
+            Mix::Whole(what) => Some((Extent::Whole, what)),
+        }
+    }
+
+    /// Whether a directory that a runner is given holds tests alone, rather than product with tests in it.
+    fn is_test_directory(&self, directory: &str) -> bool {
+        const PRODUCT: [&str; 16] = [
+            "src", "lib", "app", "apps", "packages", "pkg", "internal", "cmd", "source", "sources", "server",
+            "client", "web", "api", "core", "modules",
+        ];
+        let is_code = |path: &&str| {
+            matches!(
+                extension(path),
+                "py" | "js"
+                    | "ts"
+                    | "rb"
+                    | "php"
+                    | "go"
+                    | "rs"
+                    | "tsx"
+                    | "jsx"
+                    | "mjs"
+                    | "cjs"
+                    | "lua"
+                    | "pl"
+                    | "sh"
+                    | "c"
+            ) && self.tables.test(path, ChangeKind::Modified).is_none()
+                && self.tables.definition(path, ChangeKind::Modified, &|_| true).is_none()
+                && !matches!(name(path), "setup.py" | "__init__.py")
+        };
+        let outside = self
+            .base
+            .files()
+            .iter()
+            .map(String::as_str)
+            .filter(is_code)
+            .any(|path| !path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')));
+        let has_tests = below(self.base, directory).any(|path| {
+            self.observed.contains(path) || self.tables.test(path, ChangeKind::Modified).is_some()
+        });
+        let is_untested =
+            below(self.base, directory).filter(is_code).all(|path| !self.observed.contains(path));
+        // Code without tests beside conventional tests is what they test.
+        let is_product = has_tests && is_untested && below(self.base, directory).any(|path| is_code(&path));
+        outside && !is_product && !PRODUCT.contains(&name(directory))
+    }
+
+    /// A source of product: with tests inside, or with code that reaches for the test runner.
+    fn source(&self, path: &str, kind: ChangeKind) -> Option<(Role, Extent, String)> {
+        if !matches!(kind, ChangeKind::Added | ChangeKind::Modified) {
+            return None;
+        }
+        if is_test_module(path, self.base, self.result) {
+            return Some((Role::Test, Extent::Whole, "test module".to_string()));
+        }
+        let extension = extension(path);
+        let now = self.result.read(path)?;
+        let before = self.base.read(path);
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if let Some(what) =
+            gained_patch(extension, &lossy(before.as_deref().unwrap_or_default()), &lossy(&now))
+        {
+            return Some((Role::Definition, Extent::Whole, what.to_string()));
+        }
+        let has_inline =
+            extension == "rs" || extension == "py" && before.is_some() && self.reach.runs_doctests();
+        match has_inline.then(|| inline::mixed(path, before.as_deref(), &now))? {
+            Mix::Product => None,
+            Mix::Parts { changed, .. } => Some((Role::Test, Extent::Part, changed.join(", "))),
+            Mix::Whole(what) => Some((Role::Definition, Extent::Whole, what)),
+        }
+    }
+}
+
+fn described(kind: ChangeKind, what: String) -> String {
+    match kind {
+        ChangeKind::Added if !what.starts_with("added") => format!("added; {what}"),
+        ChangeKind::Deleted => format!("deleted; {what}"),
+        ChangeKind::TypeChanged => format!("became a link or a file; {what}"),
+        ChangeKind::Added | ChangeKind::Modified => what,
+    }
+}

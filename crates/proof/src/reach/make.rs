@@ -1,0 +1,170 @@
+//! Makefiles and justfiles: which file is read, what it includes, and the recipes of the targets that a command asks for.
+//!
+//! Owns as much of their syntax as says what is run. Refuses functions and conditionals: both branches count.
+
+use std::collections::BTreeMap;
+
+use super::Reach;
+use super::walk::{Place, find, walk_shell};
+use crate::paths::{directory, join};
+use crate::tree::{Tree, text};
+
+const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
+const JUSTFILES: [&str; 4] = ["justfile", ".justfile", "Justfile", "JUSTFILE"];
+const TASKFILES: [&str; 6] = [
+    "Taskfile.yml",
+    "taskfile.yml",
+    "Taskfile.yaml",
+    "taskfile.yaml",
+    "Taskfile.dist.yml",
+    "Taskfile.dist.yaml",
+];
+
+#[derive(Default)]
+struct Rules {
+    variables: BTreeMap<String, String>,
+    includes: Vec<String>,
+    /// Targets in the order of the file: name, prerequisites, recipe.
+    targets: Vec<(String, Vec<String>, String)>,
+}
+
+pub(super) fn walk(reach: &mut Reach, base: &dyn Tree, name: &str, arguments: &[String], place: &Place) {
+    let candidates: &[&str] = match name {
+        "make" | "gmake" | "remake" | "$(MAKE)" | "${MAKE}" => &MAKEFILES,
+        "just" => &JUSTFILES,
+        "task" | "go-task" => &TASKFILES,
+        _ => return,
+    };
+    let mut place = place.clone();
+    let mut file = None;
+    let mut goals = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-C" | "--directory" | "-d" => {
+                let to = words.next().map(String::as_str).unwrap_or_default();
+                place.directory = join(&place.directory, to).unwrap_or_default();
+            }
+            "-f" | "--file" | "--makefile" | "--justfile" | "-t" | "--taskfile" => {
+                file = words.next().cloned()
+            }
+            "-j" | "-I" | "-l" | "-o" => {}
+            word if word.starts_with("-f") && word.len() > 2 => file = word.get(2..).map(str::to_string),
+            word if word.starts_with('-') || word.contains('=') => {}
+            word if word.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            word => goals.push(word.to_string()),
+        }
+    }
+    let read = match &file {
+        Some(file) => find(base, &place, file),
+        None => default_file(reach, base, candidates, &place, name),
+    };
+    let Some(path) = read else { return };
+    reach.define(path.clone(), &format!("what {name} runs"));
+    read_rules(reach, base, &path, &goals, &place);
+}
+
+/// The file that is read without being named; those that would be read instead of it are looked for.
+fn default_file(
+    reach: &mut Reach,
+    base: &dyn Tree,
+    candidates: &[&str],
+    place: &Place,
+    by: &str,
+) -> Option<String> {
+    for candidate in candidates {
+        let path = join(&place.directory, candidate)?;
+        if base.is_file(&path) {
+            return Some(path);
+        }
+        reach.looked_for.insert(path, format!("added; {by} reads it"));
+    }
+    None
+}
+
+fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], place: &Place) {
+    let mut rules = Rules::default();
+    let mut files = vec![path.to_string()];
+    let mut at = 0;
+    while let Some(file) = files.get(at).cloned() {
+        at += 1;
+        let Some(content) = text(base, &file) else { continue };
+        reach.note_text(&content);
+        let known = rules.includes.len();
+        parse(&content, &mut rules);
+        for include in rules.includes.iter().skip(known) {
+            let here = Place { script: directory(&file).to_string(), ..place.clone() };
+            match find(base, &here, include) {
+                Some(found) if !files.contains(&found) && files.len() < 100 => {
+                    reach.define(found.clone(), &format!("included by {file}"));
+                    files.push(found);
+                }
+                Some(_) => {}
+                None => {
+                    let absent = join(&place.directory, include);
+                    reach.looked_for.extend(absent.map(|path| (path, format!("added; included by {file}"))));
+                }
+            }
+        }
+    }
+    let first = rules.targets.iter().map(|(name, _, _)| name).find(|name| !name.starts_with('.'));
+    let mut wanted: Vec<String> =
+        if goals.is_empty() { first.cloned().into_iter().collect() } else { goals.to_vec() };
+    let mut next = 0;
+    while let Some(goal) = wanted.get(next).cloned() {
+        next += 1;
+        for (name, prerequisites, recipe) in &rules.targets {
+            if *name != goal
+                || !reach.visit(&format!("{path}\u{1}{}\u{1}{name}\u{1}{recipe}", place.directory))
+            {
+                continue;
+            }
+            let more: Vec<String> =
+                prerequisites.iter().filter(|name| !wanted.contains(name)).cloned().collect();
+            wanted.extend(more);
+            let mut inside = place.inside(path, directory(path));
+            inside.variables.extend(rules.variables.clone());
+            walk_shell(reach, base, &recipe.replace("$(MAKE)", "make").replace("${MAKE}", "make"), &inside);
+        }
+    }
+}
+
+fn parse(content: &str, rules: &mut Rules) {
+    let mut is_in_target = false;
+    for line in content.replace("\\\n", " ").lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with('#') && !line.starts_with('\t') || trimmed.is_empty() {
+            continue;
+        }
+        if line.starts_with([' ', '\t']) && is_in_target {
+            if let Some((_, _, recipe)) = rules.targets.last_mut() {
+                recipe.push_str(trimmed.trim_start_matches(['@', '-', '+', ' ']).trim_start_matches("cmds:"));
+                recipe.push('\n');
+            }
+            continue;
+        }
+        let keyword = trimmed.trim_start_matches('-').trim_start_matches('s');
+        if let Some(files) = keyword.strip_prefix("include ").or_else(|| trimmed.strip_prefix("import ")) {
+            rules
+                .includes
+                .extend(files.split_whitespace().map(|file| file.trim_matches(['"', '\'']).to_string()));
+            continue;
+        }
+        is_in_target = false;
+        let assignment = trimmed
+            .split_once('=')
+            .filter(|(name, _)| !name.trim_end_matches([':', '?', '+', '!', ' ']).contains([':', ' ', '$']));
+        if let Some((name, value)) = assignment {
+            let name = name.trim_end_matches([':', '?', '+', '!', ' ']).to_string();
+            rules.variables.insert(name, value.trim().to_string());
+        } else if let Some((names, rest)) = trimmed.split_once(':') {
+            let (prerequisites, recipe) = rest.split_once(';').unwrap_or((rest, ""));
+            let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+            // A recipe of just has parameters behind its name.
+            for name in words(names).into_iter().take(if names.contains('$') { 0 } else { 50 }) {
+                rules.targets.push((name, words(prerequisites.trim_start_matches(':')), recipe.to_string()));
+            }
+            is_in_target = true;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The tables of paths, packages and patches, read out of the data files of this crate.
+//!
+//! Owns the format: lines of columns between tabs, `#` for comments. Refuses to decide: a row says what it matches and what
+//! that does. A line that has too few columns is left out, and a test fails on it.
+
+use crate::ChangeKind;
+use crate::paths::{directory, matches};
+
+const TESTS: &str = include_str!("../data/tests.txt");
+const DEFINITIONS: &str = include_str!("../data/definitions.txt");
+const PACKAGES: &str = include_str!("../data/packages.txt");
+const MODULES: &str = include_str!("../data/modules.txt");
+const PATCHES: &str = include_str!("../data/patches.txt");
+
+struct Row {
+    programs: &'static str,
+    glob: &'static str,
+    what: &'static str,
+    beside: Option<&'static str>,
+}
+
+/// The tables that concern a set of checks.
+pub(crate) struct Tables {
+    tests: Vec<Row>,
+    definitions: Vec<Row>,
+}
+
+impl Tables {
+    /// The rows for checks that mention certain programs.
+    pub(crate) fn new(mentions: &dyn Fn(&str) -> bool) -> Self {
+        let relevant = |table: &'static str| {
+            rows(table).filter(|row| row.programs == "*" || row.programs.split('|').any(mentions)).collect()
+        };
+        Self { tests: relevant(TESTS), definitions: relevant(DEFINITIONS) }
+    }
+
+    /// What kind of test a path is by its name.
+    pub(crate) fn test(&self, path: &str, kind: ChangeKind) -> Option<&'static str> {
+        find(&self.tests, path, kind, &|_| true)
+    }
+
+    /// What a path does to checks by its name.
+    pub(crate) fn definition(
+        &self,
+        path: &str,
+        kind: ChangeKind,
+        is_file: &dyn Fn(&str) -> bool,
+    ) -> Option<&'static str> {
+        find(&self.definitions, path, kind, is_file)
+    }
+}
+
+fn find(rows: &[Row], path: &str, kind: ChangeKind, is_file: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    let is_it = |row: &&Row| {
+        let (glob, applies) = match row.glob.strip_prefix('~') {
+            Some(glob) => (glob, kind != ChangeKind::Added),
+            None => (row.glob, true),
+        };
+        let beside = |name: &str| match directory(path) {
+            "" => is_file(name),
+            parent => is_file(&format!("{parent}/{name}")),
+        };
+        applies && matches(glob, path) && row.beside.is_none_or(beside)
+    };
+    rows.iter().find(is_it).map(|row| row.what)
+}
+
+fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
+    table.lines().filter(|line| !line.starts_with('#') && !line.is_empty())
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = Row> {
+    lines(table).filter_map(|line| {
+        let mut columns = line.split('\t').skip(1);
+        Some(Row {
+            programs: columns.next()?,
+            glob: columns.next()?,
+            what: columns.next()?,
+            beside: columns.next(),
+        })
+    })
+}
+
+/// Whether a table of names has one for a language.
+fn has_name(table: &'static str, language: &str, name: &str) -> bool {
+    lines(table).filter_map(|line| line.split_once('\t')).any(|(of, names)| {
+        of == language && names.split_whitespace().any(|known| known.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Whether a package is a test runner, or one that test runners load.
+pub(crate) fn is_test_package(language: &str, name: &str) -> bool {
+    has_name(PACKAGES, language, name)
+}
+
+/// Whether a package of any language is a test runner's.
+pub(crate) fn is_any_test_package(name: &str) -> bool {
+    lines(PACKAGES)
+        .filter_map(|line| line.split_once('\t'))
+        .any(|(_, names)| names.split_whitespace().any(|known| known == name))
+}
+
+pub(crate) fn is_standard_module(language: &str, name: &str) -> bool {
+    lines(MODULES)
+        .filter_map(|line| line.split_once('\t'))
+        .any(|(of, names)| of == language && names.split_whitespace().any(|known| known == name))
+}
+
+/// What a file does to the test runner in its new version that it did not do before.
+pub(crate) fn gained_patch(extension: &str, base: &str, result: &str) -> Option<&'static str> {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let mut texts = None;
+    lines(PATCHES).find_map(|line| {
+        let mut columns = line.split('\t');
+        let (extensions, text, what) = (columns.next()?, columns.next()?, columns.next()?);
+        if !extensions.split(' ').any(|known| known == extension) {
+            return None;
+        }
+        let (before, now) = texts.get_or_insert_with(|| (squeezed(base), squeezed(result)));
+        (now.contains(text) && !before.contains(text)).then_some(what)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_its_columns() {
+        for (table, columns) in [(TESTS, 4), (DEFINITIONS, 4), (PACKAGES, 2), (MODULES, 2), (PATCHES, 3)] {
+            for line in lines(table) {
+                assert!(line.split('\t').count() >= columns, "{line}");
+                assert!(line.split('\t').all(|column| !column.is_empty()), "{line}");
+            }
+        }
+        assert!(rows(TESTS).count() > 100 && rows(DEFINITIONS).count() > 200);
+    }
+
+    #[test]
+    fn patches_are_found_only_where_they_are_new() {
+        let patch = "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n";
+        assert_eq!(gained_patch("py", "", patch), Some("replaces an assertion of unittest"));
+        assert_eq!(gained_patch("py", patch, patch), None);
+        assert_eq!(gained_patch("js", "", patch), None);
+    }
+}
