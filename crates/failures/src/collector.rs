@@ -140,7 +140,7 @@ impl Collector {
         for draft in &self.failures {
             *counts.entry(draft.runner).or_default() += 1;
         }
-        // A tail that nothing explains belongs to whoever was running.
+        // A tail that nothing explains belongs to the runner that was recognised.
         let known =
             counts.into_iter().filter(|(runner, _)| *runner != Runner::Generic || self.first.is_none());
         // A test runner speaks for the compilers it calls.

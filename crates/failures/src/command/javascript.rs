@@ -32,7 +32,7 @@ pub(super) fn vitest_names(arguments: &[&str]) -> Option<Vec<Change>> {
         return None;
     }
     let mut changes = Vec::new();
-    // Reporters add up; the user's own is kept alone.
+    // Reporters add up, so the user's own stays the only one.
     if given(arguments, &["--reporter"]).is_none() {
         changes.push(Change::Option("--reporter=verbose".into()));
     }

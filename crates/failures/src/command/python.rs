@@ -87,7 +87,7 @@ pub(super) fn pytest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     if arguments.iter().any(|word| NOT_RUNNING.contains(word)) {
         return None;
     }
-    // Both outweigh what stands before them, here and in the settings of the project.
+    // Both override what precedes them, here and in the settings of the project.
     let level = verbosity(arguments).max(1);
     Some(vec![Change::Option("--maxfail=0".into()), Change::Option(format!("--verbosity={level}"))])
 }

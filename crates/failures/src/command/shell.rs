@@ -3,7 +3,7 @@
 //! Owns the little of the shell's grammar that can be read with certainty: words, quotes, variables, `&&`, `;` and
 //! line ends. Refuses the whole line at the first pipe, redirection, group, substitution, background job or comment:
 //! what is not read with certainty is not changed. `shlex` quotes; it cannot read here, since it knows no `&&`, no `;`
-//! and no variables, and does not say where a word stands.
+//! and no variables, and gives no positions of words.
 
 use std::borrow::Cow;
 use std::iter::Peekable;

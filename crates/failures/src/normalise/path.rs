@@ -53,7 +53,7 @@ const ROOTS: [&str; 40] = [
 pub(crate) fn absolute(rest: &str, before: Option<char>, workdir: Option<&str>) -> Option<(String, usize)> {
     let first = rest.chars().next()?;
     let may_begin = matches!(first, '/' | '~') || (first.is_ascii_alphabetic() && is_drive(rest));
-    // Two slashes are what stands before a host.
+    // Two slashes precede a host.
     if !(may_begin || rest.starts_with("file://")) || rest.starts_with("//") {
         return None;
     }

@@ -172,7 +172,7 @@ impl Pytest {
             let id = self.id_of(&block);
             out.failed(block.into_draft(id.as_deref()));
         }
-        // What has no block was told not to show one.
+        // Blocks can be turned off.
         for named in std::mem::take(&mut self.named).into_iter().filter(|named| !named.used) {
             let mut traceback = super::python::Traceback::default();
             append(&mut traceback.raised, &named.reason);

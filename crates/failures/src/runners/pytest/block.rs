@@ -30,7 +30,7 @@ pub(crate) struct Block {
 pub(crate) fn blocks_name(line: &str) -> Option<&str> {
     let inner = line.strip_prefix('_')?.trim_start_matches('_').strip_prefix(' ')?;
     let inner = inner.trim_end_matches('_').strip_suffix(' ')?;
-    // A row of separate underscores stands between frames.
+    // A row of separate underscores separates frames.
     (!inner.is_empty() && !inner.starts_with("_ ") && inner != "_" && line.ends_with('_')).then_some(inner)
 }
 

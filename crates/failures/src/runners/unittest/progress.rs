@@ -74,7 +74,7 @@ impl Progress {
     pub(super) fn line(&mut self, line: &str, out: &mut Collector) -> Said {
         let announced = self.announced.take();
         let mut rest = line;
-        // A test of which a part failed has no outcome until Python 3.11: the next stands behind it.
+        // A test with a failed sub-test has no outcome until Python 3.11: the next test follows.
         while let Some((subject, behind)) = opening(rest) {
             self.begin(subject, out);
             rest = behind;
