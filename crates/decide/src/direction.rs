@@ -5,7 +5,7 @@
 
 use fixpoint_vocabulary::settings::RefinementSettings;
 use fixpoint_vocabulary::settings::limits::NOISE_THRESHOLD;
-use fixpoint_vocabulary::{Lang, Localize, Score};
+use fixpoint_vocabulary::{Localize, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +51,7 @@ pub struct Answer {
     pub significant: bool,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// Answers a question about two scores.
 pub fn decide(question: &Question) -> Answer {

@@ -3,9 +3,7 @@
 //! A command that exits 0 is not enough where tests were named: those that failed before must be *seen* to pass.
 //! Deleting, skipping or weakening a test, or making the command do nothing, is told apart and named.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::work::{FailureId, TestName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -146,18 +144,9 @@ pub enum Proof {
     ExitCodeOnly,
 }
 
-/// The checks a task had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Evidence {
-    /// Its goals, if any, and whether one of them names tests.
-    pub goals: Option<NamedTests>,
-    /// Its guards, if any, and whether one of them names tests.
-    pub guards: Option<NamedTests>,
-}
-
-/// The proof of a task that finished with these checks: the strongest that is there.
-pub const fn proof(evidence: Evidence) -> Proof {
-    match (evidence.goals, evidence.guards) {
+/// The strongest proof of a task that finished. For its goals and its guards, if any: whether one of them names tests.
+pub(crate) const fn proof(goals: Option<NamedTests>, guards: Option<NamedTests>) -> Proof {
+    match (goals, guards) {
         (Some(NamedTests::Yes), _) => Proof::Goals,
         (Some(NamedTests::No), _) | (None, Some(NamedTests::No)) => Proof::ExitCodeOnly,
         (None, Some(NamedTests::Yes)) => Proof::GuardsOnly,
@@ -168,7 +157,6 @@ pub const fn proof(evidence: Evidence) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     /// What a run showed, owned.
     #[derive(Clone)]
@@ -278,7 +266,7 @@ mod tests {
             ("guards without names", None, Some(No), Proof::ExitCodeOnly),
             ("no checks", None, None, Proof::JudgeOnly),
         ] {
-            assert_eq!(proof(Evidence { goals, guards }), expected, "{row}");
+            assert_eq!(proof(goals, guards), expected, "{row}");
         }
     }
 }

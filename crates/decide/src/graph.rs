@@ -3,15 +3,13 @@
 //! Works over names and a closure, so that plans, tasks and actions share it. Names that no node has are
 //! ignored by the searches; [`unknown_dependencies`] is where they are found.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::prelude::*;
 
 /// Dependencies by node: what each node waits for.
-pub type Edges<Id> = BTreeMap<Id, Vec<Id>>;
+pub(crate) type Edges<Id> = BTreeMap<Id, Vec<Id>>;
 
 /// Pairs of a node and a dependency of it that no node is.
-pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
+pub(crate) fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
     let unknown = |(node, dependencies): (&Id, &Vec<Id>)| {
         let missing: BTreeSet<Id> =
             dependencies.iter().filter(|dependency| !edges.contains_key(*dependency)).cloned().collect();
@@ -21,7 +19,7 @@ pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)>
 }
 
 /// Ids that stand more than once in a list, each once.
-pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
+pub(crate) fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
     let mut seen = BTreeSet::new();
     let mut twice = BTreeSet::new();
     for id in ids {
@@ -33,16 +31,16 @@ pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a
 }
 
 /// A graph seen from below.
-pub struct TopologicalSort<Id> {
+pub(crate) struct TopologicalSort<Id> {
     /// Every node after all it waits for, as far as there is such an order.
-    pub order: Vec<Id>,
+    pub(crate) order: Vec<Id>,
     /// The nodes of one circle in the order in which each waits for the next, if there is one. A node that
     /// waits for itself is a circle of one.
-    pub cycle: Option<Vec<Id>>,
+    pub(crate) cycle: Option<Vec<Id>>,
 }
 
 /// Walks a graph from below. Iterative, so that a long chain cannot exhaust the stack.
-pub fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<Id> {
+pub(crate) fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<Id> {
     let mut finished: BTreeSet<&Id> = BTreeSet::new();
     let mut sorted = TopologicalSort { order: Vec::with_capacity(edges.len()), cycle: None };
     for start in edges.keys() {
@@ -75,7 +73,10 @@ pub fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<I
 }
 
 /// The part of a graph that some nodes rest on, these included. Names that no node has stay as they are.
-pub fn reachable_from<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterator<Item = Id>) -> Edges<Id> {
+pub(crate) fn reachable_from<Id: Ord + Clone>(
+    edges: &Edges<Id>,
+    from: impl IntoIterator<Item = Id>,
+) -> Edges<Id> {
     let mut reached = Edges::new();
     let mut waiting: Vec<Id> = from.into_iter().collect();
     while let Some(node) = waiting.pop() {
@@ -88,7 +89,7 @@ pub fn reachable_from<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterato
 }
 
 /// The nodes of one circle, if there is one.
-pub fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
+pub(crate) fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
     topological_sort(edges).cycle
 }
 

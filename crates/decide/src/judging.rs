@@ -3,10 +3,6 @@
 //! A model's word alone never makes a task done: `success` with new failures or files outside the scope is a
 //! continuation with that evidence as its reason. Whether the task still may go on is bounded here too.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_ITERATIONS;
 use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
 use fixpoint_vocabulary::{Cause, Lang, Localize, Reason};
@@ -15,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use fixpoint_vocabulary::documents::JudgeAnswer;
 
+use crate::prelude::*;
 use crate::replanning;
 
 /// What the checks and the scope guard found.
@@ -224,8 +221,6 @@ impl Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
     use proptest::prelude::*;
 
     fn question(success: bool, should_continue: bool, should_replan: bool) -> Question {

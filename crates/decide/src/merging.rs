@@ -13,9 +13,7 @@ mod losses;
 mod segments;
 mod versions;
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 pub use fixpoint_vocabulary::work::Side;
 use serde::{Deserialize, Serialize};
 

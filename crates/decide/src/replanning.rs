@@ -4,20 +4,16 @@
 //! counter covers a task and all its descendants, so that a lineage ends whatever the judge says. What cannot
 //! be rewired soundly (unknown or circular dependencies) is refused with the offending id.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::limits::MAX_SUBTASKS;
 use fixpoint_vocabulary::settings::{PlanningSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, Lang, Localize, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 
 /// A task of the running graph. Other fields are carried along untouched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -156,9 +152,7 @@ pub enum Answer {
     },
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// What blocks a replan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

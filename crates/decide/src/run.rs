@@ -29,11 +29,6 @@ mod task_graph;
 mod task_node;
 mod transition;
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::ActionPlan;
 use fixpoint_vocabulary::run_spec::{PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
@@ -42,7 +37,6 @@ use fixpoint_vocabulary::{Cause, TaskId};
 
 pub use self::change::{Change, Decision, Owner, RejectedAnswer, RunChange, TaskSignal};
 pub use self::delivery::DeliveryChange;
-use self::delivery::DeliveryState;
 use self::final_review::FinalReview;
 pub use self::final_review::FinalReviewChange;
 pub use self::ledger::Ledger;
@@ -56,6 +50,7 @@ pub use self::task_changes::{NewTask, TaskChange};
 use self::task_graph::TaskGraph;
 pub use self::task_node::{TaskKind, TaskNode};
 use self::transition::Transition;
+use crate::prelude::*;
 use crate::revision::Revisions;
 use crate::task_run::TaskRun;
 
@@ -121,7 +116,8 @@ pub struct Run {
     /// A revision that waits for approval, and the error that it answers.
     proposed: Option<(ActionPlan, String)>,
     reflections: u32,
-    delivery: DeliveryState,
+    /// How far delivery has come.
+    delivery: Option<DeliveryChange>,
 }
 
 impl Run {
@@ -151,7 +147,7 @@ impl Run {
             revisions: Revisions::default(),
             proposed: None,
             reflections: 0,
-            delivery: DeliveryState::default(),
+            delivery: None,
         }
     }
 

@@ -7,18 +7,15 @@
 
 mod companions;
 
-use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::Localize;
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
-use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::companions::{CompanionChanges, Companions};
 use crate::glob::{PatternSet, is_tree_path};
+use crate::prelude::*;
 
 /// The directory of Fixpoint's own configuration.
 const OWN_CONFIGURATION: &[u8] = b".fixpoint";
@@ -97,9 +94,7 @@ pub enum Rule {
     MaxChangedLines,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// Decides whether a set of changes lies within a scope.
 pub fn decide(question: &Question) -> Answer {

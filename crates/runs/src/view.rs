@@ -119,7 +119,7 @@ impl<'a> RunView<'a> {
     pub fn result(self) -> Option<CommitId> {
         match &self.run.options().tasks {
             TaskSource::Given(_) => self.first().and_then(TaskView::result).cloned(),
-            TaskSource::Planned(_) => self.run.result().map(|result| result.commit),
+            TaskSource::Planned(_) => self.run.result().map(|result| result.commit.clone()),
         }
     }
 

@@ -3,12 +3,10 @@
 //! A recorded question is small: it names commits and tasks. What the model is shown is gathered from the run's state
 //! when it is asked. Answers are recorded whole.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{ActionPlan, Document, GoalUnderstanding, Subtask};
+use crate::prelude::*;
 use crate::settings::{DecompositionLevel, ReflectionDepth, Strategy};
 use crate::usage::Usage;
 use crate::work::{CommandId, CommitId, ReportedFailure};

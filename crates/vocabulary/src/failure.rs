@@ -7,13 +7,11 @@
 
 use core::fmt;
 
-use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-
 use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
 use crate::ids::{Fingerprint, TestName};
+use crate::prelude::*;
 
 /// What fails. Failures are compared by it with the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

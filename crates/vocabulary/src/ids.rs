@@ -1,8 +1,7 @@
 //! Texts that name something, each kind a type of its own so that they cannot be mixed up.
 
+use crate::prelude::*;
 use core::fmt;
-
-use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 

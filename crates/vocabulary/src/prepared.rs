@@ -3,13 +3,8 @@
 //! Prepared from the run's state when a command is started, and never recorded: what is recorded is the
 //! [`Command`](crate::work::Command), and what it is prepared from is on record already.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use crate::ask::{Ask, PersonQuestion, Remark, SavedPlan};
+use crate::prelude::*;
 use crate::run_spec::PlacedCheck;
 use crate::settings::ScopeSettings;
 use crate::usage::MicroUsd;

@@ -1,11 +1,9 @@
 //! What a run was asked to do, frozen when it began: everything an executor needs beside the commands.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
+use crate::prelude::*;
 use crate::settings::{Check, Settings};
 
 /// Which state all attempts are compared with.

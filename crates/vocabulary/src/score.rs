@@ -1,8 +1,7 @@
 //! A judge's score: a finite number from 0 to 100. Nothing else can be constructed.
 
+use crate::prelude::*;
 use core::fmt;
-
-use alloc::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
@@ -81,7 +80,6 @@ impl JsonSchema for Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     #[test]
     fn only_finite_numbers_from_0_to_100_are_scores() {

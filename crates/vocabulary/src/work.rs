@@ -5,16 +5,13 @@
 
 use core::fmt;
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{ModelAnswer, ModelQuestion, PersonAnswer, PersonQuestion, Remark, SavedPlan};
 pub use crate::check_report::{CheckEnd, CheckReport};
 pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
 pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
+use crate::prelude::*;
 use crate::run_spec::Delivery;
 pub use crate::usage::Allowance;
 use crate::usage::Usage;

@@ -3,12 +3,11 @@
 //! [`Controller::judge`] decides and changes nothing; [`Controller::record`] folds what was decided and decides
 //! nothing, so a resumed run only records.
 
-use alloc::string::String;
-
 use fixpoint_vocabulary::Cause;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Attempt, AttemptOutcome, AttemptVerdict, Code, Limits};
+use crate::prelude::*;
 use crate::progress::{FailureHistory, FailureSet, ProgressKind};
 
 /// What the controller counts. It is recorded with each verdict, so that a resumed run counts on and judges nothing

@@ -3,12 +3,10 @@
 //! Owns every rule of notation: comments, negation, escapes, trailing spaces, what a slash anchors, when `**`
 //! is special. Refuses to guess: a pattern that is malformed is said to be so, and matches nothing.
 
-use alloc::vec::Vec;
-
 use super::bytes::ByteSet;
 use super::class::read_class;
 use super::program::{Program, Token};
-
+use crate::prelude::*;
 /// What one line of a pattern list is.
 #[derive(Debug, Clone)]
 pub(super) enum Line {

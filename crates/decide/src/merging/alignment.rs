@@ -3,9 +3,7 @@
 //! Invariant: places grow together, no line has two. Versions that are too long are aligned by their common beginning
 //! and end alone; lines in between that both have are then no change.
 
-use alloc::collections::BTreeMap;
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::prelude::*;
 use core::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};

@@ -2,9 +2,6 @@
 //!
 //! A change is recorded once and applied once; applying one never decides anything.
 
-use alloc::borrow::Cow;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId};
 use serde::{Deserialize, Serialize};
@@ -16,6 +13,7 @@ use super::plan_review::PlanReviewChange;
 use super::planning::PlanningChange;
 use super::reflection::ReflectionChange;
 use super::task_changes::TaskChange;
+use crate::prelude::*;
 use crate::task_run;
 
 /// The part of the run that a command is for; the same part handles its result.

@@ -3,11 +3,6 @@
 //! Owns the judge's question about the whole result and what its answer means. Invariant: at most
 //! `max_fix_iterations` rounds of additional tasks.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask, WholeJudgement};
 use fixpoint_vocabulary::work::CommandResult;
@@ -15,6 +10,7 @@ use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
 
 use super::{Judging, NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
+use crate::prelude::*;
 use crate::{plan_shape, sanitising};
 
 /// What the judge said of the whole result.
@@ -124,7 +120,8 @@ impl Transition<'_> {
         }
         match (self.run.result(), &self.run.planning.base) {
             (Some(result), Some(base)) => {
-                let about = QuestionKind::JudgeWhole { commit: result.commit, origin: base.commit.clone() };
+                let about =
+                    QuestionKind::JudgeWhole { commit: result.commit.clone(), origin: base.commit.clone() };
                 self.ask(Owner::FinalReview, ModelQuestion::new(about));
             }
             (_, _) => self.finish(),

@@ -1,16 +1,12 @@
 //! What is fixed about a run when it begins.
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{PersonPresence, PlanningStyle, Role};
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::work::Allowance;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::Sigma;
+use crate::prelude::*;
 use crate::task_run::{TaskOptions, TestEdits};
 
 /// Everything about a run that is fixed when it begins, beside its spec.

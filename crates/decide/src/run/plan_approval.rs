@@ -1,14 +1,11 @@
 //! An accepted plan becomes the task graph, unless it contains something that must not be executed.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind};
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Cause, Redactor};
 
 use super::{NewTask, Owner, PlanReviewChange, RunExtent, TaskChange, TaskKind, Transition};
+use crate::prelude::*;
 use crate::sanitising::{self, Severity};
 
 impl Transition<'_> {

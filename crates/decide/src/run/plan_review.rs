@@ -4,8 +4,6 @@
 //! acceptable plan is executed, also after a regression. Invariant: at most `max_refinement_attempts` plans after the
 //! first, each scored at most `judge.max_samples` times.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, PlanJudgement, PlanningDocument, Subtask};
 use fixpoint_vocabulary::work::{Command, CommandResult};
@@ -13,25 +11,12 @@ use fixpoint_vocabulary::{Cause, Redactor, Score};
 use serde::{Deserialize, Serialize};
 
 use super::{Judging, Owner, RejectedAnswer, Run, Transition};
-use crate::fallback::{self, Fallback, Mergeable};
+use crate::fallback;
+use crate::prelude::*;
 use crate::refinement::{self, Comparison};
 use crate::sampling::{self, Next, Samples};
-use crate::structure::{self, PlannedTask};
+use crate::structure;
 use crate::{noise, plan_shape};
-
-impl Mergeable for Subtask {
-    fn id(&self) -> &fixpoint_vocabulary::TaskId {
-        &self.id
-    }
-
-    fn dependencies(&self) -> &[fixpoint_vocabulary::TaskId] {
-        &self.dependencies
-    }
-
-    fn acceptance(&self) -> alloc::string::String {
-        if self.acceptance.is_empty() { self.description.clone() } else { self.acceptance.join("\n") }
-    }
-}
 
 /// What became of a refined plan whose structure is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -343,8 +328,8 @@ impl Transition<'_> {
             return self.end(Cause::PlanRejected);
         };
         let question = structure::Question {
-            original: outline(&first.tasks),
-            replanned: outline(&tasks),
+            original: structure::outline(&first.tasks),
+            replanned: structure::outline(&tasks),
             config: settings.refinement.clone(),
         };
         let is_sound =
@@ -352,23 +337,13 @@ impl Transition<'_> {
         let (tasks, actions, repair) = if is_sound {
             (tasks, actions, PlanRepair::None)
         } else {
-            match fallback::decide(&first.tasks, &previous.tasks, &tasks, &settings.refinement) {
-                Fallback::Merged(tasks) if plan_shape::problem_of_tasks(&tasks, bounds).is_none() => {
-                    (tasks, previous.actions.clone(), PlanRepair::Merged)
-                }
-                // What is wrong with a task by itself is not mended by putting it beside others.
-                Fallback::Merged(_) => {
-                    (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous)
-                }
-                Fallback::Previous(tasks) => (tasks, previous.actions.clone(), PlanRepair::Previous),
+            let merged = fallback::decide(&first.tasks, &previous.tasks, &tasks, &settings.refinement);
+            // Merging does not repair what is wrong with a single task.
+            match merged.filter(|tasks| plan_shape::problem_of_tasks(tasks, bounds).is_none()) {
+                Some(tasks) => (tasks, previous.actions.clone(), PlanRepair::Merged),
+                None => (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous),
             }
         };
         self.push(PlanReviewChange::Planned { tasks, actions, repair });
     }
-}
-
-fn outline(tasks: &[Subtask]) -> Vec<PlannedTask> {
-    let outline =
-        |task: &Subtask| PlannedTask { id: task.id.clone(), dependencies: task.dependencies.clone() };
-    tasks.iter().map(outline).collect()
 }

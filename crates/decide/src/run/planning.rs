@@ -4,11 +4,6 @@
 //! plan cache in `plan_cache`. Invariant: at most one clarification and one coarser try, and each answer is asked for
 //! again a bounded number of times.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{
     ModelAnswer, ModelQuestion, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan,
 };
@@ -26,6 +21,7 @@ use super::{
     Transition,
 };
 use crate::plan_shape::{self, Bounds};
+use crate::prelude::*;
 
 /// The part of a goal that can be done, where not all of it can.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,11 +3,6 @@
 //! Nothing new starts during a reflection: what it finds may change what should start. Invariant: at most one
 //! reflection for each task, and at most `max_revisions` revisions.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{
     ModelQuestion, ParsedAnswer, PersonAnswer, PersonQuestion, PersonQuestionKind, QuestionKind,
 };
@@ -18,6 +13,7 @@ use fixpoint_vocabulary::{Cause, Redactor, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{Judging, Owner, RejectedAnswer, Run, TaskNode, Transition, UnexpectedEvent};
+use crate::prelude::*;
 use crate::reflection::{self, ActionStatus, LastAction};
 use crate::revised_actions;
 use crate::revision::{Approval, RevisionDecision};

@@ -1,9 +1,5 @@
 //! Smaller tasks in the place of one that cannot work.
 
-use alloc::collections::BTreeMap;
-use alloc::string::ToString;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask};
 use fixpoint_vocabulary::work::CommandResult;
@@ -11,6 +7,7 @@ use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId};
 use serde_json::Map;
 
 use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
+use crate::prelude::*;
 use crate::replanning::{self, Answer, Child, GraphTask, ReplanRefusal};
 use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 use crate::{plan_shape, sanitising};
@@ -28,7 +25,7 @@ impl Run {
         // What lies outside the scope would be part of what they are compared with, and nobody would see it again.
         let best = run.best_result().filter(|_| run.is_best_within_scope())?;
         let goals = run.options().goals.difference(&run.options().guards).copied().collect();
-        Some(run.baseline().moved_to(best, &goals))
+        Some(run.baseline().moved_to(best.clone(), &goals))
     }
 }
 
@@ -181,7 +178,6 @@ fn rewired(before: &[GraphTask], after: &[GraphTask]) -> Vec<TaskChange> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::collections::BTreeSet;
 
     use fixpoint_vocabulary::documents::{PlanningDocument, PlanningError, PlanningErrorKind};
     use fixpoint_vocabulary::settings::Settings;

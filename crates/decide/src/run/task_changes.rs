@@ -1,11 +1,5 @@
 //! What happens to the task graph and to single tasks.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::ToString;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::{Check, CheckKind};
@@ -14,6 +8,7 @@ use fixpoint_vocabulary::{Cause, Redacted, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Owner, Run, TaskKind, TaskNode, TaskSignal};
+use crate::prelude::*;
 use crate::replanning::ReplanningInfo;
 use crate::task_run::{self, BaselineState, TaskOptions, TaskRun};
 

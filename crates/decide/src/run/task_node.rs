@@ -1,9 +1,5 @@
 //! A task of the running graph with everything that has become of it.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::{Base, CommandId, Merged};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -11,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use super::task_changes::NewTask;
+use crate::prelude::*;
 use crate::replanning::{GraphTask, ReplanningInfo};
 use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 
@@ -95,7 +92,7 @@ impl TaskNode {
     }
 
     /// The commit that is its result, once it is done.
-    pub fn result(&self) -> Option<Base> {
+    pub fn result(&self) -> Option<&Base> {
         self.run.as_ref().filter(|_| self.state == TaskState::Done).and_then(TaskRun::result)
     }
 

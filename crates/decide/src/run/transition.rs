@@ -1,7 +1,5 @@
 //! One event being decided: every change is applied at once, so that the next can rest on it.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, Retry};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Event};
 use fixpoint_vocabulary::{Cause, TaskId};
@@ -10,6 +8,7 @@ use super::{
     Change, Decision, InFlight, Owner, RejectedAnswer, Run, RunChange, RunStatus, TaskChange, TaskSignal,
     TaskSource, Turn, UnexpectedEvent,
 };
+use crate::prelude::*;
 
 /// A run at the moment of an event, with the changes so far.
 pub(super) struct Transition<'a> {

@@ -1,15 +1,12 @@
 //! What the checks showed before the first attempt, and what is known of them after the last.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, ReportedFailure, TestName};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{AttemptSnapshot, ImpliedGoals, TaskRun, TaskStatus};
+use super::{ImpliedGoals, TaskRun, TaskStatus};
+use crate::prelude::*;
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -129,10 +126,10 @@ impl TaskRun {
     }
 
     /// The resulting commit: the accepted attempt, or the base where nothing had to be done.
-    pub fn result(&self) -> Option<Base> {
+    pub fn result(&self) -> Option<&Base> {
         match self.status {
-            TaskStatus::Ended { cause: Cause::Done } => self.snapshots.last().map(AttemptSnapshot::as_base),
-            TaskStatus::Ended { cause: Cause::AlreadySatisfied } => self.baseline.base.clone(),
+            TaskStatus::Ended { cause: Cause::Done } => self.snapshots.last(),
+            TaskStatus::Ended { cause: Cause::AlreadySatisfied } => self.baseline.base.as_ref(),
             TaskStatus::Ended { .. }
             | TaskStatus::New
             | TaskStatus::Working { .. }
@@ -147,9 +144,9 @@ impl TaskRun {
     }
 
     /// The commit of the attempt that left the least to do.
-    pub fn best_result(&self) -> Option<Base> {
+    pub(crate) fn best_result(&self) -> Option<&Base> {
         let best = self.best()?;
-        self.snapshots.iter().rev().find(|made| made.commit == best.commit).map(AttemptSnapshot::as_base)
+        self.snapshots.iter().rev().find(|made| made.commit == best.commit)
     }
 
     /// Whether the best result changes nothing outside the scope.
@@ -164,7 +161,7 @@ impl TaskRun {
             let after = CheckBaseline::after(checks.get(&report.check), report);
             checks.insert(report.check, after);
         }
-        let base = self.result().or_else(|| self.baseline.base.clone());
+        let base = self.result().or(self.baseline.base.as_ref()).cloned();
         BaselineState { base, checks, runs: 0, is_unproven: false }
     }
 }

@@ -1,15 +1,12 @@
 //! What a task decides: what is recorded, and folded by resuming without being decided again.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{CheckProblem, Command, CommitId, FailureId, ReportedFailure, TestName};
 use serde::{Deserialize, Serialize};
 
 use super::{Judgement, TaskActivity, TaskStatus};
 use crate::convergence::{Attempt, AttemptVerdict, Counts};
+use crate::prelude::*;
 
 /// What the guards showed, compared with the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,9 +1,5 @@
 //! The goals of an attempt: they must be seen to pass, every time, with the base's tests too.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     CheckCall, CheckEnd, CheckProblem, CheckReport, Command, CommitId, FailureId, GoalProblem,
     ReportedFailure, RestorePaths, TestName,
@@ -14,6 +10,7 @@ use super::first_attempt::{run_checks, whole};
 use super::next_attempt::CheckFindings;
 use super::{CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
+use crate::prelude::*;
 
 /// Whether tests were removed whose names nobody knows, since the base could not run them.
 pub(super) fn runs_fewer_tests(runs: &[&CheckReport], with_base_tests: Option<&CheckReport>) -> bool {

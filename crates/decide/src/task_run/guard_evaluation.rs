@@ -1,8 +1,5 @@
 //! The guards of an attempt: nothing may fail that did not fail before, and no test may vanish.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
 };
@@ -13,6 +10,7 @@ use super::next_attempt::CheckFindings;
 use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::baseline;
 use crate::convergence::AttemptOutcome;
+use crate::prelude::*;
 
 impl TaskRun {
     pub(super) fn run_guards(&self, evaluation: &Evaluation) -> Decision {

@@ -4,10 +4,6 @@
 //! worth going on? What the judge finds missing counts as failures, so a judge that asks for the same thing again and
 //! again is a stall like any other. Invariant: an answer that cannot be read never counts as a yes.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::work::{Command, CommitId, FailureId, ReportedFailure};
@@ -19,6 +15,7 @@ use super::next_attempt::CheckFindings;
 use super::{Decision, JudgeOptions, TaskActivity, TaskRun, TaskStart};
 use crate::convergence::AttemptOutcome;
 use crate::judging::{self, Code, Evidence, Limits};
+use crate::prelude::*;
 
 /// An answer of the judge, and what becomes of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

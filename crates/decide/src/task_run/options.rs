@@ -1,7 +1,5 @@
 //! What is fixed about a task when it begins.
 
-use alloc::collections::BTreeSet;
-
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::settings::ReplanningSettings;
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
@@ -10,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BaselineState;
 use crate::convergence::Limits;
+use crate::prelude::*;
 
 /// Whether a task may change the tests of its goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

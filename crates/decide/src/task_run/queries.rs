@@ -1,13 +1,11 @@
 //! What others need to know of a task: the run, the agent, the judge, the planner.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, Conflict, ReportedFailure};
 
 use super::evaluation::Evaluation;
 use super::{TaskOptions, TaskRun, TaskStart, TaskStatus};
+use crate::prelude::*;
 
 impl TaskRun {
     pub const fn status(&self) -> TaskStatus {

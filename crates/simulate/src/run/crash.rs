@@ -32,7 +32,7 @@ pub(crate) struct Course {
 impl Course {
     /// What a run came to.
     pub(crate) fn of(played: &SimulatedRun) -> Self {
-        let task = |node: &TaskNode| (node.id().clone(), node.state, node.cause, node.result());
+        let task = |node: &TaskNode| (node.id().clone(), node.state, node.cause, node.result().cloned());
         Self {
             ending: played.ending,
             accepted: played.run.review().accepted,
