@@ -18,6 +18,12 @@ pub(crate) fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(I
     edges.iter().flat_map(unknown).collect()
 }
 
+/// Each id once, where it stands first.
+pub(crate) fn without_repeats<Id: Ord + Clone>(ids: impl Iterator<Item = Id>) -> Vec<Id> {
+    let mut seen = BTreeSet::new();
+    ids.filter(|id| seen.insert(id.clone())).collect()
+}
+
 /// Ids that stand more than once in a list, each once.
 pub(crate) fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
     let mut seen = BTreeSet::new();

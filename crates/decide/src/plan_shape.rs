@@ -49,7 +49,7 @@ fn flatten(task: &Subtask, inherited: &[TaskId], depth: usize, flat: &mut Vec<Su
     }
     if has_own_work(task) {
         let parts = task.subtasks.iter().map(|part| part.id.clone());
-        let dependencies = without_repeats(below.iter().cloned().chain(parts));
+        let dependencies = graph::without_repeats(below.iter().cloned().chain(parts));
         flat.push(Subtask { dependencies, subtasks: Vec::new(), ..task.clone() });
     }
 }
@@ -69,12 +69,7 @@ fn resolved(ids: &[TaskId], parts: &[(TaskId, Vec<TaskId>)]) -> Vec<TaskId> {
         Some((_, parts)) => parts.clone(),
         None => Vec::from([id.clone()]),
     };
-    without_repeats(ids.iter().flat_map(stands_for))
-}
-
-fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
-    let mut seen = BTreeSet::new();
-    ids.filter(|id| seen.insert(id.clone())).collect()
+    graph::without_repeats(ids.iter().flat_map(stands_for))
 }
 
 /// Tasks that are named where there are too many.

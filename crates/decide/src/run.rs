@@ -230,6 +230,11 @@ impl Run {
         }
     }
 
+    /// Whether a model judges results, beside the checks.
+    fn is_judged_by_model(&self) -> bool {
+        self.plan_options().is_some_and(|options| options.judging == Judging::ByModel)
+    }
+
     /// The parts that have a command in flight or deferred.
     fn busy_owners(&self) -> impl Iterator<Item = &Owner> {
         let in_flight = self.in_flight.values().map(|in_flight| &in_flight.owner);

@@ -104,13 +104,8 @@ impl QuestionKind {
     pub const fn task(&self) -> Option<&TaskId> {
         match self {
             Self::JudgeTask { task, .. } | Self::ReplanTask { task } | Self::Reflect { task } => Some(task),
-            Self::Plan
-            | Self::Understand
-            | Self::Decompose
-            | Self::Order
-            | Self::JudgePlan { .. }
-            | Self::Refine { .. }
-            | Self::JudgeWhole { .. } => None,
+            Self::Plan | Self::Understand | Self::Decompose | Self::Order => None,
+            Self::JudgePlan { .. } | Self::Refine { .. } | Self::JudgeWhole { .. } => None,
         }
     }
 

@@ -62,20 +62,7 @@ pub enum FailureId {
 impl FailureId {
     /// The test, if a test fails.
     pub const fn test(&self) -> Option<&TestName> {
-        match self {
-            Self::Test(name) => Some(name),
-            Self::Diagnostic(_)
-            | Self::Output { .. }
-            | Self::Declared(_)
-            | Self::Check { .. }
-            | Self::Goal { .. }
-            | Self::Vanished(_)
-            | Self::Weakened(_)
-            | Self::Missing(_)
-            | Self::Conflict(_)
-            | Self::LostChange { .. }
-            | Self::OutOfScope(_) => None,
-        }
+        if let Self::Test(name) = self { Some(name) } else { None }
     }
 }
 

@@ -81,7 +81,7 @@ impl PatternSet {
         }
         for (length, (index, effect)) in deciding {
             match effect {
-                Effect::OverlapMatcher => return Coverage::Covered(index),
+                Effect::Cover => return Coverage::Covered(index),
                 Effect::Exempt if length == path.len() => return Coverage::Exempt(index),
                 Effect::Exempt => {}
             }
@@ -101,7 +101,7 @@ impl PatternSet {
         self.lines
             .iter()
             .filter_map(|line| match line {
-                Line::Pattern(pattern) if pattern.effect == Effect::OverlapMatcher => {
+                Line::Pattern(pattern) if pattern.effect == Effect::Cover => {
                     Some(pattern.program.followed_by(below))
                 }
                 Line::Nothing | Line::Malformed | Line::Pattern(_) => None,

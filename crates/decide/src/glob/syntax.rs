@@ -29,7 +29,7 @@ pub(super) struct Pattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It takes the path in.
-    OverlapMatcher,
+    Cover,
     /// Written with `!`: it takes the path out again.
     Exempt,
 }
@@ -50,7 +50,7 @@ impl Line {
         }
         let (effect, body) = match without_trailing_spaces(line) {
             [b'!', body @ ..] => (Effect::Exempt, body),
-            body => (Effect::OverlapMatcher, body),
+            body => (Effect::Cover, body),
         };
         let (target, body) = match body {
             [body @ .., b'/'] => (Target::Directories, body),

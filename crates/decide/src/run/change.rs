@@ -2,6 +2,7 @@
 //!
 //! A change is recorded once and applied once; applying one never decides anything.
 
+use fixpoint_vocabulary::ask::ParsedAnswer;
 use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId};
 use serde::{Deserialize, Serialize};
@@ -94,9 +95,17 @@ impl RejectedAnswer {
         Self { problem, text: Redacted::default() }
     }
 
-    /// A well-formed document of another kind than was asked for.
-    pub(super) fn wrong_document() -> Self {
-        Self::because(Redacted::ours("the answer is a different kind of document"))
+    /// What is wrong with an answer that is not the document that was asked for; `None` where nobody answered.
+    pub(super) fn of(answer: &ParsedAnswer) -> Option<Self> {
+        match answer {
+            ParsedAnswer::Document(_) => {
+                Some(Self::because(Redacted::ours("the answer is a different kind of document")))
+            }
+            ParsedAnswer::Unreadable { problem, text } => {
+                Some(Self { problem: problem.clone(), text: text.clone() })
+            }
+            ParsedAnswer::Unanswered { .. } => None,
+        }
     }
 }
 
@@ -187,17 +196,8 @@ change_from! {
 impl Change {
     /// What a task decided, where this is that.
     pub fn task_decision(&self) -> Option<(&TaskId, &task_run::Decision)> {
-        match self {
-            Self::Task(TaskChange::Decided { task, decision, .. }) => Some((task, decision)),
-            Self::Task(_)
-            | Self::Run(_)
-            | Self::Planning(_)
-            | Self::PlanReview(_)
-            | Self::Merge(_)
-            | Self::FinalReview(_)
-            | Self::Reflection(_)
-            | Self::Delivery(_) => None,
-        }
+        let Self::Task(TaskChange::Decided { task, decision, .. }) = self else { return None };
+        Some((task, decision))
     }
 
     /// The command that this change begins, and for which part.

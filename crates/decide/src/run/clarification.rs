@@ -73,13 +73,7 @@ impl Transition<'_> {
         if self.run.settings().is_some_and(|settings| settings.planning.allow_partial) {
             return self.take_partial();
         }
-        let asked = PersonQuestion {
-            about: Redactor::default().redact(&about),
-            questions: Vec::new(),
-            kind: PersonQuestionKind::Approval,
-            within: PERSON_SECONDS,
-        };
-        self.begin(Owner::Planning, Command::AskPerson(asked));
+        self.ask_approval(Owner::Planning, &about, PERSON_SECONDS);
     }
 
     fn take_partial(&mut self) {

@@ -63,8 +63,7 @@ impl Run {
     /// Whether anything could show that a task is done: a check, or somebody who judges it.
     fn can_prove(&self, node: &TaskNode) -> bool {
         let has_guards = self.plan_options().is_some_and(|options| !options.guards.is_empty());
-        let is_judged = self.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
-        has_guards || is_judged || !node.goals.is_empty()
+        has_guards || self.is_judged_by_model() || !node.goals.is_empty()
     }
 
     /// What a task begins with, once everything it rests on is one commit.
@@ -88,10 +87,7 @@ impl Run {
 
     /// The task that brings two results together, where there is one.
     fn merge_of(&self, one: &TaskId, other: &TaskId) -> Option<&TaskId> {
-        let is_it = |node: &&TaskNode| match &node.kind {
-            TaskKind::Merge { ours, theirs } => ours == one && theirs == other,
-            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => false,
-        };
+        let is_it = |node: &&TaskNode| matches!(&node.kind, TaskKind::Merge { ours, theirs } if ours == one && theirs == other);
         self.tasks().find(is_it).map(TaskNode::id)
     }
 
@@ -202,17 +198,14 @@ impl Transition<'_> {
     fn task_ended(&mut self, task: &TaskId, cause: Cause) {
         let Some(node) = self.run.task(task) else { return };
         // Without a model nobody could plan it anew.
-        let has_planner = self.run.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
-        let replans = has_planner
+        let replans = self.run.is_judged_by_model()
             && self.run.settings().is_some_and(|settings| {
                 settings.convergence.on_stop == OnStop::Replan && settings.replanning.enabled
             });
         let is_replaceable = !node.is_merge();
         let asked = node.run.as_ref().is_some_and(|run| run.asks_for_replan());
-        let theirs = match &node.kind {
-            TaskKind::Merge { theirs, .. } => Some(theirs.clone()),
-            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => None,
-        };
+        let theirs =
+            if let TaskKind::Merge { theirs, .. } = &node.kind { Some(theirs.clone()) } else { None };
         if matches!(cause, Cause::Done | Cause::AlreadySatisfied) {
             return self.push(TaskChange::state(task, TaskState::Done));
         }

@@ -4,13 +4,13 @@
 //! acceptable plan is executed, also after a regression. Invariant: at most `max_refinement_attempts` plans after the
 //! first, each scored at most `judge.max_samples` times.
 
-use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, PlanJudgement, PlanningDocument, Subtask};
 use fixpoint_vocabulary::work::{Command, CommandResult};
 use fixpoint_vocabulary::{Cause, Redactor, Score};
 use serde::{Deserialize, Serialize};
 
-use super::{Judging, Owner, RejectedAnswer, Run, Transition};
+use super::{Owner, RejectedAnswer, Run, Transition};
 use crate::fallback;
 use crate::prelude::*;
 use crate::refinement::{self, Comparison};
@@ -221,13 +221,12 @@ impl Transition<'_> {
         if self.run.is_busy(&Owner::PlanReview) || self.run.review.accepted.is_some() {
             return;
         }
-        let is_judged = self.run.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
-        if !is_judged {
+        if !self.run.is_judged_by_model() {
             return self.accept_plan(0);
         }
         match self.run.review_step() {
             Some(ReviewStep::Score { revision, sample }) => {
-                self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
+                self.ask(Owner::PlanReview, QuestionKind::JudgePlan { revision, sample });
             }
             Some(ReviewStep::Decided(answer)) => self.decided(answer),
             None => self.end(Cause::PlanRejected),
@@ -244,7 +243,7 @@ impl Transition<'_> {
         match (decision, accepted) {
             (refinement::Decision::Replan, _) => {
                 let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-                self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::Refine { revision }));
+                self.ask(Owner::PlanReview, QuestionKind::Refine { revision });
             }
             (_, Some(revision)) => self.accept_plan(revision),
             (_, None) => self.end(Cause::PlanRejected),
@@ -259,33 +258,23 @@ impl Transition<'_> {
         if let QuestionKind::JudgePlan { revision, .. } = &ask.about {
             return self.with_plan_judgement(*revision, answer);
         }
-        match &answer.reading {
-            ParsedAnswer::Document(Document::Planning(document)) => self.with_refined(document),
-            ParsedAnswer::Document(_) => self.refine_again(RejectedAnswer::wrong_document()),
-            ParsedAnswer::Unreadable { problem, text } => {
-                self.refine_again(RejectedAnswer { problem: problem.clone(), text: text.clone() });
-            }
-            ParsedAnswer::Unanswered { .. } => {}
+        if let ParsedAnswer::Document(Document::Planning(document)) = &answer.reading {
+            self.with_refined(document);
+        } else if let Some(rejected) = RejectedAnswer::of(&answer.reading) {
+            self.refine_again(rejected);
         }
     }
 
     fn with_plan_judgement(&mut self, revision: u32, answer: &ModelAnswer) {
-        let rejected = match &answer.reading {
-            ParsedAnswer::Document(Document::PlanJudgement(judgement)) => {
-                return self.push(PlanReviewChange::Scored { revision, judgement: judgement.clone() });
-            }
-            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
-            ParsedAnswer::Unreadable { problem, text } => {
-                RejectedAnswer { problem: problem.clone(), text: text.clone() }
-            }
-            ParsedAnswer::Unanswered { .. } => return,
-        };
+        if let ParsedAnswer::Document(Document::PlanJudgement(judgement)) = &answer.reading {
+            return self.push(PlanReviewChange::Scored { revision, judgement: judgement.clone() });
+        }
+        let Some(rejected) = RejectedAnswer::of(&answer.reading) else { return };
         if self.is_asked_again(&Owner::PlanReview, rejected) {
             let sample =
                 self.run.review.revisions.get(revision as usize).map_or(0, |plan| plan.samples.len());
             let sample = u32::try_from(sample).unwrap_or(u32::MAX).saturating_add(1);
-            return self
-                .ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
+            return self.ask(Owner::PlanReview, QuestionKind::JudgePlan { revision, sample });
         }
         // A judge that cannot be read never counts as a yes.
         let judgement = PlanJudgement {
@@ -304,7 +293,7 @@ impl Transition<'_> {
     fn refine_again(&mut self, rejected: RejectedAnswer) {
         if self.is_asked_again(&Owner::PlanReview, rejected) {
             let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-            return self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::Refine { revision }));
+            return self.ask(Owner::PlanReview, QuestionKind::Refine { revision });
         }
         match self.run.review.best() {
             Some(revision) => self.accept_plan(revision),

@@ -4,9 +4,7 @@
 //! plan cache in `plan_cache`. Invariant: at most one clarification and one coarser try, and each answer is asked for
 //! again a bounded number of times.
 
-use fixpoint_vocabulary::ask::{
-    ModelAnswer, ModelQuestion, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan,
-};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan};
 use fixpoint_vocabulary::documents::{
     ActionPlan, Document, GoalUnderstanding, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
     TaskDecomposition,
@@ -190,7 +188,7 @@ impl Transition<'_> {
             (PlanningCalls::PerPhase, Some(_), None) => QuestionKind::Decompose,
             (PlanningCalls::PerPhase, Some(_), Some(_)) => QuestionKind::Order,
         };
-        self.ask(Owner::Planning, ModelQuestion::new(about));
+        self.ask(Owner::Planning, about);
     }
 
     /// The goal as it is, without a plan.
@@ -219,13 +217,10 @@ impl Transition<'_> {
     }
 
     fn with_plan_answer(&mut self, about: &QuestionKind, answer: &ModelAnswer) {
-        match &answer.reading {
-            ParsedAnswer::Document(Document::Planning(document)) => self.with_plan_document(about, document),
-            ParsedAnswer::Document(_) => self.reject_plan(RejectedAnswer::wrong_document()),
-            ParsedAnswer::Unreadable { problem, text } => {
-                self.reject_plan(RejectedAnswer { problem: problem.clone(), text: text.clone() });
-            }
-            ParsedAnswer::Unanswered { .. } => {}
+        if let ParsedAnswer::Document(Document::Planning(document)) = &answer.reading {
+            self.with_plan_document(about, document);
+        } else if let Some(rejected) = RejectedAnswer::of(&answer.reading) {
+            self.reject_plan(rejected);
         }
     }
 

@@ -69,11 +69,7 @@ impl Run {
     /// A task as an agent is told it. The only task of a run is told in its spec.
     fn task_brief(&self, node: &TaskNode) -> Option<TaskContext> {
         let spec = self.spec.as_ref()?;
-        let is_whole = match node.kind {
-            TaskKind::Given => true,
-            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added | TaskKind::Merge { .. } => false,
-        };
-        if is_whole {
+        if node.kind == TaskKind::Given {
             return None;
         }
         let scope = &spec.settings.scope;

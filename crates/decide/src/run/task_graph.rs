@@ -64,15 +64,8 @@ fn is_active(node: &TaskNode) -> bool {
 
 /// The names that decide whether a task can start, or counts as done.
 fn awaited(node: &TaskNode) -> &[TaskId] {
-    match node.state {
-        TaskState::ReplacedByReplan => &node.replaced_by,
-        TaskState::Ready
-        | TaskState::Running
-        | TaskState::NeedsContinuation
-        | TaskState::Done
-        | TaskState::Blocked
-        | TaskState::Cancelled => &node.task.dependencies,
-    }
+    let is_replaced = node.state == TaskState::ReplacedByReplan;
+    if is_replaced { &node.replaced_by } else { &node.task.dependencies }
 }
 
 impl TaskGraph {

@@ -78,7 +78,7 @@ impl TaskNode {
     /// The only task of a run.
     pub(super) fn given(run: TaskRun) -> Self {
         let task = Subtask::new(run.options().task.clone(), String::new());
-        let new = NewTask { task, kind: TaskKind::Given, lineage: None, baseline: None };
+        let new = NewTask::new(task, TaskKind::Given);
         Self { state: TaskState::Running, run: Some(run), ..Self::new(new, BTreeSet::new()) }
     }
 
@@ -108,27 +108,13 @@ impl TaskNode {
 
     /// Whether it merges two results.
     pub const fn is_merge(&self) -> bool {
-        match self.kind {
-            TaskKind::Merge { .. } => true,
-            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => false,
-        }
+        matches!(self.kind, TaskKind::Merge { .. })
     }
 
     /// Whether it is over, and worth a reflection.
     pub(super) const fn has_ended(&self) -> bool {
-        let is_over = match self.state {
-            TaskState::Done | TaskState::Blocked => true,
-            TaskState::Ready
-            | TaskState::Running
-            | TaskState::NeedsContinuation
-            | TaskState::Cancelled
-            | TaskState::ReplacedByReplan => false,
-        };
-        let is_planned = match self.kind {
-            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => true,
-            TaskKind::Given | TaskKind::Merge { .. } => false,
-        };
-        is_over && is_planned
+        matches!(self.state, TaskState::Done | TaskState::Blocked)
+            && matches!(self.kind, TaskKind::Planned | TaskKind::Replanned | TaskKind::Added)
     }
 
     /// As scheduling and replanning see it. A task without a scope may change anything, so it runs alone.

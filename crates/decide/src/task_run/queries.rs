@@ -24,10 +24,7 @@ impl TaskRun {
 
     /// The command that resuming would execute.
     pub const fn deferred_command(&self) -> Option<&Command> {
-        match self.status {
-            TaskStatus::Paused { .. } => self.last_command.as_ref(),
-            TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Ended { .. } => None,
-        }
+        if let TaskStatus::Paused { .. } = self.status { self.last_command.as_ref() } else { None }
     }
 
     /// How many attempts were judged.
@@ -63,10 +60,7 @@ impl TaskRun {
 
     /// The merge conflict that the task is to resolve.
     const fn conflict(&self) -> Option<&Conflict> {
-        match &self.options.start {
-            TaskStart::Evaluate { conflict, .. } => conflict.as_ref(),
-            TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => None,
-        }
+        if let TaskStart::Evaluate { conflict, .. } = &self.options.start { conflict.as_ref() } else { None }
     }
 
     /// What fails, and what lies outside the scope, at a commit that an attempt begins with.
