@@ -70,7 +70,6 @@ impl Localize for Answer {
     }
 }
 
-/// Computes the worst case.
 pub fn decide(question: &Question) -> Answer {
     let terms = terms(question);
     let budget = &question.config.budget;

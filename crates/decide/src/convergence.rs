@@ -186,7 +186,6 @@ impl Localize for Answer {
 )]
 pub struct MissingFingerprints(pub usize);
 
-/// Decides about a whole history.
 pub fn decide(question: &Question) -> Result<Answer, MissingFingerprints> {
     let is_silent = |attempt: &Attempt| {
         attempt.outcome == AttemptOutcome::Incomplete

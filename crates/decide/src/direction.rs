@@ -53,7 +53,6 @@ pub struct Answer {
 
 impl Localize for Answer {}
 
-/// Answers a question about two scores.
 pub fn decide(question: &Question) -> Answer {
     let Question { current_score, previous_score, noise_threshold } = *question;
     Answer {
@@ -62,7 +61,6 @@ pub fn decide(question: &Question) -> Answer {
     }
 }
 
-/// Which way the score moved.
 pub fn direction(current: Option<Score>, previous: Option<Score>, noise_threshold: f64) -> Direction {
     let (Some(current), Some(previous)) = (current, previous) else { return Direction::Unknown };
     let difference = current.get() - previous.get();

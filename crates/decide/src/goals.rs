@@ -11,13 +11,10 @@ use serde::{Deserialize, Serialize};
 /// What one run of a goal's check showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalRun<'a> {
-    /// Whether the command itself reported success.
     pub succeeded: bool,
-    /// Whether tests were seen passing by name.
     pub has_passing_tests: bool,
     /// Which of the tests that failed at the base were seen passing.
     pub seen_passing: &'a BTreeSet<TestName>,
-    /// What failed.
     pub failed: BTreeSet<&'a FailureId>,
 }
 
@@ -36,7 +33,6 @@ pub struct GoalEvidence<'a> {
     pub named_tests_before: NamedTests,
     /// The runs on the attempt's tree; all of them must pass.
     pub runs: Vec<GoalRun<'a>>,
-    /// How many runs there must be.
     pub required_runs: u32,
     /// A run with the base's version of the test files, where the attempt edited those without leave.
     pub with_base_tests: Option<GoalRun<'a>>,
@@ -57,7 +53,6 @@ impl<'a> GoalEvidence<'a> {
 /// Whether a command's output names the tests it ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamedTests {
-    /// It does.
     Yes,
     /// It does not: only its exit code speaks.
     #[default]
@@ -67,11 +62,8 @@ pub enum NamedTests {
 /// Whether a goal passes, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GoalVerdict {
-    /// It passes, every time.
     Passing,
-    /// It fails every time.
     Failing {
-        /// What fails.
         failures: BTreeSet<FailureId>,
     },
     /// It passed in some runs only. Flakiness is tolerated in guards, never in goals.
@@ -83,7 +75,6 @@ pub enum GoalVerdict {
     NoTestsRan,
     /// Tests that must pass were not seen: deleted, skipped or no longer run.
     NotObserved {
-        /// Those tests.
         tests: BTreeSet<TestName>,
     },
     /// It passes only because the tests were changed.
@@ -95,7 +86,6 @@ pub enum GoalVerdict {
     NotRun,
 }
 
-/// Decides about one goal.
 pub fn decide(evidence: &GoalEvidence<'_>) -> GoalVerdict {
     let clean_runs = evidence.runs.iter().filter(|run| run.is_clean()).count();
     if clean_runs < evidence.runs.len() {

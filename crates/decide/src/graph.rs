@@ -94,7 +94,6 @@ pub(crate) fn reachable_from<Id: Ord + Clone>(
     reached
 }
 
-/// The nodes of one circle, if there is one.
 pub(crate) fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
     topological_sort(edges).cycle
 }

@@ -56,7 +56,6 @@ impl RepeatedScores {
     }
 }
 
-/// The mean of some scores.
 pub fn mean(scores: &[Score]) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a plan is scored a handful of times")]
     let count = scores.len() as f64;

@@ -16,7 +16,6 @@ pub struct ExplicitSettings {
     pub interval: bool,
 }
 
-/// How a goal is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanningMode {
     pub calls: PlanningCalls,
@@ -25,7 +24,6 @@ pub struct PlanningMode {
     pub reflection_interval: u32,
 }
 
-/// The size of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Simple,

@@ -71,7 +71,6 @@ pub enum RunStatus {
 /// When something is decided: the number its record will have, and how long nothing was recorded before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// The number of the record.
     pub seq: u64,
     /// Milliseconds since the record before, by a clock that does not jump.
     pub elapsed_ms: u64,
@@ -157,7 +156,6 @@ impl Run {
         Transition::new(self, turn, event).decide()
     }
 
-    /// Whether it is at work, waits, or is over.
     pub const fn status(&self) -> RunStatus {
         self.status
     }
@@ -166,12 +164,10 @@ impl Run {
         matches!(self.status, RunStatus::Ended { .. })
     }
 
-    /// What is fixed about it.
     pub const fn options(&self) -> &RunOptions {
         &self.options
     }
 
-    /// What it was asked to do.
     pub const fn spec(&self) -> Option<&RunSpec> {
         self.spec.as_ref()
     }
@@ -189,27 +185,22 @@ impl Run {
         &self.checks
     }
 
-    /// The commands that have no end yet.
     pub fn in_flight(&self) -> impl Iterator<Item = (CommandId, &Owner, &Command)> {
         self.in_flight.iter().map(|(id, in_flight)| (*id, &in_flight.owner, &in_flight.command))
     }
 
-    /// Whether a command has no end yet.
     pub fn is_in_flight(&self, id: CommandId) -> bool {
         self.in_flight.contains_key(&id)
     }
 
-    /// What was spent so far.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The plans and what was said of them.
     pub const fn review(&self) -> &PlanReview {
         &self.review
     }
 
-    /// How far planning has come.
     pub const fn planning(&self) -> &Planning {
         &self.planning
     }

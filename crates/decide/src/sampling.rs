@@ -101,7 +101,6 @@ pub struct Answer {
 
 impl Localize for Answer {}
 
-/// Decides whether to score again, and which plan.
 pub fn decide(question: &Question) -> Answer {
     let (a, b) = (&question.a.scores, &question.b.scores);
     let (Some(mean_a), Some(mean_b)) = (noise::mean(a), noise::mean(b)) else {

@@ -54,7 +54,6 @@ enum Prospect {
 #[error("tasks: several tasks are called `{0}`")]
 pub struct DuplicateTask(pub TaskId);
 
-/// Decides what starts now.
 pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     if let Some(id) = graph::duplicates(question.tasks.iter().map(|task| &task.id)).first() {
         return Err(DuplicateTask((*id).clone()));

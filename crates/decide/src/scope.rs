@@ -96,7 +96,6 @@ pub enum Rule {
 
 impl Localize for Answer {}
 
-/// Decides whether a set of changes lies within a scope.
 pub fn decide(question: &Question) -> Answer {
     let guard = ScopeGuard::new(&ScopeSettings {
         allowed_paths: question.allowed_paths.clone(),
@@ -135,7 +134,6 @@ pub struct ScopeGuard {
 pub struct ScopeViolation<'a> {
     /// The path that may not change; `None` when a budget is exceeded.
     pub path: Option<&'a [u8]>,
-    /// The rule that was broken.
     pub rule: Rule,
     /// The glob that denies the path.
     pub pattern: Option<&'a str>,
@@ -151,7 +149,6 @@ enum Place<'a> {
 }
 
 impl ScopeGuard {
-    /// Compiles a scope.
     pub fn new(settings: &ScopeSettings) -> Self {
         Self {
             allowed: PatternSet::new(&settings.allowed_paths),

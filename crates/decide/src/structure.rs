@@ -65,7 +65,6 @@ impl Localize for Answer {
     }
 }
 
-/// Checks the replanned plan.
 pub fn decide(question: &Question) -> Answer {
     let counts = TaskCounts::of(question);
     let edges = edges_of(&question.replanned);

@@ -117,7 +117,6 @@ pub struct TaskRun {
 }
 
 impl TaskRun {
-    /// A task that has not begun.
     pub fn new(options: TaskOptions) -> Self {
         let (baseline, evaluation, last) = match &options.start {
             TaskStart::TakeBase => (BaselineState::default(), None, None),

@@ -72,7 +72,6 @@ impl Localize for Answer {
     }
 }
 
-/// Reads what a check decided.
 pub fn decide(question: &Question) -> Answer {
     let mut reasons = Vec::new();
     if let Some(file) = &question.file {

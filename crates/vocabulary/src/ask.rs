@@ -251,7 +251,6 @@ pub struct Material {
     /// The goal in the user's words.
     pub goal: Redacted,
     pub remarks: Vec<Remark>,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
     /// The state of the repository that the planner is shown.
     pub base: Option<CommitId>,
@@ -266,7 +265,6 @@ pub struct Material {
     pub issues: Vec<String>,
     /// What would make it better.
     pub suggestions: Vec<String>,
-    /// The tools a task may name.
     pub tools: Vec<String>,
     /// The commands of the project's own checks.
     pub checks: Vec<String>,

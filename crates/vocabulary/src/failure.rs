@@ -89,12 +89,10 @@ impl fmt::Display for FailureId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckProblem {
-    /// It did not end in time.
     Timeout,
     Crash,
     /// It failed and printed nothing that could be read as a failure.
     Exit,
-    /// Its command does not exist.
     NotFound,
     /// It succeeded without running a test.
     NoTestsRan,
@@ -145,7 +143,6 @@ impl GoalProblem {
     }
 }
 
-/// One of the two sides of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -156,7 +153,6 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, in their order.
     pub const BOTH: [Self; 2] = [Self::Ours, Self::Theirs];
 
     /// The word for it, as git uses it.

@@ -13,7 +13,6 @@ macro_rules! text_id {
         pub struct $name(pub String);
 
         impl $name {
-            /// The text itself.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

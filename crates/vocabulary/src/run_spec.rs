@@ -30,7 +30,6 @@ pub enum Delivery {
     Nothing,
 }
 
-/// A check with the place it runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedCheck {
     pub check: Check,
@@ -39,7 +38,6 @@ pub struct PlacedCheck {
     pub directory: String,
 }
 
-/// What a run was asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The version of Fixpoint that began it.
@@ -52,12 +50,9 @@ pub struct RunSpec {
     /// What is to be done, in the user's words.
     pub goal: Redacted,
     pub agent: Vec<String>,
-    /// The checks, by their number.
     pub checks: Vec<PlacedCheck>,
-    /// What all attempts are compared with.
     pub base: BaseSource,
     pub settings: Settings,
-    /// How the result is handed over.
     #[serde(default)]
     pub delivery: Delivery,
 }

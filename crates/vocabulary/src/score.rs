@@ -24,7 +24,6 @@ impl fmt::Display for ScoreError {
 impl core::error::Error for ScoreError {}
 
 impl Score {
-    /// The lowest score.
     pub const LOWEST: Self = Self(0.0);
 
     /// The score nearest to a number; the lowest for what is no number.
@@ -32,7 +31,6 @@ impl Score {
         if value.is_nan() { Self::LOWEST } else { Self(value.clamp(0.0, 100.0)) }
     }
 
-    /// The number itself.
     pub const fn get(self) -> f64 {
         self.0
     }

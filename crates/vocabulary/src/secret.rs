@@ -59,7 +59,6 @@ impl Redacted {
         Self(text.to_string())
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -109,7 +108,6 @@ impl Redactor {
         person.split_once(':').map(|(_, password)| password)
     }
 
-    /// A text without credentials.
     pub fn redact(&self, text: &str) -> Redacted {
         let mut clean = Cow::Borrowed(text);
         for secret in self.known.iter().filter(|secret| text.contains(secret.as_str())) {

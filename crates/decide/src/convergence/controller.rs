@@ -58,7 +58,6 @@ impl NextStep {
 }
 
 impl Controller {
-    /// A controller before the first attempt.
     pub fn new(
         limits: Limits,
         goal_failures_before: Option<FailureSet>,
@@ -68,7 +67,6 @@ impl Controller {
         Self { limits, history, tree: tree_before, counts: Counts::START }
     }
 
-    /// What has been counted so far.
     pub const fn counts(&self) -> Counts {
         self.counts
     }

@@ -6,7 +6,6 @@
 
 use super::bytes::ByteSet;
 use crate::prelude::*;
-/// One element of a compiled pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
     /// One byte of the set.

@@ -18,7 +18,6 @@ pub(super) struct Hunk {
     pub(super) side: Range<usize>,
 }
 
-/// One line of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     /// Which change, from 0.

@@ -38,7 +38,6 @@ struct Expected {
     most: usize,
 }
 
-/// What became of changes, with the lines it is about.
 type Found = BTreeMap<(Side, usize, Loss), Vec<u32>>;
 
 /// Changes of lines that the result does not hold, and marks.

@@ -28,7 +28,6 @@ impl Version {
     }
 }
 
-/// The four versions of a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Versions<'a> {
     texts: Vec<&'a [u8]>,

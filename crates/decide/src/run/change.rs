@@ -56,11 +56,9 @@ pub enum TaskSignal {
     /// The event itself: one of the task's own commands ended.
     #[default]
     Event,
-    /// Begin.
     Begin,
     /// Stop, so that it can be resumed.
     Stop,
-    /// Go on.
     Resume,
 }
 
@@ -115,18 +113,13 @@ impl RejectedAnswer {
 pub enum RunChange {
     /// A command is to be executed.
     Begin {
-        /// For which part.
         owner: Owner,
-        /// The command.
         command: Command,
     },
     /// A command cannot be executed now; resuming executes it.
     Defer {
-        /// For which part.
         owner: Owner,
-        /// The command.
         command: Command,
-        /// Why not now.
         cause: Cause,
     },
     /// Deferred commands are taken up again.
@@ -135,17 +128,12 @@ pub enum RunChange {
     RejectAnswer {
         /// For which part it was meant.
         owner: Owner,
-        /// What is wrong with it.
         answer: RejectedAnswer,
     },
-    /// The run waits for somebody.
     Pause {
-        /// Why.
         cause: Cause,
     },
-    /// The run is over.
     End {
-        /// Why.
         cause: Cause,
     },
 }
@@ -154,15 +142,12 @@ pub enum RunChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// The run itself.
     Run(RunChange),
-    /// Planning.
     Planning(PlanningChange),
     /// The plan before its judge.
     PlanReview(PlanReviewChange),
     /// A task or the task graph.
     Task(TaskChange),
-    /// Merging results.
     Merge(MergeChange),
     /// The judgement of the whole result.
     FinalReview(FinalReviewChange),

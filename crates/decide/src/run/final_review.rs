@@ -22,7 +22,6 @@ pub(super) struct FinalReview {
     pub(super) missing: Vec<String>,
 }
 
-/// A change of the final review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinalReviewChange {

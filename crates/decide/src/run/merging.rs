@@ -17,17 +17,9 @@ use crate::task_run::{BaselineState, TaskOptions, TaskStart};
 #[serde(rename_all = "snake_case")]
 pub enum MergeChange {
     /// Two results were merged, or marked where they conflict.
-    Merged {
-        /// The task that merges them.
-        task: TaskId,
-        /// The merge commit and its conflicts.
-        merged: Merged,
-    },
+    Merged { task: TaskId, merged: Merged },
     /// A result is not part of what is delivered.
-    LeftOut {
-        /// The task whose result it is.
-        task: TaskId,
-    },
+    LeftOut { task: TaskId },
 }
 
 impl Run {

@@ -12,7 +12,6 @@ use crate::task_run::{TaskOptions, TestEdits};
 /// Everything about a run that is fixed when it begins, beside its spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// Where its tasks come from.
     pub tasks: TaskSource,
     #[serde(default)]
     pub budget: Allowance,
@@ -67,11 +66,8 @@ pub struct PlanOptions {
     pub style: PlanningStyle,
     /// Actions between two looks back; 0 for none.
     pub reflection_interval: u32,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
-    /// Whether results are judged by a model.
     pub judging: Judging,
-    /// How far the run goes.
     #[serde(default)]
     pub extent: RunExtent,
     /// How the judge's scores scatter, where that is known.
@@ -88,18 +84,15 @@ pub struct PlanOptions {
     /// The checks that must pass in the end.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub goals: BTreeSet<u32>,
-    /// Whether tests of goals may be changed.
     pub test_edits: TestEdits,
 }
 
 impl RunOptions {
-    /// A run that is one known task.
     pub fn given(options: TaskOptions) -> Self {
         let (budget, max_interruptions) = (options.budget, options.max_interruptions);
         Self { tasks: TaskSource::Given(Box::new(options)), budget, max_interruptions }
     }
 
-    /// A run that is planned.
     pub fn planned(options: PlanOptions, budget: Allowance) -> Self {
         Self { tasks: TaskSource::Planned(Box::new(options)), budget, max_interruptions: 3 }
     }

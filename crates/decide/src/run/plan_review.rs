@@ -46,7 +46,6 @@ impl ReviewedPlan {
         self.samples.iter().filter_map(|sample| sample.overall_score).collect()
     }
 
-    /// The mean of its scores.
     pub fn score(&self) -> Option<Score> {
         noise::mean(&self.scores()).map(Score::nearest)
     }
@@ -59,7 +58,6 @@ impl ReviewedPlan {
 /// The plans so far and what was decided about them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanReview {
-    /// The plans, oldest first.
     pub revisions: Vec<ReviewedPlan>,
     /// What was decided about each.
     pub decisions: Vec<refinement::Answer>,
@@ -92,7 +90,6 @@ impl PlanReview {
     }
 }
 
-/// A change of the plan's review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanReviewChange {
@@ -103,17 +100,13 @@ pub enum PlanReviewChange {
         /// Whether it is as the planner gave it.
         repair: PlanRepair,
     },
-    /// The judge scored a plan.
     Scored {
         /// The revision of the plan, from 0.
         revision: u32,
         judgement: PlanJudgement,
     },
     /// It is decided what becomes of the newest plan.
-    Decided {
-        /// What, and why.
-        answer: refinement::Answer,
-    },
+    Decided { answer: refinement::Answer },
     Accepted {
         /// Its revision, from 0.
         revision: u32,

@@ -24,10 +24,8 @@ use crate::prelude::*;
 /// The part of a goal that can be done, where not all of it can.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialPlan {
-    /// The tasks that can be done.
     pub feasible: Vec<Subtask>,
     pub infeasible: Vec<String>,
-    /// What could be done instead.
     pub alternatives: Vec<String>,
 }
 
@@ -40,12 +38,10 @@ pub enum CachedPlan {
     SavedPlan(Box<SavedPlan>),
 }
 
-/// How far planning has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planning {
     pub base: Option<Base>,
     pub cached: CachedPlan,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
     pub remarks: Vec<Remark>,
     /// How often the goal was unclear.
@@ -61,7 +57,6 @@ pub struct Planning {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanningChange {
-    /// The run's base is known.
     BaseTaken {
         base: Base,
     },

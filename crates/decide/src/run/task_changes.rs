@@ -12,7 +12,6 @@ use crate::prelude::*;
 use crate::replanning::ReplanningInfo;
 use crate::task_run::{self, BaselineState, TaskOptions, TaskRun};
 
-/// A task that is new in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewTask {
     pub task: Subtask,
@@ -31,7 +30,6 @@ impl NewTask {
     }
 }
 
-/// A change of the task graph, or of one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskChange {
@@ -39,7 +37,6 @@ pub enum TaskChange {
         tasks: Vec<NewTask>,
     },
     Started {
-        /// Everything that is fixed about it.
         #[serde(rename = "order")]
         options: Box<TaskOptions>,
     },
@@ -61,14 +58,12 @@ pub enum TaskChange {
     /// Smaller tasks take the place of one; who waited for it waits for them.
     Replaced {
         task: TaskId,
-        /// The tasks in its place.
         children: Vec<NewTask>,
         reason: Redacted,
     },
     /// A task waits for others than before.
     Rewired {
         task: TaskId,
-        /// What it waits for now.
         dependencies: Vec<TaskId>,
     },
 }

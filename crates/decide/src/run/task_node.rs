@@ -30,18 +30,14 @@ pub enum TaskKind {
     },
 }
 
-/// A task of the running graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskNode {
-    /// The task as it was planned.
     pub task: Subtask,
     pub kind: TaskKind,
-    /// Its state in the graph.
     pub state: TaskState,
     pub cause: Option<Cause>,
     /// Its place in its lineage of replans.
     pub lineage: Option<ReplanningInfo>,
-    /// The tasks in its place.
     pub replaced_by: Vec<TaskId>,
     /// The numbers of the checks that must pass when it is done.
     pub goals: BTreeSet<u32>,
@@ -96,7 +92,6 @@ impl TaskNode {
         self.run.as_ref().filter(|_| self.state == TaskState::Done).and_then(TaskRun::result)
     }
 
-    /// Replans made in its lineage.
     pub fn lineage_iteration(&self) -> u32 {
         self.lineage.as_ref().map_or(0, |info| info.iteration)
     }
@@ -106,7 +101,6 @@ impl TaskNode {
         self.lineage.as_ref().map_or(&self.task.id, |info| &info.original_task_id)
     }
 
-    /// Whether it merges two results.
     pub const fn is_merge(&self) -> bool {
         matches!(self.kind, TaskKind::Merge { .. })
     }

@@ -74,18 +74,15 @@ impl CheckBaseline {
         }
     }
 
-    /// Whether it ever failed at the base.
     pub fn ever_failed(&self) -> bool {
         self.end != CheckEnd::Passed || self.failing.iter().any(|run| !run.is_empty())
     }
 
-    /// Whether something failed there in every run.
     pub fn always_failed(&self) -> bool {
         let Some((first, others)) = self.failing.split_first() else { return false };
         first.iter().any(|id| others.iter().all(|run| run.contains(id)))
     }
 
-    /// What failed there in every run.
     fn failing_always(&self) -> BTreeSet<FailureId> {
         let Some((first, others)) = self.failing.split_first() else { return BTreeSet::new() };
         first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
@@ -102,13 +99,11 @@ impl CheckBaseline {
     }
 }
 
-/// What fails in a report.
 pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
     report.failures.iter().map(|failure| failure.id().clone()).collect()
 }
 
 impl TaskRun {
-    /// What the attempts are compared with.
     pub const fn baseline(&self) -> &BaselineState {
         &self.baseline
     }
@@ -166,7 +161,6 @@ impl TaskRun {
     }
 }
 
-/// What attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BaselineState {
     /// The commit that all attempts are compared with.
@@ -174,7 +168,6 @@ pub struct BaselineState {
     /// What each check showed there, by its number.
     #[serde(deserialize_with = "by_number")]
     pub checks: BTreeMap<u32, CheckBaseline>,
-    /// How many times the checks ran there.
     pub runs: u32,
     /// Whether the base is unfinished work of another task. The guards never ran on it, so that nothing is left to do
     /// there proves nothing.

@@ -22,7 +22,6 @@ use crate::prelude::*;
 pub struct Judgement {
     pub question: TaskQuestion,
     pub answer: JudgeAnswer,
-    /// What becomes of the task.
     pub outcome: judging::Outcome,
     pub code: Code,
 }
@@ -35,7 +34,6 @@ pub(super) struct UnreadableAnswer {
 }
 
 impl TaskRun {
-    /// What the judge said last.
     pub const fn judgement(&self) -> Option<&Judgement> {
         self.judgement.as_ref()
     }

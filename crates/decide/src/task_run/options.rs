@@ -77,7 +77,6 @@ pub struct TaskOptions {
     pub invented: BTreeSet<u32>,
     /// The checks that must show nothing new.
     pub guards: BTreeSet<u32>,
-    /// What counts as a goal beside those.
     #[serde(default)]
     pub implied_goals: ImpliedGoals,
     /// When attempts count as stalled.
@@ -88,7 +87,6 @@ pub struct TaskOptions {
     pub goal_runs: u32,
     /// What follows from a change outside the scope.
     pub on_violation: OnViolation,
-    /// Whether tests of goals may be changed.
     pub test_edits: TestEdits,
     /// Commands in a row that crashes may cut short; one more pauses the task.
     pub max_interruptions: u32,

@@ -12,7 +12,6 @@ impl TaskRun {
         self.status
     }
 
-    /// What is fixed about it.
     pub const fn options(&self) -> &TaskOptions {
         &self.options
     }
@@ -27,7 +26,6 @@ impl TaskRun {
         if let TaskStatus::Paused { .. } = self.status { self.last_command.as_ref() } else { None }
     }
 
-    /// How many attempts were judged.
     pub fn attempts(&self) -> u32 {
         u32::try_from(self.snapshots.len()).unwrap_or(u32::MAX)
     }
@@ -58,7 +56,6 @@ impl TaskRun {
         PreparedAttempt { failures, outside, remarks, merge, idle, ..PreparedAttempt::new(command.clone()) }
     }
 
-    /// The merge conflict that the task is to resolve.
     const fn conflict(&self) -> Option<&Conflict> {
         if let TaskStart::Evaluate { conflict, .. } = &self.options.start { conflict.as_ref() } else { None }
     }
