@@ -91,7 +91,7 @@ impl Display {
         if matches!(record.event, Event::StopRequested) {
             drawing.notice(&self.words.stopping());
         }
-        let is_planned = matches!(view.run.order().tasks, TaskSource::Planned(_));
+        let is_planned = matches!(view.run.options().tasks, TaskSource::Planned(_));
         if is_planned {
             self.record_of_plan(&mut drawing, record, view);
             return;

@@ -142,8 +142,8 @@ impl SelectedChecks {
         Ok(Some(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::FailingGuards }))
     }
 
-    /// The order of a task with these checks.
-    pub(crate) fn order(&self, settings: &Settings, test_edits: TestEdits) -> TaskOptions {
+    /// The options of a task with these checks.
+    pub(crate) fn options(&self, settings: &Settings, test_edits: TestEdits) -> TaskOptions {
         let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
             let numbered = (0u32..).zip(&self.checks);
             numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()

@@ -77,7 +77,7 @@ impl SessionContext<'_> {
     /// Begins a run with a name of its own and drives it to its end.
     pub(crate) fn begin(
         &self,
-        order: RunOptions,
+        options: RunOptions,
         spec: RunSpec,
     ) -> Result<(RunDirectory, RunOutcome), Failure> {
         let now = WallClock.now_ms();
@@ -85,7 +85,7 @@ impl SessionContext<'_> {
         let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
         let _lock = run.lock()?;
         let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
-        let header = JournalHeader { format: FORMAT, at: now, order, spec: Some(spec) };
+        let header = JournalHeader { format: FORMAT, at: now, options, spec: Some(spec) };
         let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
         let start = RunStart { header: header.clone(), history: None, artifacts };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
@@ -184,7 +184,7 @@ impl SessionContext<'_> {
         display: &Display,
     ) -> Result<Dispatcher, Failure> {
         let context = self.execution_context(storage, header, display)?;
-        let TaskSource::Planned(order) = &header.order.tasks else {
+        let TaskSource::Planned(options) = &header.options.tasks else {
             return Ok(Dispatcher { context, questions: None });
         };
         let environment = model_environment(
@@ -193,7 +193,7 @@ impl SessionContext<'_> {
             Arc::clone(&context.deps.processes),
             storage.run.map(|run| run.path.as_path()),
         );
-        let models = match (models_by_role(&context.spec.settings.models, &environment), order.judging) {
+        let models = match (models_by_role(&context.spec.settings.models, &environment), options.judging) {
             (Ok((models, _)), _) => models,
             (Err(_), Judging::ByChecksAlone) => ModelsByRole::new(),
             (Err(error), Judging::ByModel) => return Err(Failure::Unavailable(error.to_string())),

@@ -3,8 +3,7 @@
 //! Each term names the loop it bounds and the settings it is made of. Invariant: no run makes more model calls
 //! or agent attempts than the sum of its terms, nor more than its budget.
 
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::settings::{Price, Settings};
 use fixpoint_vocabulary::{Lang, Localize, Text};
 use schemars::JsonSchema;
@@ -38,7 +37,7 @@ pub struct Question {
 
 /// One loop's share of the worst case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Term {
+pub struct LoopBound {
     /// The loop.
     pub name: &'static str,
     /// What is counted, and which settings bound it.
@@ -62,7 +61,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<f64>,
     /// The loops.
-    pub terms: Vec<Term>,
+    pub terms: Vec<LoopBound>,
 }
 
 impl Localize for Answer {
@@ -71,11 +70,10 @@ impl Localize for Answer {
     }
 }
 
-/// Computes the worst case.
 pub fn decide(question: &Question) -> Answer {
     let terms = terms(question);
     let budget = &question.config.budget;
-    let sum = |of: fn(&Term) -> u64| terms.iter().map(of).fold(0, u64::saturating_add);
+    let sum = |of: fn(&LoopBound) -> u64| terms.iter().map(of).fold(0, u64::saturating_add);
     let model_calls = capped(sum(|term| term.model_calls), budget.model_calls);
     let agent_attempts = capped(sum(|term| term.agent_attempts), budget.attempts);
     let models = &question.config.models;
@@ -104,7 +102,7 @@ fn money(question: &Question, price: &Price, model_calls: u64, agent_attempts: u
     model_calls as f64 * (read + written) / 1e6 + agent_attempts as f64 * price.per_attempt
 }
 
-fn terms(question: &Question) -> Vec<Term> {
+fn terms(question: &Question) -> Vec<LoopBound> {
     let Settings { planning, refinement, judge, replanning, convergence, integration, models, .. } =
         &question.config;
     let tries = u64::from(models.max_format_retries) + 1;
@@ -124,7 +122,7 @@ fn terms(question: &Question) -> Vec<Term> {
     let reflections = if planning.reflection.enabled { attempts } else { 0 };
     let revisions = u64::from(planning.revision.max_revisions);
 
-    let calls = |name, calls: u64, en, ja| Term {
+    let calls = |name, calls: u64, en, ja| LoopBound {
         name,
         meaning: Text::new(en, ja),
         model_calls: calls.saturating_mul(tries),
@@ -155,7 +153,7 @@ fn terms(question: &Question) -> Vec<Term> {
             "replanning.max_iterations − 1 replans for each planned task and what replaces it",
             "タスクの再計画",
         ),
-        Term {
+        LoopBound {
             agent_attempts: attempts,
             ..calls(
                 "attempts",

@@ -8,10 +8,6 @@
 mod controller;
 mod reasons;
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_INFRA_FAILURES;
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
 use fixpoint_vocabulary::work::Fingerprint;
@@ -20,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::controller::{Controller, Counts};
+use crate::prelude::*;
 use crate::progress::{FailureSet, ProgressKind};
 
 /// The `convergence` section, and how many attempts without checks are too many.
@@ -153,7 +150,7 @@ pub enum Code {
 
 /// The verdict on one attempt. The counts are those after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Verdict {
+pub struct AttemptVerdict {
     /// Whether the attempt got anywhere.
     pub progress: ProgressKind,
     /// Stalls at this stage.
@@ -173,7 +170,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     /// One verdict per attempt.
-    pub iterations: Vec<Verdict>,
+    pub iterations: Vec<AttemptVerdict>,
 }
 
 impl Localize for Answer {
@@ -189,7 +186,6 @@ impl Localize for Answer {
 )]
 pub struct MissingFingerprints(pub usize);
 
-/// Decides about a whole history.
 pub fn decide(question: &Question) -> Result<Answer, MissingFingerprints> {
     let is_silent = |attempt: &Attempt| {
         attempt.outcome == AttemptOutcome::Incomplete

@@ -15,7 +15,7 @@ mod syntax;
 mod tree_path;
 
 pub use name::{NameGlob, NameGlobError};
-pub use overlap::{Cover, overlap};
+pub use overlap::{OverlapMatcher, overlap};
 pub use set::{Coverage, PatternSet};
 pub use tree_path::is_tree_path;
 

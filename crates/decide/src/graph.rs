@@ -3,15 +3,13 @@
 //! Works over names and a closure, so that plans, tasks and actions share it. Names that no node has are
 //! ignored by the searches; [`unknown_dependencies`] is where they are found.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::prelude::*;
 
 /// Dependencies by node: what each node waits for.
-pub type Edges<Id> = BTreeMap<Id, Vec<Id>>;
+pub(crate) type Edges<Id> = BTreeMap<Id, Vec<Id>>;
 
 /// Pairs of a node and a dependency of it that no node is.
-pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
+pub(crate) fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
     let unknown = |(node, dependencies): (&Id, &Vec<Id>)| {
         let missing: BTreeSet<Id> =
             dependencies.iter().filter(|dependency| !edges.contains_key(*dependency)).cloned().collect();
@@ -20,8 +18,14 @@ pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)>
     edges.iter().flat_map(unknown).collect()
 }
 
+/// Each id once, where it stands first.
+pub(crate) fn without_repeats<Id: Ord + Clone>(ids: impl Iterator<Item = Id>) -> Vec<Id> {
+    let mut seen = BTreeSet::new();
+    ids.filter(|id| seen.insert(id.clone())).collect()
+}
+
 /// Ids that stand more than once in a list, each once.
-pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
+pub(crate) fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
     let mut seen = BTreeSet::new();
     let mut twice = BTreeSet::new();
     for id in ids {
@@ -33,18 +37,18 @@ pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a
 }
 
 /// A graph seen from below.
-pub struct Walk<Id> {
+pub(crate) struct TopologicalSort<Id> {
     /// Every node after all it waits for, as far as there is such an order.
-    pub order: Vec<Id>,
+    pub(crate) order: Vec<Id>,
     /// The nodes of one circle in the order in which each waits for the next, if there is one. A node that
     /// waits for itself is a circle of one.
-    pub cycle: Option<Vec<Id>>,
+    pub(crate) cycle: Option<Vec<Id>>,
 }
 
 /// Walks a graph from below. Iterative, so that a long chain cannot exhaust the stack.
-pub fn walk<Id: Ord + Clone>(edges: &Edges<Id>) -> Walk<Id> {
+pub(crate) fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<Id> {
     let mut finished: BTreeSet<&Id> = BTreeSet::new();
-    let mut walk = Walk { order: Vec::with_capacity(edges.len()), cycle: None };
+    let mut sorted = TopologicalSort { order: Vec::with_capacity(edges.len()), cycle: None };
     for start in edges.keys() {
         if finished.contains(start) {
             continue;
@@ -55,7 +59,7 @@ pub fn walk<Id: Ord + Clone>(edges: &Edges<Id>) -> Walk<Id> {
             match waiting_for.next() {
                 Some(next) if on_path.contains(next) => {
                     let circle = path.iter().map(|(id, _)| *id).skip_while(|id| *id != next);
-                    walk.cycle.get_or_insert_with(|| circle.cloned().collect());
+                    sorted.cycle.get_or_insert_with(|| circle.cloned().collect());
                 }
                 Some(next) if finished.contains(next) => {}
                 Some(next) => {
@@ -65,17 +69,20 @@ pub fn walk<Id: Ord + Clone>(edges: &Edges<Id>) -> Walk<Id> {
                 None => {
                     on_path.remove(node);
                     finished.insert(*node);
-                    walk.order.push((*node).clone());
+                    sorted.order.push((*node).clone());
                     path.pop();
                 }
             }
         }
     }
-    walk
+    sorted
 }
 
 /// The part of a graph that some nodes rest on, these included. Names that no node has stay as they are.
-pub fn below<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterator<Item = Id>) -> Edges<Id> {
+pub(crate) fn reachable_from<Id: Ord + Clone>(
+    edges: &Edges<Id>,
+    from: impl IntoIterator<Item = Id>,
+) -> Edges<Id> {
     let mut reached = Edges::new();
     let mut waiting: Vec<Id> = from.into_iter().collect();
     while let Some(node) = waiting.pop() {
@@ -87,9 +94,8 @@ pub fn below<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterator<Item = 
     reached
 }
 
-/// The nodes of one circle, if there is one.
-pub fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
-    walk(edges).cycle
+pub(crate) fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
+    topological_sort(edges).cycle
 }
 
 fn successors<'a, Id: Ord>(edges: &'a Edges<Id>, node: &Id) -> vec::IntoIter<&'a Id> {
@@ -128,8 +134,8 @@ mod tests {
     #[test]
     fn the_part_below_some_nodes() {
         let graph = edges(&[(1, &[2]), (2, &[3, 9]), (3, &[2]), (4, &[1])]);
-        assert_eq!(below(&graph, [2]), edges(&[(2, &[3, 9]), (3, &[2])]));
-        assert_eq!(below(&graph, []), edges(&[]));
+        assert_eq!(reachable_from(&graph, [2]), edges(&[(2, &[3, 9]), (3, &[2])]));
+        assert_eq!(reachable_from(&graph, []), edges(&[]));
     }
 
     #[test]
@@ -154,7 +160,7 @@ mod tests {
             {
                 left.remove(&free);
             }
-            let order = walk(&graph).order;
+            let order = topological_sort(&graph).order;
             prop_assert_eq!(order.len(), graph.len());
             let found = find_cycle(&graph);
             if found.is_none() {

@@ -3,10 +3,6 @@
 //! A model's word alone never makes a task done: `success` with new failures or files outside the scope is a
 //! continuation with that evidence as its reason. Whether the task still may go on is bounded here too.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_ITERATIONS;
 use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
 use fixpoint_vocabulary::{Cause, Lang, Localize, Reason};
@@ -15,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use fixpoint_vocabulary::documents::JudgeAnswer;
 
+use crate::prelude::*;
 use crate::replanning;
 
 /// What the checks and the scope guard found.
@@ -137,10 +134,12 @@ pub fn decide(question: &Question) -> Answer {
     if answer.should_replan {
         return match replanning::may_replan(question.lineage_iteration, &question.config.replanning) {
             Ok(_) => plain(Outcome::Replan, Code::ReplanAsked, words),
-            Err(replanning::Refused::Disabled) => {
+            Err(replanning::ReplanRefusal::Disabled) => {
                 blocked(Cause::ReplanningDisabled, Code::ReplanningDisabled, words)
             }
-            Err(replanning::Refused::MaxReplans) => blocked(Cause::MaxReplans, Code::MaxReplans, words),
+            Err(replanning::ReplanRefusal::LimitReached) => {
+                blocked(Cause::MaxReplans, Code::MaxReplans, words)
+            }
         };
     }
     blocked(Cause::JudgeGaveUp, Code::JudgeGaveUp, words)
@@ -222,8 +221,6 @@ impl Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
     use proptest::prelude::*;
 
     fn question(success: bool, should_continue: bool, should_replan: bool) -> Question {

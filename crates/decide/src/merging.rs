@@ -13,9 +13,7 @@ mod losses;
 mod segments;
 mod versions;
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 pub use fixpoint_vocabulary::work::Side;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +58,7 @@ pub enum Loss {
 /// A place where the result does not hold both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum MergeProblem {
     /// A conflict is still marked.
     Marked {
         /// The first line of a mark, from 1.
@@ -79,22 +77,22 @@ pub enum Finding {
 }
 
 /// More places than anybody mends at once.
-pub const MOST_FINDINGS: usize = 64;
+pub const MAX_PROBLEMS: usize = 64;
 
 /// The changes of either side that the result does not hold, and marks that were left.
-pub fn findings(versions: &FourVersions<'_>) -> Vec<Finding> {
+pub fn problems(versions: &FourVersions<'_>) -> Vec<MergeProblem> {
     let all = [versions.base, versions.ours, versions.theirs, versions.result];
     let mut found = match versions.result {
         None => Side::BOTH.into_iter().filter_map(|side| gone(versions, side)).collect(),
         Some(result) if all.into_iter().flatten().any(is_binary) => neither(versions, result),
         Some(_) => {
-            let mut found: Vec<Finding> =
+            let mut found: Vec<MergeProblem> =
                 Side::BOTH.into_iter().filter_map(|side| back(versions, side)).collect();
             found.extend(losses::of_lines(versions));
             found
         }
     };
-    found.truncate(MOST_FINDINGS);
+    found.truncate(MAX_PROBLEMS);
     found
 }
 
@@ -103,18 +101,18 @@ pub fn is_binary(content: &[u8]) -> bool {
     content.iter().take(8 << 10).any(|byte| *byte == 0)
 }
 
-const fn whole(side: Side, loss: Loss) -> Finding {
-    Finding::Lost { side, hunk: 0, loss, text: String::new() }
+const fn whole(side: Side, loss: Loss) -> MergeProblem {
+    MergeProblem::Lost { side, hunk: 0, loss, text: String::new() }
 }
 
 /// A result without the file: whoever changed it, and did not remove it, lost that.
-fn gone(versions: &FourVersions<'_>, side: Side) -> Option<Finding> {
+fn gone(versions: &FourVersions<'_>, side: Side) -> Option<MergeProblem> {
     let is_changed = versions.side(side).is_some() && versions.side(side) != versions.base;
     is_changed.then_some(whole(side, Loss::FileGone))
 }
 
 /// A result with a file that a side removed. Where the other changed it, keeping that is right.
-fn back(versions: &FourVersions<'_>, side: Side) -> Option<Finding> {
+fn back(versions: &FourVersions<'_>, side: Side) -> Option<MergeProblem> {
     let is_removed = versions.base.is_some() && versions.side(side).is_none();
     let other = versions.side(side.other());
     let is_changed = other.is_some() && other != versions.base;
@@ -122,7 +120,7 @@ fn back(versions: &FourVersions<'_>, side: Side) -> Option<Finding> {
 }
 
 /// Of what has no lines, one side can be taken, and where one side alone changed it, that one.
-fn neither(versions: &FourVersions<'_>, result: &[u8]) -> Vec<Finding> {
+fn neither(versions: &FourVersions<'_>, result: &[u8]) -> Vec<MergeProblem> {
     let changed: Vec<Side> =
         Side::BOTH.into_iter().filter(|side| versions.side(*side) != versions.base).collect();
     let is_taken = changed.iter().any(|side| versions.side(*side) == Some(result));
@@ -133,6 +131,6 @@ fn neither(versions: &FourVersions<'_>, result: &[u8]) -> Vec<Finding> {
 }
 
 #[cfg(test)]
-mod made_up;
+mod generated;
 #[cfg(test)]
 mod tests;

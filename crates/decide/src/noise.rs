@@ -25,7 +25,7 @@ pub struct Sigma {
 }
 
 /// The scatter to reckon with: the measured one, drawn towards the prior while little is known.
-pub fn reckoned(measured: Option<Sigma>) -> f64 {
+pub fn effective_sigma(measured: Option<Sigma>) -> f64 {
     let (squares, weight) = measured.map_or((0.0, 0.0), |Sigma { estimate, n }| {
         let weight = f64::from(n);
         (weight * estimate * estimate, weight)
@@ -56,7 +56,6 @@ impl RepeatedScores {
     }
 }
 
-/// The mean of some scores.
 pub fn mean(scores: &[Score]) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a plan is scored a handful of times")]
     let count = scores.len() as f64;
@@ -85,8 +84,8 @@ mod tests {
 
     #[test]
     fn little_knowledge_is_drawn_towards_the_prior() {
-        assert_eq!(reckoned(None), PRIOR_SIGMA);
-        let of = |estimate, n| reckoned(Some(Sigma { estimate, n }));
+        assert_eq!(effective_sigma(None), PRIOR_SIGMA);
+        let of = |estimate, n| effective_sigma(Some(Sigma { estimate, n }));
         // The root of (4 × 2.5² + 12 × 10²) / (4 + 12), and so on.
         assert_eq!([of(10.0, 12), of(0.0, 21), of(9.0, 0)], [8.75, 1.0, 2.5]);
         assert!(of(6.0, 1) < 4.0 && of(6.0, 1) > PRIOR_SIGMA);

@@ -4,15 +4,13 @@
 //! doubt the answer is the stricter one: a rule that forbids or asks and is empty or malformed catches every tool,
 //! so that a slip of the pen is noticed at once instead of opening a door; one that allows then allows nothing.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::Localize;
 use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
-use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::glob::NameGlob;
+use crate::prelude::*;
 
 /// Whether one tool may be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +35,7 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What to do.
-    pub verdict: Verdict,
+    pub verdict: Permission,
     /// The glob that decided; absent when none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -46,7 +44,7 @@ pub struct Answer {
 /// What to do about the use of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum Permission {
     /// Let it be used.
     Allow,
     /// Refuse it.
@@ -55,9 +53,7 @@ pub enum Verdict {
     Ask,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// Decides whether a tool may be used: first what forbids, then what asks, then what allows; a tool that no
 /// rule is about may be used only when nothing is listed as allowed.
@@ -65,19 +61,19 @@ pub fn decide(question: &Question) -> Answer {
     let tool = question.tool.as_bytes();
     let answer = |verdict, rule: Option<&String>| Answer { verdict, rule: rule.cloned() };
     if let Some(rule) = question.forbidden_tools.iter().find(|rule| restricts(rule, tool)) {
-        return answer(Verdict::Forbid, Some(rule));
+        return answer(Permission::Forbid, Some(rule));
     }
     let mut in_force =
         question.require_approval.iter().filter_map(|rule| glob_in_force(rule, question.on_default_branch));
     if let Some(rule) = in_force.find(|rule| restricts(rule, tool)) {
-        return answer(Verdict::Ask, Some(rule));
+        return answer(Permission::Ask, Some(rule));
     }
     if question.allowed_tools.is_empty() {
-        return answer(Verdict::Allow, None);
+        return answer(Permission::Allow, None);
     }
     match question.allowed_tools.iter().find(|rule| allows(rule, tool)) {
-        Some(rule) => answer(Verdict::Allow, Some(rule)),
-        None => answer(Verdict::Forbid, None),
+        Some(rule) => answer(Permission::Allow, Some(rule)),
+        None => answer(Permission::Forbid, None),
     }
 }
 
@@ -101,24 +97,21 @@ fn allows(rule: &str, tool: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use alloc::borrow::ToOwned;
-    use alloc::string::String;
-    use alloc::vec::Vec;
-
+    use crate::prelude::*;
     use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
 
-    use super::{Answer, Question, Verdict, decide};
+    use super::{Answer, Permission, Question, decide};
 
     fn owned(globs: &[&str]) -> Vec<String> {
-        globs.iter().map(|&glob| glob.to_owned()).collect()
+        globs.iter().map(|&glob| glob.to_string()).collect()
     }
 
     /// Rules written with `@` in front hold on the default branch only.
     fn approval(rule: &&str) -> ApprovalRule {
         match rule.strip_prefix('@') {
-            None => ApprovalRule::Tool((*rule).to_owned()),
+            None => ApprovalRule::Tool((*rule).to_string()),
             Some(tool) => ApprovalRule::Conditional {
-                tool: tool.to_owned(),
+                tool: tool.to_string(),
                 when: ApprovalWhen { branch: BranchKind::Default },
             },
         }
@@ -126,7 +119,7 @@ mod tests {
 
     fn ask(tool: &str, forbidden: &[&str], asked: &[&str], allowed: &[&str], on: Option<bool>) -> Answer {
         decide(&Question {
-            tool: tool.to_owned(),
+            tool: tool.to_string(),
             allowed_tools: owned(allowed),
             forbidden_tools: owned(forbidden),
             require_approval: asked.iter().map(approval).collect(),
@@ -136,8 +129,8 @@ mod tests {
 
     #[test]
     fn forbidding_comes_before_asking_before_allowing() {
-        use Verdict::{Allow, Ask, Forbid};
-        type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str], Verdict, Option<&'a str>);
+        use Permission::{Allow, Ask, Forbid};
+        type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str], Permission, Option<&'a str>);
         let rows: &[Row<'_>] = &[
             // tool, forbidden, to be asked for, allowed, verdict, rule
             ("read", &[], &[], &[], Allow, None),
@@ -165,7 +158,7 @@ mod tests {
             ("read", &[" read "], &[], &[], Forbid, Some(" read ")),
         ];
         for &(tool, forbidden, asked, allowed, verdict, rule) in rows {
-            let expected = Answer { verdict, rule: rule.map(ToOwned::to_owned) };
+            let expected = Answer { verdict, rule: rule.map(ToString::to_string) };
             assert_eq!(
                 ask(tool, forbidden, asked, allowed, None),
                 expected,
@@ -176,15 +169,15 @@ mod tests {
 
     #[test]
     fn a_condition_is_taken_to_hold_unless_it_is_known_not_to() {
-        let rows: &[(&[&str], Option<bool>, Verdict)] = &[
-            (&["@push"], Some(true), Verdict::Ask),
-            (&["@push"], None, Verdict::Ask),
-            (&["@push"], Some(false), Verdict::Allow),
-            (&["@push", "push"], Some(false), Verdict::Ask),
-            (&["@merge"], Some(true), Verdict::Allow),
-            (&["@["], Some(true), Verdict::Ask),
-            (&["@["], Some(false), Verdict::Allow),
-            (&["push"], Some(false), Verdict::Ask),
+        let rows: &[(&[&str], Option<bool>, Permission)] = &[
+            (&["@push"], Some(true), Permission::Ask),
+            (&["@push"], None, Permission::Ask),
+            (&["@push"], Some(false), Permission::Allow),
+            (&["@push", "push"], Some(false), Permission::Ask),
+            (&["@merge"], Some(true), Permission::Allow),
+            (&["@["], Some(true), Permission::Ask),
+            (&["@["], Some(false), Permission::Allow),
+            (&["push"], Some(false), Permission::Ask),
         ];
         for &(asked, on_default_branch, verdict) in rows {
             assert_eq!(ask("push", &[], asked, &[], on_default_branch).verdict, verdict, "{asked:?}");

@@ -4,20 +4,16 @@
 //! counter covers a task and all its descendants, so that a lineage ends whatever the judge says. What cannot
 //! be rewired soundly (unknown or circular dependencies) is refused with the offending id.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::limits::MAX_SUBTASKS;
 use fixpoint_vocabulary::settings::{PlanningSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, Lang, Localize, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 
 /// A task of the running graph. Other fields are carried along untouched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,14 +45,10 @@ pub struct GraphTask {
 impl GraphTask {
     /// What waiting for this task rests on: its replacements once it has been replaced, else its dependencies.
     pub fn awaited(&self) -> &[TaskId] {
-        match self.state {
-            TaskState::ReplacedByReplan => self.replaced_by.as_deref().unwrap_or_default(),
-            TaskState::Ready
-            | TaskState::Running
-            | TaskState::NeedsContinuation
-            | TaskState::Done
-            | TaskState::Blocked
-            | TaskState::Cancelled => &self.dependencies,
+        if self.state == TaskState::ReplacedByReplan {
+            self.replaced_by.as_deref().unwrap_or_default()
+        } else {
+            &self.dependencies
         }
     }
 }
@@ -156,9 +148,7 @@ pub enum Answer {
     },
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// What blocks a replan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -169,11 +159,11 @@ pub struct Blocked {
 
 /// Why another replan may not be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum ReplanRefusal {
     /// Replanning is off.
     Disabled,
     /// The lineage has used its replans.
-    MaxReplans,
+    LimitReached,
 }
 
 /// Why the children cannot take the task's place: to be told to the planner, or to whoever asked.
@@ -208,12 +198,12 @@ pub enum InvalidReplan {
 }
 
 /// Whether one more replan may be made in a lineage; the number it would have.
-pub fn may_replan(lineage_iteration: u32, settings: &ReplanningSettings) -> Result<u32, Refused> {
+pub fn may_replan(lineage_iteration: u32, settings: &ReplanningSettings) -> Result<u32, ReplanRefusal> {
     let next = lineage_iteration.saturating_add(1);
     if !settings.enabled {
-        Err(Refused::Disabled)
+        Err(ReplanRefusal::Disabled)
     } else if next >= settings.max_iterations {
-        Err(Refused::MaxReplans)
+        Err(ReplanRefusal::LimitReached)
     } else {
         Ok(next)
     }
@@ -227,8 +217,8 @@ pub fn decide(question: &Question) -> Result<Answer, InvalidReplan> {
     let blocked = |cause| Ok(Answer::Blocked { blocked: Blocked { cause } });
     let iteration = match may_replan(replans_so_far(question, old), settings) {
         Ok(iteration) => iteration,
-        Err(Refused::Disabled) => return blocked(Cause::ReplanningDisabled),
-        Err(Refused::MaxReplans) => return blocked(Cause::MaxReplans),
+        Err(ReplanRefusal::Disabled) => return blocked(Cause::ReplanningDisabled),
+        Err(ReplanRefusal::LimitReached) => return blocked(Cause::MaxReplans),
     };
     check_children(question)?;
     let children = question.children.len();
@@ -281,7 +271,7 @@ fn check_children(question: &Question) -> Result<(), InvalidReplan> {
 fn check_graph(tasks: &[GraphTask], new_tasks: &[GraphTask]) -> Result<(), InvalidReplan> {
     let all: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), task.awaited().to_vec())).collect();
     // Only what the children rest on is on trial: a defect elsewhere is not for the planner to mend.
-    let edges = graph::below(&all, new_tasks.iter().map(|task| task.id.clone()));
+    let edges = graph::reachable_from(&all, new_tasks.iter().map(|task| task.id.clone()));
     if let Some((child, missing)) = graph::unknown_dependencies(&edges).into_iter().next() {
         return Err(InvalidReplan::UnknownDependency { child, missing });
     }
@@ -339,7 +329,7 @@ impl Lineage<'_> {
             let expanded = task.dependencies.iter().flat_map(|dependency| {
                 if dependency == &self.old.id { new_ids.to_vec() } else { Vec::from([dependency.clone()]) }
             });
-            task.dependencies = without_repeats(expanded);
+            task.dependencies = graph::without_repeats(expanded);
         }
         task
     }
@@ -349,7 +339,7 @@ impl Lineage<'_> {
         let own = child.dependencies.iter().map(renamed);
         GraphTask {
             id: renamed(&child.id),
-            dependencies: without_repeats(own.chain(self.old.dependencies.iter().cloned())),
+            dependencies: graph::without_repeats(own.chain(self.old.dependencies.iter().cloned())),
             state: TaskState::Ready,
             // A child without a scope of its own must not reach further than the task it replaces.
             scope_paths: child.scope_paths.clone().or_else(|| self.old.scope_paths.clone()),
@@ -375,11 +365,6 @@ fn fresh_names(question: &Question) -> BTreeMap<TaskId, TaskId> {
         names.insert(child.id.clone(), free);
     }
     names
-}
-
-fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
-    let mut seen = BTreeSet::new();
-    ids.filter(|id| seen.insert(id.clone())).collect()
 }
 
 #[cfg(test)]

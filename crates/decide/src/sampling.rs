@@ -5,16 +5,15 @@
 //! as samples come in (a Wang–Tsiatis boundary, Δ = ¼), because looking several times at growing data finds
 //! more differences than there are. `fixpoint simulate judging` measures what this comes to.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::DELTA_THRESHOLD;
 use fixpoint_vocabulary::settings::limits::MAX_SAMPLES;
 use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
-use fixpoint_vocabulary::{Lang, Localize, Score};
+use fixpoint_vocabulary::{Localize, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::{self, Sigma};
+use crate::prelude::*;
 use crate::refinement::{self, Comparison};
 
 /// How many standard errors the difference must be from zero when all samples are in.
@@ -74,7 +73,7 @@ pub enum Next {
 /// What the scores say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum ScoreDifference {
     /// The plans differ.
     Changed,
     /// They do not differ by anything that matters.
@@ -97,14 +96,11 @@ pub struct Answer {
     /// Whether the scores tell.
     pub conclusive: bool,
     /// What they say.
-    pub finding: Finding,
+    pub finding: ScoreDifference,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
-/// Decides whether to score again, and which plan.
 pub fn decide(question: &Question) -> Answer {
     let (a, b) = (&question.a.scores, &question.b.scores);
     let (Some(mean_a), Some(mean_b)) = (noise::mean(a), noise::mean(b)) else {
@@ -114,19 +110,19 @@ pub fn decide(question: &Question) -> Answer {
             difference: None,
             interval: None,
             conclusive: false,
-            finding: Finding::Inconclusive,
+            finding: ScoreDifference::Inconclusive,
         };
     };
     let difference = mean_b - mean_a;
     let margins = Margins::of(question);
     let finding = if difference.abs() > margins.not_zero {
-        Finding::Changed
+        ScoreDifference::Changed
     } else if difference.abs() < margins.too_small {
-        Finding::Unchanged
+        ScoreDifference::Unchanged
     } else {
-        Finding::Inconclusive
+        ScoreDifference::Inconclusive
     };
-    let conclusive = finding != Finding::Inconclusive;
+    let conclusive = finding != ScoreDifference::Inconclusive;
     Answer {
         next: if conclusive { Next::Stop } else { fewer_samples(question) },
         difference: Some(difference),
@@ -145,8 +141,8 @@ pub fn compare(question: &Question, settings: &RefinementSettings) -> Option<Com
         return Some(refinement::compare(later, earlier, settings));
     }
     Some(match decide(question).finding {
-        Finding::Inconclusive | Finding::Unchanged => Comparison::InNoise,
-        Finding::Changed => refinement::compare(later, earlier, settings),
+        ScoreDifference::Inconclusive | ScoreDifference::Unchanged => Comparison::InNoise,
+        ScoreDifference::Changed => refinement::compare(later, earlier, settings),
     })
 }
 
@@ -175,7 +171,7 @@ impl Margins {
         let (a, b) = (question.a.scores.len() as f64, question.b.scores.len() as f64);
         let variance_factor = 1.0 / a + 1.0 / b;
         let information = (2.0 / f64::from(question.max_samples) / variance_factor).min(1.0);
-        let error = noise::reckoned(question.sigma) * libm::sqrt(variance_factor);
+        let error = noise::effective_sigma(question.sigma) * libm::sqrt(variance_factor);
         Self {
             not_zero: CLEARLY_NOT_ZERO * libm::pow(information, NARROWING) * error,
             too_small: question.delta_threshold - CLEARLY_TOO_SMALL * error,
@@ -200,9 +196,12 @@ mod tests {
     #[test]
     fn clear_cases_need_no_further_score() {
         let far = decide(&question(&[50.0], &[80.0]));
-        assert_eq!((far.next, far.finding, far.difference), (Next::Stop, Finding::Changed, Some(30.0)));
+        assert_eq!(
+            (far.next, far.finding, far.difference),
+            (Next::Stop, ScoreDifference::Changed, Some(30.0))
+        );
         let same = decide(&question(&[70.0], &[70.5]));
-        assert_eq!((same.next, same.finding), (Next::Stop, Finding::Unchanged));
+        assert_eq!((same.next, same.finding), (Next::Stop, ScoreDifference::Unchanged));
         let [low, high] = far.interval.unwrap();
         assert!(low > 0.0 && high > 30.0);
     }
@@ -215,7 +214,7 @@ mod tests {
             difference: None,
             interval: None,
             conclusive: false,
-            finding: Finding::Inconclusive,
+            finding: ScoreDifference::Inconclusive,
         };
         assert_eq!(decide(&question(&[], &[])), nothing_yet);
         assert_eq!(next(&[70.0], &[]), Next::B);
@@ -225,7 +224,7 @@ mod tests {
             sigma: Some(Sigma { estimate: 20.0, n: 1000 }),
             ..question(&[70.0; 5], &[76.0; 5])
         });
-        assert_eq!((worn_out.next, worn_out.finding), (Next::Stop, Finding::Inconclusive));
+        assert_eq!((worn_out.next, worn_out.finding), (Next::Stop, ScoreDifference::Inconclusive));
     }
 
     #[test]
@@ -268,7 +267,7 @@ mod tests {
         let error = noise::PRIOR_SIGMA * libm::sqrt(2.0);
         let (too_small, not_zero) = (5.0 - error, 2.35 * error);
         let found = [too_small - 1e-9, too_small, not_zero, not_zero + 1e-9].map(finding);
-        use Finding::{Changed, Inconclusive, Unchanged};
+        use ScoreDifference::{Changed, Inconclusive, Unchanged};
         assert_eq!(found, [Unchanged, Inconclusive, Inconclusive, Changed]);
     }
 

@@ -4,46 +4,43 @@
 //! wall: steps are words for an agent, which works in its own copy. What is surely wrong is refused, what may be wrong
 //! needs a person's consent, and each finding names its item.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::documents::Subtask;
 
 /// What a finding leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
+pub(crate) enum Severity {
     /// The plan is not carried out.
     Refuse,
     Ask,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct RiskyCommand {
     /// The task that holds it.
-    pub task: TaskId,
-    pub severity: Severity,
+    pub(crate) task: TaskId,
+    pub(crate) severity: Severity,
     /// What kind of thing it is.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// The item itself, shortened.
-    pub item: String,
+    pub(crate) item: String,
 }
 
-impl Finding {
-    pub fn text(&self) -> String {
+impl RiskyCommand {
+    pub(crate) fn text(&self) -> String {
         format!("task `{}`: {}: {}", self.task, self.rule, self.item)
     }
 }
 
 /// What the commands of a plan hold.
-pub fn findings(tasks: &[Subtask]) -> Vec<Finding> {
+pub(crate) fn risky_commands(tasks: &[Subtask]) -> Vec<RiskyCommand> {
     let mut found = Vec::new();
     for task in tasks {
         for command in &task.goals {
             if let Some((severity, rule)) = rule_of(command) {
                 let item = command.chars().take(120).collect();
-                found.push(Finding { task: task.id.clone(), severity, rule, item });
+                found.push(RiskyCommand { task: task.id.clone(), severity, rule, item });
             }
         }
     }
@@ -82,11 +79,10 @@ fn rule_of(command: &str) -> Option<(Severity, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     fn of(command: &str) -> Option<(Severity, &'static str)> {
         let task = serde_json::json!({ "id": "t", "description": "d", "goals": ["true", command] });
-        let found = findings(&[serde_json::from_value(task).unwrap()]);
+        let found = risky_commands(&[serde_json::from_value(task).unwrap()]);
         assert!(found.len() <= 1, "{found:?}");
         found.first().map(|finding| {
             assert!(finding.text().contains("task `t`") && finding.item == command, "{finding:?}");

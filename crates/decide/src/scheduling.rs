@@ -5,15 +5,13 @@
 //! for something that can no longer be done is blocked, derived anew each time, so that it frees itself when a
 //! person unblocks the cause. Invariant: while unblocked work is left, something runs or starts.
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::{Lang, Localize, TaskId, TaskState};
+use fixpoint_vocabulary::{Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::glob::{Cover, PatternSet};
+use crate::glob::{OverlapMatcher, PatternSet};
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 use crate::replanning::GraphTask;
 
 /// The graph as it stands.
@@ -38,9 +36,7 @@ pub struct Answer {
     pub finished: bool,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// What waiting for a task comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +54,6 @@ enum Prospect {
 #[error("tasks: several tasks are called `{0}`")]
 pub struct DuplicateTask(pub TaskId);
 
-/// Decides what starts now.
 pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     if let Some(id) = graph::duplicates(question.tasks.iter().map(|task| &task.id)).first() {
         return Err(DuplicateTask((*id).clone()));
@@ -66,7 +61,7 @@ pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     let prospects = prospects(&question.tasks);
     let prospect = |id: &TaskId| prospects.get(id).copied().unwrap_or(Prospect::Dead);
     let running = question.tasks.iter().filter(|task| task.state == TaskState::Running);
-    let mut active: Vec<Option<Cover>> = running.map(scope_of).collect();
+    let mut active: Vec<Option<OverlapMatcher>> = running.map(scope_of).collect();
     let is_running = !active.is_empty();
 
     let mut start = Vec::new();
@@ -91,11 +86,11 @@ pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     Ok(Answer { start, blocked, finished: !is_running && !is_waiting })
 }
 
-fn scope_of(task: &GraphTask) -> Option<Cover> {
-    task.scope_paths.as_ref().map(|paths| Cover::of(&PatternSet::new(paths)))
+fn scope_of(task: &GraphTask) -> Option<OverlapMatcher> {
+    task.scope_paths.as_ref().map(|paths| OverlapMatcher::new(&PatternSet::new(paths)))
 }
 
-fn are_disjoint(one: &Option<Cover>, other: &Option<Cover>) -> bool {
+fn are_disjoint(one: &Option<OverlapMatcher>, other: &Option<OverlapMatcher>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => !one.overlaps(other),
         (None, _) | (_, None) => true,
@@ -108,7 +103,7 @@ fn prospects(tasks: &[GraphTask]) -> BTreeMap<TaskId, Prospect> {
     let by_id: BTreeMap<&TaskId, &GraphTask> = tasks.iter().map(|task| (&task.id, task)).collect();
     let edges: Edges<TaskId> = tasks.iter().map(|task| (task.id.clone(), task.awaited().to_vec())).collect();
     let mut prospects: BTreeMap<TaskId, Prospect> = BTreeMap::new();
-    for id in graph::walk(&edges).order {
+    for id in graph::topological_sort(&edges).order {
         let Some(task) = by_id.get(&id) else { continue };
         let below = task.awaited().iter().map(|id| prospects.get(id).copied().unwrap_or(Prospect::Dead));
         let prospect = match task.state {

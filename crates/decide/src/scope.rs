@@ -7,18 +7,15 @@
 
 mod companions;
 
-use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::Localize;
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
-use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::companions::{CompanionChanges, Companions};
 use crate::glob::{PatternSet, is_tree_path};
+use crate::prelude::*;
 
 /// The directory of Fixpoint's own configuration.
 const OWN_CONFIGURATION: &[u8] = b".fixpoint";
@@ -97,11 +94,8 @@ pub enum Rule {
     MaxChangedLines,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
-/// Decides whether a set of changes lies within a scope.
 pub fn decide(question: &Question) -> Answer {
     let guard = ScopeGuard::new(&ScopeSettings {
         allowed_paths: question.allowed_paths.clone(),
@@ -111,14 +105,14 @@ pub fn decide(question: &Question) -> Answer {
         companions: question.companions.clone(),
         ..ScopeSettings::default()
     });
-    let breaches =
+    let violations =
         guard.check(question.changed.iter().map(|changed| (changed.path.as_bytes(), changed.lines)));
-    let violations: Vec<Violation> = breaches
+    let violations: Vec<Violation> = violations
         .into_iter()
-        .map(|breach| Violation {
-            path: breach.path.map(|path| String::from_utf8_lossy(path).into_owned()),
-            rule: breach.rule,
-            pattern: breach.pattern.map(ToString::to_string),
+        .map(|violation| Violation {
+            path: violation.path.map(|path| String::from_utf8_lossy(path).into_owned()),
+            rule: violation.rule,
+            pattern: violation.pattern.map(ToString::to_string),
         })
         .collect();
     Answer { ok: violations.is_empty(), violations }
@@ -137,10 +131,9 @@ pub struct ScopeGuard {
 
 /// A violation over bytes, borrowed from the changes and the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Breach<'a> {
+pub struct ScopeViolation<'a> {
     /// The path that may not change; `None` when a budget is exceeded.
     pub path: Option<&'a [u8]>,
-    /// The rule that was broken.
     pub rule: Rule,
     /// The glob that denies the path.
     pub pattern: Option<&'a str>,
@@ -152,11 +145,10 @@ enum Place<'a> {
     /// Outside what is allowed, which a companion may excuse.
     Outside(&'a [u8]),
     /// Where nothing excuses it.
-    Barred(Breach<'a>),
+    Barred(ScopeViolation<'a>),
 }
 
 impl ScopeGuard {
-    /// Compiles a scope.
     pub fn new(settings: &ScopeSettings) -> Self {
         Self {
             allowed: PatternSet::new(&settings.allowed_paths),
@@ -168,12 +160,12 @@ impl ScopeGuard {
         }
     }
 
-    /// Everything in which changes, given as paths and numbers of lines, leave the scope: at most one breach for
+    /// Everything in which changes, given as paths and numbers of lines, leave the scope: at most one violation for
     /// each path, in the order given, then those of the budgets. A path given twice counts once.
     pub fn check<'a>(
         &'a self,
         changed: impl IntoIterator<Item = (&'a [u8], Option<u64>)>,
-    ) -> Vec<Breach<'a>> {
+    ) -> Vec<ScopeViolation<'a>> {
         let mut lines: u64 = 0;
         let mut files = BTreeSet::new();
         let mut manifests = Vec::new();
@@ -189,8 +181,8 @@ impl ScopeGuard {
             }
         }
         let excused = self.companions.excused(&manifests);
-        let mut breaches: Vec<Breach<'a>> =
-            places.into_iter().filter_map(|place| self.breach(place, &excused)).collect();
+        let mut violations: Vec<ScopeViolation<'a>> =
+            places.into_iter().filter_map(|place| self.violation(place, &excused)).collect();
         let files = u64::try_from(files.len()).unwrap_or(u64::MAX);
         let budgets = [
             (files, self.max_changed_files, Rule::MaxChangedFiles),
@@ -198,12 +190,12 @@ impl ScopeGuard {
         ];
         let exceeded =
             budgets.into_iter().filter(|(spent, limit, _)| limit.is_some_and(|limit| *spent > limit));
-        breaches.extend(exceeded.map(|(_, _, rule)| Breach { path: None, rule, pattern: None }));
-        breaches
+        violations.extend(exceeded.map(|(_, _, rule)| ScopeViolation { path: None, rule, pattern: None }));
+        violations
     }
 
     fn place<'a>(&'a self, path: &'a [u8]) -> Place<'a> {
-        let barred = |rule, pattern| Place::Barred(Breach { path: Some(path), rule, pattern });
+        let barred = |rule, pattern| Place::Barred(ScopeViolation { path: Some(path), rule, pattern });
         if is_own_configuration(path) {
             return barred(Rule::OwnConfiguration, None);
         }
@@ -220,13 +212,13 @@ impl ScopeGuard {
         }
     }
 
-    fn breach<'a>(&self, place: Place<'a>, excused: &CompanionChanges<'_>) -> Option<Breach<'a>> {
+    fn violation<'a>(&self, place: Place<'a>, excused: &CompanionChanges<'_>) -> Option<ScopeViolation<'a>> {
         match place {
             Place::Inside => None,
-            Place::Barred(breach) => Some(breach),
+            Place::Barred(violation) => Some(violation),
             Place::Outside(path) if self.companions.excuse(path, excused) => None,
             Place::Outside(path) => {
-                Some(Breach { path: Some(path), rule: Rule::AllowedPaths, pattern: None })
+                Some(ScopeViolation { path: Some(path), rule: Rule::AllowedPaths, pattern: None })
             }
         }
     }

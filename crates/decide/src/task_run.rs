@@ -31,11 +31,6 @@ mod proof;
 mod queries;
 mod status;
 
-use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, FailureId, Fingerprint,
     ReportedFailure, TreeId,
@@ -51,19 +46,7 @@ use self::judge::UnreadableAnswer;
 pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, TestEdits};
 pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
 use crate::convergence::{AttemptOutcome, Controller};
-
-/// The commit and tree an attempt left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct AttemptSnapshot {
-    commit: CommitId,
-    tree: String,
-}
-
-impl AttemptSnapshot {
-    fn as_base(&self) -> Base {
-        Base { commit: self.commit.clone(), tree: TreeId(self.tree.clone()) }
-    }
-}
+use crate::prelude::*;
 
 /// What remains to be done at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +85,7 @@ impl Remaining {
 /// The state of one task between two events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
-    order: TaskOptions,
+    options: TaskOptions,
     status: TaskStatus,
     /// The command that was decided last: resuming repeats it.
     last_command: Option<Command>,
@@ -113,7 +96,7 @@ pub struct TaskRun {
     /// The attempt that is being evaluated.
     evaluation: Option<Evaluation>,
     /// What each judged attempt left, in order.
-    snapshots: Vec<AttemptSnapshot>,
+    snapshots: Vec<Base>,
     /// What the last attempt left to do.
     last: Option<Remaining>,
     /// What the best attempt left to do, where a later one was worse.
@@ -134,9 +117,8 @@ pub struct TaskRun {
 }
 
 impl TaskRun {
-    /// A task that has not begun.
-    pub fn new(order: TaskOptions) -> Self {
-        let (baseline, evaluation, last) = match &order.start {
+    pub fn new(options: TaskOptions) -> Self {
+        let (baseline, evaluation, last) = match &options.start {
             TaskStart::TakeBase => (BaselineState::default(), None, None),
             TaskStart::FromCommit(base) => {
                 (BaselineState { base: Some(base.clone()), ..BaselineState::default() }, None, None)
@@ -152,7 +134,7 @@ impl TaskRun {
             }
         };
         Self {
-            order,
+            options,
             status: TaskStatus::New,
             last_command: None,
             interruptions: 0,
@@ -288,7 +270,7 @@ impl TaskRun {
 
     /// A crash cut a command short: that costs nothing but time, so it is repeated, within a bound.
     fn after_crash(&self, activity: TaskActivity) -> Result<Decision, UnexpectedEvent> {
-        if self.interruptions > self.order.max_interruptions {
+        if self.interruptions > self.options.max_interruptions {
             Ok(Decision::pause(activity, Cause::Infrastructure))
         } else {
             self.repeat(activity)
@@ -313,8 +295,8 @@ impl TaskRun {
             return;
         }
         self.last_reports = self.evaluation.take().map(Evaluation::into_reports).unwrap_or_default();
-        let tree = judged.attempt.tree.clone().unwrap_or_default();
-        self.snapshots.push(AttemptSnapshot { commit: judged.commit.clone(), tree });
+        let tree = TreeId(judged.attempt.tree.clone().unwrap_or_default());
+        self.snapshots.push(Base { commit: judged.commit.clone(), tree });
         // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.
         let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
         self.idle_attempts = if is_idle { self.idle_attempts.saturating_add(1) } else { 0 };
@@ -346,7 +328,7 @@ impl TaskRun {
 
     fn new_controller(&self) -> Controller {
         let before = self.baseline.goal_failures(&self.goals());
-        Controller::new(self.order.limits.clone(), before, self.baseline.base_tree())
+        Controller::new(self.options.limits.clone(), before, self.baseline.base_tree())
     }
 }
 

@@ -4,7 +4,7 @@ use fixpoint_vocabulary::{Cause, TaskState};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happening {
+pub enum TaskEvent {
     Started,
     Finished,
     /// Its goals pass already; nothing was run.
@@ -22,54 +22,52 @@ pub enum Happening {
     Cancelled,
 }
 
-/// A happening that has no place in a task's state.
+/// An event that cannot happen to a task in this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{happening:?} cannot happen to a task that is {state:?}")]
-pub struct Impossible {
+#[error("{event:?} cannot happen to a task that is {state:?}")]
+pub struct InvalidTransition {
     pub state: TaskState,
     /// What was claimed to happen.
-    pub happening: Happening,
+    pub event: TaskEvent,
 }
 
-pub const fn after(state: TaskState, happening: Happening) -> Result<TaskState, Impossible> {
-    use Happening as H;
+pub const fn after(state: TaskState, event: TaskEvent) -> Result<TaskState, InvalidTransition> {
+    use TaskEvent as E;
     use TaskState as S;
-    match (state, happening) {
-        (S::Ready | S::NeedsContinuation, H::Started) => Ok(S::Running),
-        (S::Running, H::Finished) | (S::Ready, H::FoundSatisfied) => Ok(S::Done),
-        (S::Running, H::Unfinished) => Ok(S::NeedsContinuation),
-        (S::Running, H::Replaced) => Ok(S::ReplacedByReplan),
-        (S::Running, H::Blocked(_)) => Ok(S::Blocked),
-        (S::Running, H::Interrupted) | (S::Blocked, H::Unblocked) => Ok(S::Ready),
-        (S::Ready | S::Running | S::NeedsContinuation | S::Blocked, H::Cancelled) => Ok(S::Cancelled),
-        (state, happening) => Err(Impossible { state, happening }),
+    match (state, event) {
+        (S::Ready | S::NeedsContinuation, E::Started) => Ok(S::Running),
+        (S::Running, E::Finished) | (S::Ready, E::FoundSatisfied) => Ok(S::Done),
+        (S::Running, E::Unfinished) => Ok(S::NeedsContinuation),
+        (S::Running, E::Replaced) => Ok(S::ReplacedByReplan),
+        (S::Running, E::Blocked(_)) => Ok(S::Blocked),
+        (S::Running, E::Interrupted) | (S::Blocked, E::Unblocked) => Ok(S::Ready),
+        (S::Ready | S::Running | S::NeedsContinuation | S::Blocked, E::Cancelled) => Ok(S::Cancelled),
+        (state, event) => Err(InvalidTransition { state, event }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::collections::BTreeSet;
-    use alloc::string::{String, ToString};
-    use alloc::{format, vec};
+    use crate::prelude::*;
 
-    const HAPPENINGS: [Happening; 9] = [
-        Happening::Started,
-        Happening::Finished,
-        Happening::FoundSatisfied,
-        Happening::Unfinished,
-        Happening::Replaced,
-        Happening::Blocked(Cause::NotConverging),
-        Happening::Interrupted,
-        Happening::Unblocked,
-        Happening::Cancelled,
+    const EVENTS: [TaskEvent; 9] = [
+        TaskEvent::Started,
+        TaskEvent::Finished,
+        TaskEvent::FoundSatisfied,
+        TaskEvent::Unfinished,
+        TaskEvent::Replaced,
+        TaskEvent::Blocked(Cause::NotConverging),
+        TaskEvent::Interrupted,
+        TaskEvent::Unblocked,
+        TaskEvent::Cancelled,
     ];
 
     #[test]
     fn the_table_is_closed() {
         let possible: BTreeSet<String> = TaskState::ALL
             .into_iter()
-            .flat_map(|state| HAPPENINGS.map(|happening| (state, after(state, happening))))
+            .flat_map(|state| EVENTS.map(|event| (state, after(state, event))))
             .filter_map(|(state, next)| next.ok().map(|next| format!("{state:?} → {next:?}")))
             .collect();
         let expected = vec![
@@ -93,8 +91,8 @@ mod tests {
     #[test]
     fn nothing_leaves_a_terminal_state() {
         for state in TaskState::ALL.into_iter().filter(|state| state.is_terminal()) {
-            for happening in HAPPENINGS {
-                assert_eq!(after(state, happening), Err(Impossible { state, happening }));
+            for event in EVENTS {
+                assert_eq!(after(state, event), Err(InvalidTransition { state, event }));
             }
         }
     }

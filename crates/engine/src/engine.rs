@@ -22,7 +22,6 @@ pub enum EngineExit {
 }
 
 impl EngineExit {
-    /// Why it ended or waits.
     pub const fn cause(self) -> Cause {
         match self {
             Self::Ended(cause) | Self::Paused(cause) => cause,
@@ -93,7 +92,7 @@ impl<J: Journal, X: Executor> Engine<J, X> {
     pub fn begin(deps: EngineDeps<J>, executor: X, header: JournalHeader) -> Result<Self, EngineError> {
         let mut writer = RecordWriter { journal: deps.journal, blobs: deps.blobs, next: Seq::default() };
         writer.write_header(&header)?;
-        let run = Run::new(header.order, header.spec);
+        let run = Run::new(header.options, header.spec);
         Ok(Self::new(writer, deps.clock, executor, run, VecDeque::from([Event::Started])))
     }
 
@@ -159,7 +158,6 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         }
     }
 
-    /// The state of the run.
     pub const fn state(&self) -> &Run {
         &self.run
     }
@@ -244,14 +242,12 @@ impl<J: Journal, X: Executor> Engine<J, X> {
 }
 
 impl RecordedRun {
-    /// The number of the next record.
     pub fn next(&self) -> Seq {
         Seq(self.records.len() as u64 + 1)
     }
 
-    /// The state of the run by its record.
     pub fn run(&self) -> Run {
-        let mut run = Run::new(self.header.order.clone(), self.header.spec.clone());
+        let mut run = Run::new(self.header.options.clone(), self.header.spec.clone());
         for (seq, record) in (1u64..).zip(&self.records) {
             let turn = Turn { seq, elapsed_ms: record.elapsed_ms };
             run.apply(turn, &record.event, &record.decision);

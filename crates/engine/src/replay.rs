@@ -9,7 +9,6 @@ use crate::record::RecordedRun;
 /// Where another decision would have been made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The number of the record.
     pub number: u64,
     pub event: Event,
     pub recorded: Decision,
@@ -26,9 +25,9 @@ pub struct ReplayReport {
     pub difference: Option<Difference>,
 }
 
-/// Decides a recorded run again, with the order and the spec it had or with others.
-pub fn replay(recorded: &RecordedRun, order: RunOptions, spec: Option<RunSpec>) -> ReplayReport {
-    let mut run = Run::new(order, spec);
+/// Decides a recorded run again, with the options and the spec it had or with others.
+pub fn replay(recorded: &RecordedRun, options: RunOptions, spec: Option<RunSpec>) -> ReplayReport {
+    let mut run = Run::new(options, spec);
     let mut decisions = 0;
     for (number, record) in (1u64..).zip(&recorded.records) {
         let turn = Turn { seq: number, elapsed_ms: record.elapsed_ms };

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use fixpoint_decide::merging::{Finding, FourVersions, Loss, Side, findings};
+use fixpoint_decide::merging::{FourVersions, Loss, MergeProblem, Side, problems};
 use fixpoint_ports::{ChangeKind, CommitId, DiffStyle, FileChange, WorkspaceError};
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{Conflict, FailureId, LostPart, ReportedFailure};
@@ -215,10 +215,11 @@ impl ExecutionContext {
         let all = [&base, &ours, &theirs, &result];
         let found = if all.into_iter().any(|content| matches!(content, Content::Whole)) {
             let is_one = changers.iter().any(|side| merging.is_as(*side, path));
-            let lost = |side| Finding::Lost { side, hunk: 0, loss: Loss::NeitherSide, text: String::new() };
+            let lost =
+                |side| MergeProblem::Lost { side, hunk: 0, loss: Loss::NeitherSide, text: String::new() };
             if is_one { Vec::new() } else { changers.into_iter().map(lost).collect() }
         } else {
-            findings(&FourVersions {
+            problems(&FourVersions {
                 base: base.lines(),
                 ours: ours.lines(),
                 theirs: theirs.lines(),
@@ -238,16 +239,16 @@ impl ExecutionContext {
         }
     }
 
-    fn failure(&self, path: &[u8], finding: &Finding) -> ReportedFailure {
+    fn failure(&self, path: &[u8], finding: &MergeProblem) -> ReportedFailure {
         let path = path_text(path);
         let redact = |message: &str| self.deps.redactor.redact(message.trim_end());
         match finding {
-            Finding::Marked { line } => {
+            MergeProblem::Marked { line } => {
                 let message = redact(&format!("{path} still contains conflict markers"));
                 let place = format!("{path}:{line}");
                 ReportedFailure::new(FailureId::Conflict(path), message).at(Some(place))
             }
-            Finding::Lost { side, hunk, loss, text } => {
+            MergeProblem::Lost { side, hunk, loss, text } => {
                 let message = redact(&format!("{path}, {}: {}\n{text}", side.name(), words(*loss)));
                 let part = LostPart::Hunk(*hunk);
                 ReportedFailure::new(FailureId::LostChange { side: *side, path, part }, message)

@@ -1,7 +1,7 @@
 //! A plan of a thousand tasks in layers of ten, carried out by agents and checks that take no time: what the engine costs
 //! for each task, beside the same bytes written and flushed by nothing at the same moment.
 //!
-//! `cargo bench -p fixpoint-runs --bench layers`. Every task waits for the one before it in its column, so that ten are
+//! `cargo bench -p fixpoint-runs --bench layers`, with `-- processor` for processor time alone. Every task waits for the one before it in its column, so that ten are
 //! always under way; the ten ends are brought together by merges. The directory is that of `FIXPOINT_BENCH_DIR`, else
 //! the temporary one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
@@ -91,8 +91,8 @@ impl Executor for Instantly {
             }
             PreparedAction::RunChecks(run) => checks(run),
             PreparedAction::RunAttempt(_) => self.attempt(),
-            PreparedAction::RestorePaths(order) => {
-                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            PreparedAction::RestorePaths(restore) => {
+                CommandResult::Restored { commit: restore.onto.clone(), tree: TreeId(restore.onto.0.clone()) }
             }
             PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
@@ -143,7 +143,7 @@ fn opening(tasks: usize) -> JournalHeader {
         settings,
         delivery: Delivery::Branch,
     };
-    let order = PlanOptions {
+    let options = PlanOptions {
         calls: PlanningCalls::AtOnce,
         style: PlanningStyle::default(),
         reflection_interval: 0,
@@ -160,7 +160,7 @@ fn opening(tasks: usize) -> JournalHeader {
     JournalHeader {
         format: FORMAT,
         at: 0,
-        order: RunOptions::planned(order, Allowance::default()),
+        options: RunOptions::planned(options, Allowance::default()),
         spec: Some(spec),
     }
 }
@@ -298,7 +298,7 @@ fn decided_again() -> Outcome<()> {
     let recorded = RecordedRun::read(records.iter().map(|record| record.payload.as_slice()), &blobs)?;
     let opening = recorded.header.clone();
     let began = Instant::now();
-    let replayed = replay(&recorded, opening.order, opening.spec);
+    let replayed = replay(&recorded, opening.options, opening.spec);
     println!("{} decisions again: {:.0} ms", replayed.decisions, began.elapsed().as_secs_f64() * 1e3);
     match replayed.difference {
         None => Ok(()),
@@ -353,6 +353,9 @@ fn processor() -> Outcome<()> {
 }
 
 fn main() -> Outcome<()> {
+    if std::env::args().any(|argument| argument == "processor") {
+        return processor();
+    }
     let small = unflushed(100)?;
     let large = unflushed(1000)?;
     println!("a task of 1000 beside one of 100: {:.2}", large / small);

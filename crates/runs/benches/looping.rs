@@ -74,8 +74,8 @@ impl Executor for Instantly {
             }
             PreparedAction::RunChecks(run) => CommandResult::Checks { reports: vec![report(run)] },
             PreparedAction::RunAttempt(order) => CommandResult::Attempt(attempt(order)),
-            PreparedAction::RestorePaths(order) => {
-                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            PreparedAction::RestorePaths(restore) => {
+                CommandResult::Restored { commit: restore.onto.clone(), tree: TreeId(restore.onto.0.clone()) }
             }
             PreparedAction::Merge(_)
             | PreparedAction::Ask(_)
@@ -90,11 +90,11 @@ impl Executor for Instantly {
     fn cancel(&mut self, _: CommandId) {}
 }
 
-fn order(iterations: u32) -> TaskOptions {
-    let mut order = TaskOptions::new("bench".into(), BTreeSet::from([GOAL]), BTreeSet::new());
-    order.limits.convergence.enabled = false;
-    order.limits.convergence.max_iterations = iterations;
-    order
+fn options(iterations: u32) -> TaskOptions {
+    let mut options = TaskOptions::new("bench".into(), BTreeSet::from([GOAL]), BTreeSet::new());
+    options.limits.convergence.enabled = false;
+    options.limits.convergence.max_iterations = iterations;
+    options
 }
 
 /// Processor time of this process so far, in milliseconds.
@@ -114,8 +114,8 @@ fn run(directory: &Path, iterations: u32, flush: Flush) -> Outcome<Vec<Instant>>
         blobs: Arc::new(FileBlobs::open(&directory.join("blobs"))?),
         clock: Arc::new(NoClock),
     };
-    let order = RunOptions::given(order(iterations));
-    let opening = JournalHeader { format: FORMAT, at: 0, order, spec: None };
+    let options = RunOptions::given(options(iterations));
+    let opening = JournalHeader { format: FORMAT, at: 0, options, spec: None };
     let mut engine = Engine::begin(deps, Instantly { outbox }, opening)?;
     let mut judged = vec![Instant::now()];
     engine.run(&inbox, &mut |records, _| {

@@ -71,7 +71,7 @@ impl ArtifactWriter {
     /// Only a run with a plan has a planning history.
     fn lines(&self, record: &Record, view: RunView<'_>) -> Vec<u8> {
         let mut text = Vec::new();
-        match view.run.order().tasks {
+        match view.run.options().tasks {
             TaskSource::Given(_) => {}
             TaskSource::Planned(_) => {
                 for line in planning_lines(record, view, self.lang) {

@@ -221,7 +221,7 @@ impl TaskExplainer<'_> {
             return Vec::new();
         }
         let reports = self.task.history.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.task.task.order().guards;
+        let guards = &self.task.task.options().guards;
         let is_useless = |report: &&CheckReport| match report.end {
             CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
             CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {

@@ -184,7 +184,7 @@ impl RunHistory {
 
     fn add_change(&mut self, change: &Change) {
         match change {
-            Change::Task(TaskChange::Started { order }) => self.start(&order.task),
+            Change::Task(TaskChange::Started { options }) => self.start(&options.task),
             Change::Run(RunChange::RejectAnswer { answer, .. }) => {
                 self.unusable_answer = Some(answer.problem.to_string());
             }

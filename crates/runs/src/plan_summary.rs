@@ -81,7 +81,7 @@ pub struct TaskLine {
 
 /// `None` for a run without a plan.
 pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
-    if matches!(run.order().tasks, TaskSource::Given(_)) {
+    if matches!(run.options().tasks, TaskSource::Given(_)) {
         return None;
     }
     let review = run.review();
@@ -113,10 +113,10 @@ pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
 
 /// Empty for a run without a plan.
 pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
-    if matches!(view.run.order().tasks, TaskSource::Given(_)) {
+    if matches!(view.run.options().tasks, TaskSource::Given(_)) {
         return Vec::new();
     }
-    let in_vain = view.run.waiting_in_vain();
+    let in_vain = view.run.unreachable_tasks();
     let line = |node: &TaskNode| TaskLine {
         id: node.id().to_string(),
         description: node.task.description.clone(),

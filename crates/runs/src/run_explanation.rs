@@ -16,7 +16,7 @@ const MOST_OF_ONE: usize = 4;
 
 /// The state of a run, in words.
 pub fn explain(view: RunView<'_>, lang: Lang) -> Explanation {
-    match (&view.run.order().tasks, view.first()) {
+    match (&view.run.options().tasks, view.first()) {
         (TaskSource::Given(_), Some(task)) => explain_task(view.run, task, lang),
         (TaskSource::Given(_) | TaskSource::Planned(_), _) => RunExplainer { view, lang }.explain(),
     }
@@ -139,7 +139,7 @@ impl<'a> RunExplainer<'a> {
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
         lines.extend(self.view.run.review().findings.iter().cloned());
-        let in_vain = self.view.run.waiting_in_vain();
+        let in_vain = self.view.run.unreachable_tasks();
         for node in self.view.run.tasks().take(MOST_TASKS) {
             let is_in_vain = in_vain.contains(node.id());
             lines.push(self.task_line(node, is_in_vain));

@@ -24,7 +24,7 @@ pub struct FoldedRun {
 impl FoldedRun {
     /// A run of which nothing but the opening is recorded.
     pub fn new(opening: &JournalHeader) -> Self {
-        let run = Run::new(opening.order.clone(), opening.spec.clone());
+        let run = Run::new(opening.options.clone(), opening.spec.clone());
         Self { history: RunHistory::new(&run, opening.at), run }
     }
 
@@ -117,9 +117,9 @@ impl<'a> RunView<'a> {
 
     /// The commit with the result: of a single task its own, of a plan the one that all results were merged into.
     pub fn result(self) -> Option<CommitId> {
-        match &self.run.order().tasks {
+        match &self.run.options().tasks {
             TaskSource::Given(_) => self.first().and_then(TaskView::result).cloned(),
-            TaskSource::Planned(_) => self.run.result().map(|result| result.commit),
+            TaskSource::Planned(_) => self.run.result().map(|result| result.commit.clone()),
         }
     }
 

@@ -3,12 +3,10 @@
 //! A recorded question is small: it names commits and tasks. What the model is shown is gathered from the run's state
 //! when it is asked. Answers are recorded whole.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{ActionPlan, Document, GoalUnderstanding, Subtask};
+use crate::prelude::*;
 use crate::settings::{DecompositionLevel, ReflectionDepth, Strategy};
 use crate::usage::Usage;
 use crate::work::{CommandId, CommitId, ReportedFailure};
@@ -106,13 +104,8 @@ impl QuestionKind {
     pub const fn task(&self) -> Option<&TaskId> {
         match self {
             Self::JudgeTask { task, .. } | Self::ReplanTask { task } | Self::Reflect { task } => Some(task),
-            Self::Plan
-            | Self::Understand
-            | Self::Decompose
-            | Self::Order
-            | Self::JudgePlan { .. }
-            | Self::Refine { .. }
-            | Self::JudgeWhole { .. } => None,
+            Self::Plan | Self::Understand | Self::Decompose | Self::Order => None,
+            Self::JudgePlan { .. } | Self::Refine { .. } | Self::JudgeWhole { .. } => None,
         }
     }
 
@@ -258,7 +251,6 @@ pub struct Material {
     /// The goal in the user's words.
     pub goal: Redacted,
     pub remarks: Vec<Remark>,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
     /// The state of the repository that the planner is shown.
     pub base: Option<CommitId>,
@@ -273,7 +265,6 @@ pub struct Material {
     pub issues: Vec<String>,
     /// What would make it better.
     pub suggestions: Vec<String>,
-    /// The tools a task may name.
     pub tools: Vec<String>,
     /// The commands of the project's own checks.
     pub checks: Vec<String>,

@@ -122,8 +122,6 @@ impl Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::collections::BTreeSet;
-    use alloc::string::ToString;
 
     /// Catches a cause left out of `ALL` or listed twice: the names must be as many as the variants.
     #[test]

@@ -3,13 +3,8 @@
 //! Prepared from the run's state when a command is started, and never recorded: what is recorded is the
 //! [`Command`](crate::work::Command), and what it is prepared from is on record already.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use crate::ask::{Ask, PersonQuestion, Remark, SavedPlan};
+use crate::prelude::*;
 use crate::run_spec::PlacedCheck;
 use crate::settings::ScopeSettings;
 use crate::usage::MicroUsd;
@@ -24,7 +19,6 @@ pub struct TaskContext {
     pub task: TaskId,
     /// What is to be done, with everything the agent must know.
     pub goal: Redacted,
-    /// Which files it may change.
     pub scope: ScopeSettings,
     /// The numbers of the checks that must pass.
     pub goals: BTreeSet<u32>,
@@ -65,12 +59,10 @@ impl PreparedAttempt {
     }
 }
 
-/// What is to be executed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PreparedAction {
     /// Take the user's tree as the base, or the commit that was named.
     TakeBase,
-    /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
     RunAttempt(PreparedAttempt),
@@ -89,7 +81,6 @@ pub enum PreparedAction {
 /// A command with everything that is needed to execute it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreparedCommand {
-    /// What is to be executed.
     pub action: PreparedAction,
     /// The task it is for; without one it is for the whole run, or for the only task there is.
     pub task: Option<TaskContext>,
@@ -97,7 +88,6 @@ pub struct PreparedCommand {
     pub checks: Arc<Vec<PlacedCheck>>,
     /// The tree of the run's base, once it is known.
     pub tree: Option<TreeId>,
-    /// The tools a task may name.
     pub tools: Vec<String>,
 }
 

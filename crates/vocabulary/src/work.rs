@@ -5,16 +5,13 @@
 
 use core::fmt;
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{ModelAnswer, ModelQuestion, PersonAnswer, PersonQuestion, Remark, SavedPlan};
 pub use crate::check_report::{CheckEnd, CheckReport};
 pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
 pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
+use crate::prelude::*;
 use crate::run_spec::Delivery;
 pub use crate::usage::Allowance;
 use crate::usage::Usage;
@@ -23,7 +20,6 @@ use crate::{Redacted, TaskId};
 /// A command's name: the number of the record it was decided in, and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CommandId {
-    /// The number of the record.
     pub seq: u64,
     pub index: u32,
 }
@@ -39,7 +35,6 @@ impl fmt::Display for CommandId {
 pub enum Command {
     /// Take the user's tree as the base, or the commit that was named.
     TakeBase,
-    /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
     RunAttempt(AttemptCommand),
@@ -75,7 +70,6 @@ pub struct Reuse {
     pub run: u32,
 }
 
-/// One check to be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckCall {
     /// Which check of the order, from 0.
@@ -91,7 +85,6 @@ pub struct CheckCall {
     pub passed_before: Option<BlobId>,
 }
 
-/// One attempt to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptCommand {
     /// Its number, from 1.
@@ -114,7 +107,6 @@ pub enum AgentEnd {
     Exited,
     /// It was ended by a limit.
     TimedOut,
-    /// It could not be started.
     CouldNotStart,
     /// Its provider refused it, for now or until somebody sees to the account, and it changed nothing.
     Unavailable,
@@ -146,7 +138,6 @@ pub struct AttemptResult {
     /// The agent's session, by which it can go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the agent says it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The agent's last words, which are no evidence.
@@ -190,7 +181,6 @@ pub struct RestorePaths {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RestoredPath {
-    /// The whole file.
     File(String),
     /// Only the tests in it, which stand beside what they test.
     InlineTests(String),
@@ -220,7 +210,6 @@ pub struct Merged {
     /// The commit that holds both, with both sides marked where they conflict.
     pub commit: CommitId,
     pub tree: TreeId,
-    /// The files where they conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
 }
@@ -257,13 +246,11 @@ pub struct DeliverCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchUpdate {
-    /// It is at the result.
     Updated,
     /// It was left alone: it has other commits.
     Diverged,
     /// It was left alone: it is checked out somewhere.
     CheckedOut,
-    /// There is no such branch.
     Missing,
 }
 

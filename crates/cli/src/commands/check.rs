@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     repository.workspaces.require_base(Some(&arguments.base))?;
     let selected = select_checks(arguments, &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = selected.order(&settings, test_edits);
+    let options = selected.options(&settings, test_edits);
     let spec = RunSpec {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     let opening = JournalHeader {
         format: FORMAT,
         at: WallClock.now_ms(),
-        order: RunOptions::given(order),
+        options: RunOptions::given(options),
         spec: Some(spec),
     };
     let folded = compare(opening, &repository, app)?;

@@ -39,8 +39,9 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     }
     let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
     let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let order = selected.order(&settings, test_edits);
-    let order = RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(order) };
+    let options = selected.options(&settings, test_edits);
+    let options =
+        RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(options) };
     let spec = RunSpec {
         version: env!("CARGO_PKG_VERSION").to_string(),
         repository: repository.root().to_string_lossy().into_owned(),
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
         delivery: Delivery::Branch,
     };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
-    let (run, outcome) = session.begin(order, spec)?;
+    let (run, outcome) = session.begin(options, spec)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }
 

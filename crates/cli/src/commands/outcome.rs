@@ -44,8 +44,8 @@ pub(crate) fn tell(
 }
 
 fn is_plan_only(run: &Run) -> bool {
-    match &run.order().tasks {
-        TaskSource::Planned(order) => order.extent == RunExtent::PlanOnly,
+    match &run.options().tasks {
+        TaskSource::Planned(options) => options.extent == RunExtent::PlanOnly,
         TaskSource::Given(_) => false,
     }
 }

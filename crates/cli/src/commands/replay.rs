@@ -22,10 +22,10 @@ const NOT_IDENTICAL: u8 = 1;
 pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.run)?;
     let recorded = run.read()?;
-    let (order, spec) = (recorded.header.order.clone(), recorded.header.spec.clone());
+    let (options, spec) = (recorded.header.options.clone(), recorded.header.spec.clone());
     let is_changed = !arguments.set.sets.is_empty();
-    let (order, spec) = if is_changed { changed(&order, spec, arguments, app)? } else { (order, spec) };
-    let replayed = replay(&recorded, order, spec);
+    let (options, spec) = if is_changed { changed(&options, spec, arguments, app)? } else { (options, spec) };
+    let replayed = replay(&recorded, options, spec);
     let difference = replayed.difference.as_ref().map(|difference| {
         let after = usize::try_from(difference.number).unwrap_or(usize::MAX);
         let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
@@ -85,9 +85,9 @@ fn difference_lines(run: &str, difference: &Difference, after: usize, lang: Lang
     ]
 }
 
-/// The order with the run's own settings and `--set` on top.
+/// The options with the run's own settings and `--set` on top.
 fn changed(
-    order: &RunOptions,
+    options: &RunOptions,
     spec: Option<RunSpec>,
     arguments: &ReplayArguments,
     app: &AppContext,
@@ -96,7 +96,7 @@ fn changed(
         return Err(Failure::BadInput("this run has no recorded settings".into()));
     };
     let settings = app.changed(&spec.settings, &arguments.set)?;
-    let order = match &order.tasks {
+    let options = match &options.tasks {
         TaskSource::Given(task) => {
             let under =
                 TaskOptions::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
@@ -105,8 +105,8 @@ fn changed(
             RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(task) }
         }
         TaskSource::Planned(_) => {
-            RunOptions { budget: allowance::from_settings(&settings.budget), ..order.clone() }
+            RunOptions { budget: allowance::from_settings(&settings.budget), ..options.clone() }
         }
     };
-    Ok((order, Some(RunSpec { settings, ..spec })))
+    Ok((options, Some(RunSpec { settings, ..spec })))
 }

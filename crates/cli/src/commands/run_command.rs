@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fixpoint_config::Loaded;
 use fixpoint_decide::bounds;
-use fixpoint_decide::levels::{self, ExplicitSettings};
+use fixpoint_decide::planning_mode::{self, ExplicitSettings};
 use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_ports::Model;
@@ -127,7 +127,7 @@ impl Job {
                     .into(),
             ));
         }
-        let order = self.order(&evidence, &models, &variant, &repository, app);
+        let options = self.options(&evidence, &models, &variant, &repository, app);
         let bounds = match models.get(&Role::Planner) {
             Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
             None => self.bounds_of_checks_alone(),
@@ -148,7 +148,7 @@ impl Job {
             delivery: variant.delivery,
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
-        let (run, outcome) = session.begin(order, spec)?;
+        let (run, outcome) = session.begin(options, spec)?;
         judge_noise::add_from_run(&repository, &outcome.folded.run, app.notices);
         tell(&run, &outcome, &session, arguments.json.into(), output)
     }
@@ -194,7 +194,7 @@ impl Job {
         }
     }
 
-    fn order(
+    fn options(
         &self,
         evidence: &SelectedChecks,
         models: &BTreeMap<Role, Arc<dyn Model>>,
@@ -203,16 +203,16 @@ impl Job {
         app: &AppContext,
     ) -> RunOptions {
         let settings = &self.settings;
-        let levels = levels::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
+        let mode = planning_mode::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
         let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
             let numbered = (0u32..).zip(&evidence.checks);
             numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
         };
         let judge = models.get(&Role::Judge);
-        let order = PlanOptions {
-            calls: levels.calls,
-            style: levels.style,
-            reflection_interval: levels.reflection_interval,
+        let options = PlanOptions {
+            calls: mode.calls,
+            style: mode.style,
+            reflection_interval: mode.reflection_interval,
             person: if app.can_ask() { PersonPresence::Available } else { PersonPresence::Unavailable },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
             extent: variant.extent,
@@ -223,13 +223,13 @@ impl Job {
             goals: of_kind(CheckKind::Goal),
             test_edits: variant.test_edits,
         };
-        RunOptions::planned(order, allowance::from_settings(&settings.budget))
+        RunOptions::planned(options, allowance::from_settings(&settings.budget))
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
         let prices: Option<Price> = planner.and_then(|planner| planner.price());
-        let levels = levels::decide(estimate_tokens(&self.goal), &self.settings.planning, self.explicit);
-        let tasks = if levels.calls == PlanningCalls::None { 1 } else { tasks };
+        let mode = planning_mode::decide(estimate_tokens(&self.goal), &self.settings.planning, self.explicit);
+        let tasks = if mode.calls == PlanningCalls::None { 1 } else { tasks };
         bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
     }
 

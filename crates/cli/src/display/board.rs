@@ -33,7 +33,7 @@ pub(super) struct Board {
 impl Board {
     pub(super) fn of(title: &str, view: RunView<'_>, words: Words) -> Self {
         let run = view.run;
-        let in_vain = run.waiting_in_vain();
+        let in_vain = run.unreachable_tasks();
         let drawn = drawn_of(run);
         let mut rows = vec![Row { text: format!("   {}", spending(run, words)), task: None }];
         rows.extend(drawn.iter().map(|node| row(node, view, in_vain.contains(node.id()), words)));

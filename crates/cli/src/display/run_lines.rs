@@ -113,7 +113,7 @@ fn plan_review_lines(change: &PlanReviewChange, run: &Run, words: Words) -> Vec<
 
 fn task_lines(change: &TaskChange, history: &RunHistory, words: Words) -> Vec<String> {
     match change {
-        TaskChange::Started { order } => vec![words.task_started(order.task.as_str())],
+        TaskChange::Started { options } => vec![words.task_started(options.task.as_str())],
         TaskChange::StateChanged { state: TaskState::Running, .. } => Vec::new(),
         TaskChange::StateChanged { task, state, cause } => {
             let mut lines = vec![format!("[{task}] {}", words.state(*state, *cause))];
@@ -145,8 +145,8 @@ fn subtask_line(task: &Subtask, words: Words) -> String {
 pub(crate) fn score_words(plan: &ReviewedPlan, run: &Run) -> Option<String> {
     let scores = plan.scores();
     let score = plan.score()?;
-    let sigma = match &run.order().tasks {
-        TaskSource::Planned(order) => noise::reckoned(order.sigma),
+    let sigma = match &run.options().tasks {
+        TaskSource::Planned(options) => noise::effective_sigma(options.sigma),
         TaskSource::Given(_) => noise::PRIOR_SIGMA,
     };
     #[expect(clippy::cast_precision_loss, reason = "a handful of scores")]

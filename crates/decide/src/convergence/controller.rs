@@ -3,12 +3,11 @@
 //! [`Controller::judge`] decides and changes nothing; [`Controller::record`] folds what was decided and decides
 //! nothing, so a resumed run only records.
 
-use alloc::string::String;
-
 use fixpoint_vocabulary::Cause;
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Attempt, AttemptOutcome, Code, Limits, Verdict};
+use super::{Action, Attempt, AttemptOutcome, AttemptVerdict, Code, Limits};
+use crate::prelude::*;
 use crate::progress::{FailureHistory, FailureSet, ProgressKind};
 
 /// What the controller counts. It is recorded with each verdict, so that a resumed run counts on and judges nothing
@@ -59,7 +58,6 @@ impl NextStep {
 }
 
 impl Controller {
-    /// A controller before the first attempt.
     pub fn new(
         limits: Limits,
         goal_failures_before: Option<FailureSet>,
@@ -69,27 +67,26 @@ impl Controller {
         Self { limits, history, tree: tree_before, counts: Counts::START }
     }
 
-    /// What has been counted so far.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
     /// Judges an attempt and records it.
-    pub fn after(&mut self, attempt: &Attempt) -> Verdict {
+    pub fn after(&mut self, attempt: &Attempt) -> AttemptVerdict {
         let (verdict, counts) = self.judge(attempt);
         self.record(attempt, counts);
         verdict
     }
 
     /// What happens after an attempt, and what is counted then. Changes nothing.
-    pub fn judge(&self, attempt: &Attempt) -> (Verdict, Counts) {
+    pub fn judge(&self, attempt: &Attempt) -> (AttemptVerdict, Counts) {
         let progress = self.classify(attempt);
         let mut counts = Counts { iterations: self.counts.iterations + 1, ..self.counts };
         let mut next = self.limits.next_step(&mut counts, progress);
         if next.action == Action::Continue && counts.iterations >= self.limits.convergence.max_iterations {
             next = NextStep::stop(Cause::MaxIterations, Code::IterationsUsedUp);
         }
-        let verdict = Verdict {
+        let verdict = AttemptVerdict {
             progress,
             stall_count: counts.stalls,
             stage: counts.stage,

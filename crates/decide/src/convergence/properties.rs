@@ -1,7 +1,5 @@
 //! The controller over all random histories: against a plain reference, and what must hold whatever happens.
 
-use alloc::string::ToString;
-
 use proptest::prelude::*;
 
 use super::tests::{failing, fingerprint, history, verdicts};
@@ -238,7 +236,7 @@ proptest! {
         prop_assert!(verdicts.len() as u32 <= question.config.convergence.max_iterations);
         prop_assert!(last.action != Action::Continue);
         if last.cause == Some(Cause::NotConverging) {
-            let is_stall = |verdict: &&Verdict| matches!(
+            let is_stall = |verdict: &&AttemptVerdict| matches!(
                 verdict.reason.code, Code::Stalled | Code::StageRaised | Code::LastStage | Code::NotConverging
             );
             // Progress at stage 1 undoes every stall before it.

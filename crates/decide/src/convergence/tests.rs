@@ -1,10 +1,6 @@
 //! The controller over single histories.
 
-use alloc::string::ToString;
-use alloc::{format, vec};
-
 use super::*;
-
 pub(super) fn fingerprint(name: char) -> Fingerprint {
     Fingerprint(name.to_string())
 }
@@ -39,7 +35,7 @@ pub(super) fn history(before: Option<&str>, iterations: Vec<Attempt>) -> Questio
     }
 }
 
-pub(super) fn verdicts(question: &Question) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Question) -> Vec<AttemptVerdict> {
     decide(question).unwrap().iterations
 }
 

@@ -4,27 +4,23 @@
 //! negated patterns; those are left aside, which errs towards overlapping and so towards safety. Only paths that
 //! can exist in a repository count.
 
-use alloc::collections::BTreeSet;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::program::Program;
 use super::set::PatternSet;
 use super::tree_path::Segment;
-
+use crate::prelude::*;
 /// Whether there is any path that both lists cover. An empty list covers everything.
 pub fn overlap(one: &PatternSet, other: &PatternSet) -> bool {
-    Cover::of(one).overlaps(&Cover::of(other))
+    OverlapMatcher::new(one).overlaps(&OverlapMatcher::new(other))
 }
 
 /// What a list covers, compiled for being compared with many others.
 #[derive(Debug, Clone)]
-pub struct Cover {
+pub struct OverlapMatcher {
     programs: Vec<Program>,
 }
 
-impl Cover {
-    pub fn of(list: &PatternSet) -> Self {
+impl OverlapMatcher {
+    pub fn new(list: &PatternSet) -> Self {
         Self { programs: list.covers_below() }
     }
 

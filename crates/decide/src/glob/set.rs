@@ -3,15 +3,11 @@
 //! Owns the order of patterns: the last one that matches decides, and once a directory is covered nothing below
 //! it can be taken out again. Only paths that can exist in a repository are ever covered.
 
-use alloc::collections::BTreeMap;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::bytes::ByteSet;
 use super::program::{Program, Token};
 use super::syntax::{Effect, Line, Target};
 use super::tree_path::is_tree_path;
-
+use crate::prelude::*;
 /// What a list of patterns says about a path. Patterns are named by their index in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {

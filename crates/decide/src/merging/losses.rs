@@ -5,16 +5,14 @@
 //! added one thing, so one of them is enough. A line that came back is one too many; of lines that are everywhere, such
 //! as a closing brace, that is only said of the part of the file they were removed from.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::cell::Cell;
 use core::cmp::Ordering;
 
 use super::alignment::{Changes, Hunk, Place, align};
 use super::segments::Segments;
 use super::versions::Versions;
-use super::{Finding, FourVersions, Loss, Side};
+use super::{FourVersions, Loss, MergeProblem, Side};
+use crate::prelude::*;
 
 /// Bytes of lines that are taken apart into words, in all. A lost line for which nothing is left is lost.
 const BUDGET: usize = 32 << 20;
@@ -40,19 +38,18 @@ struct Expected {
     most: usize,
 }
 
-/// What became of changes, with the lines it is about.
 type Found = BTreeMap<(Side, usize, Loss), Vec<u32>>;
 
 /// Changes of lines that the result does not hold, and marks.
-pub(super) fn of_lines(four: &FourVersions<'_>) -> Vec<Finding> {
+pub(super) fn of_lines(four: &FourVersions<'_>) -> Vec<MergeProblem> {
     let comparison = Comparison::new(Versions::new(four));
-    let marked = comparison.first_mark().map(|line| Finding::Marked { line });
+    let marked = comparison.first_mark().map(|line| MergeProblem::Marked { line });
     let found = comparison.found();
     let told = found.iter().map(|((side, hunk, loss), lines)| {
         let shown: Vec<String> =
             lines.iter().take(SHOWN_LINES).map(|line| comparison.versions.shown(*line)).collect();
         let hunk = u32::try_from(hunk + 1).unwrap_or(u32::MAX);
-        Finding::Lost { side: *side, hunk, loss: *loss, text: shown.join("\n") }
+        MergeProblem::Lost { side: *side, hunk, loss: *loss, text: shown.join("\n") }
     });
     marked.into_iter().chain(told).collect()
 }

@@ -5,11 +5,11 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::made_up::{Dice, Edit, Merge, index};
+use super::generated::{Dice, Edit, Merge, index};
 use super::*;
 
-fn compared(base: &str, ours: &str, theirs: &str, result: &str) -> Vec<Finding> {
-    findings(&FourVersions {
+fn compared(base: &str, ours: &str, theirs: &str, result: &str) -> Vec<MergeProblem> {
+    problems(&FourVersions {
         base: Some(base.as_bytes()),
         ours: Some(ours.as_bytes()),
         theirs: Some(theirs.as_bytes()),
@@ -17,7 +17,7 @@ fn compared(base: &str, ours: &str, theirs: &str, result: &str) -> Vec<Finding> 
     })
 }
 
-fn judged(merge: &Merge, result: &str) -> Vec<Finding> {
+fn judged(merge: &Merge, result: &str) -> Vec<MergeProblem> {
     compared(&merge.base_text(), &merge.side_text(Side::Ours), &merge.side_text(Side::Theirs), result)
 }
 
@@ -128,10 +128,10 @@ fn lost(side: Side, loss: Loss, text: &str) -> (Side, Loss, String) {
 }
 
 /// What was lost, without the numbers of changes.
-fn told(found: Vec<Finding>) -> Vec<(Side, Loss, String)> {
+fn told(found: Vec<MergeProblem>) -> Vec<(Side, Loss, String)> {
     let of = |finding| match finding {
-        Finding::Lost { side, loss, text, .. } => Some((side, loss, text)),
-        Finding::Marked { .. } => None,
+        MergeProblem::Lost { side, loss, text, .. } => Some((side, loss, text)),
+        MergeProblem::Marked { .. } => None,
     };
     found.into_iter().filter_map(of).collect()
 }
@@ -174,16 +174,16 @@ fn what_one_removed_and_the_other_changed_stays_changed() {
 #[test]
 fn marks_are_found_unless_a_side_wrote_them() {
     let marked = "<<<<<<< 01ab\none\n=======\ntwo\n>>>>>>> 02cd\n";
-    assert_eq!(compared("", "one\n", "two\n", marked), [Finding::Marked { line: 1 }]);
-    assert_eq!(compared("", "one\n", "two\n", "one\n=======\ntwo\n"), [Finding::Marked { line: 2 }]);
+    assert_eq!(compared("", "one\n", "two\n", marked), [MergeProblem::Marked { line: 1 }]);
+    assert_eq!(compared("", "one\n", "two\n", "one\n=======\ntwo\n"), [MergeProblem::Marked { line: 2 }]);
     assert_eq!(compared("", marked, "", marked), []);
 }
 
 #[test]
 fn files_that_are_gone_back_or_without_lines() {
-    let four = |base, ours, theirs, result| findings(&FourVersions { base, ours, theirs, result });
+    let four = |base, ours, theirs, result| problems(&FourVersions { base, ours, theirs, result });
     let [a, b, c] = [&b"a\n"[..], b"a\nb\n", b"c\n"].map(Some);
-    let whole = |side, loss| Finding::Lost { side, hunk: 0, loss, text: String::new() };
+    let whole = |side, loss| MergeProblem::Lost { side, hunk: 0, loss, text: String::new() };
     assert_eq!(four(a, None, b, None), [whole(Side::Theirs, Loss::FileGone)]);
     assert_eq!(four(a, None, b, b), []);
     assert_eq!(four(a, None, a, a), [whole(Side::Ours, Loss::FileBack)]);

@@ -1,11 +1,10 @@
 //! Folding a recorded event and its changes into the run. Nothing is decided here, so another version resumes a run
 //! without deciding it differently.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
 
 use super::{Change, Decision, Deferred, InFlight, Owner, Run, RunChange, RunStatus, TaskChange, Turn};
+use crate::prelude::*;
 
 impl Run {
     /// Folds an event and the changes that were recorded with it.
@@ -71,13 +70,13 @@ impl Run {
             }
             RunChange::ReleaseDeferred => self.deferred.clear(),
             RunChange::RejectAnswer { owner, answer } => self.rejected.push((owner.clone(), answer.clone())),
-            RunChange::Pause { cause } => self.come_to_rest(RunStatus::Paused { cause: *cause }),
-            RunChange::End { cause } => self.come_to_rest(RunStatus::Ended { cause: *cause }),
+            RunChange::Pause { cause } => self.stop_with(RunStatus::Paused { cause: *cause }),
+            RunChange::End { cause } => self.stop_with(RunStatus::Ended { cause: *cause }),
         }
     }
 
     /// What is in flight is given up and counts in full.
-    fn come_to_rest(&mut self, status: RunStatus) {
+    fn stop_with(&mut self, status: RunStatus) {
         let given_up: Vec<CommandId> = self.in_flight.keys().copied().collect();
         given_up.into_iter().for_each(|id| self.write_off(id));
         self.in_flight.clear();

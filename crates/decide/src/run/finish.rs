@@ -1,7 +1,5 @@
 //! How a run ends or pauses, and how it is resumed.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::Event;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -10,20 +8,19 @@ use super::{
     Deferred, PlanningChange, Run, RunChange, RunExtent, RunStatus, TaskChange, TaskNode, TaskSignal,
     Transition, UnexpectedEvent,
 };
+use crate::prelude::*;
 use crate::scheduling;
 use crate::task_run::TaskStatus;
 
 impl Run {
     /// The tasks that cannot start because something they wait for cannot be done.
-    pub fn waiting_in_vain(&self) -> Vec<TaskId> {
-        let question = scheduling::Question { tasks: self.outline(), max_workers: 1 };
+    pub fn unreachable_tasks(&self) -> Vec<TaskId> {
+        if self.graph.waiting() == 0 {
+            return Vec::new();
+        }
+        let tasks = self.graph.in_order().into_iter().map(TaskNode::outline).collect();
+        let question = scheduling::Question { tasks, max_workers: 1 };
         scheduling::decide(&question).map(|answer| answer.blocked).unwrap_or_default()
-    }
-
-    /// Whether nothing runs and nothing can start any more.
-    pub(super) fn is_finished(&self) -> bool {
-        let question = scheduling::Question { tasks: self.outline(), max_workers: 1 };
-        scheduling::decide(&question).is_ok_and(|answer| answer.finished)
     }
 
     /// How the run ends when nothing is left to do.
@@ -32,7 +29,7 @@ impl Run {
         let has_result = self.tasks().any(|node| is_done(&node)) && !self.unmerged_results().is_empty();
         let blocked = self.tasks().find_map(|node| node.cause.filter(|_| node.state == TaskState::Blocked));
         // What was planned may be only a part of what was asked for.
-        let is_all = self.is_all_in() && self.planning.partial.is_none();
+        let is_all = self.is_everything_included() && self.planning.partial.is_none();
         match (is_all, self.final_review.is_complete, has_result) {
             (true, None | Some(true), true) => Cause::Done,
             (true, None | Some(true), false) => Cause::AlreadySatisfied,
@@ -77,7 +74,8 @@ impl Transition<'_> {
                 return;
             }
         }
-        let is_plan_only = self.run.plan_order().is_some_and(|order| order.extent == RunExtent::PlanOnly);
+        let is_plan_only =
+            self.run.plan_options().is_some_and(|options| options.extent == RunExtent::PlanOnly);
         let deferred = self.run.deferred.first().map(|deferred| deferred.cause);
         match deferred.or_else(|| self.run.cause_of_pause()) {
             None if is_plan_only && self.run.review.accepted.is_some() => self.end(Cause::Done),

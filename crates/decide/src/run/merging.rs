@@ -4,35 +4,22 @@
 //! where the sides conflict, or fail together what each passes alone. Invariant: at most `max_fix_iterations` merges get
 //! an agent; no result is dropped without being named.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::{Base, CommandResult, Conflict, Merged};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{NewTask, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent};
+use crate::prelude::*;
 use crate::task_run::{BaselineState, TaskOptions, TaskStart};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeChange {
     /// Two results were merged, or marked where they conflict.
-    Merged {
-        /// The task that merges them.
-        task: TaskId,
-        /// The merge commit and its conflicts.
-        merged: Merged,
-    },
+    Merged { task: TaskId, merged: Merged },
     /// A result is not part of what is delivered.
-    LeftOut {
-        /// The task whose result it is.
-        task: TaskId,
-    },
+    LeftOut { task: TaskId },
 }
 
 impl Run {
@@ -49,19 +36,12 @@ impl Run {
 
     /// The results that no other result holds, in the order of their tasks.
     pub(super) fn unmerged_results(&self) -> Vec<TaskId> {
-        let changed = |node: &&TaskNode| {
-            let tree = node.result().map(|result| result.tree);
-            tree.is_some() && tree != self.planning.base.as_ref().map(|base| base.tree.clone())
-        };
-        let done: Vec<TaskId> = self
-            .tasks()
-            .filter(|node| node.state == TaskState::Done)
-            .filter(changed)
-            .map(|node| node.id().clone())
-            .collect();
-        // What a result that is left out was made of is left out with it: to take that up again would lead to the same
-        // merge, for ever.
-        self.outermost(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
+        let base = self.planning.base.as_ref().map(|base| &base.tree);
+        let is_changed = |node: &&TaskNode| node.result().is_some_and(|result| Some(&result.tree) != base);
+        let done: Vec<&TaskId> = self.tasks().filter(is_changed).map(TaskNode::id).collect();
+        // What a result that is left out was made of is left out with it, or the same merge would be tried for ever.
+        let ends = self.graph.without_contained(&done).into_iter();
+        ends.filter(|id| !self.left_out.contains(*id)).cloned().collect()
     }
 
     /// The tasks whose results could not be merged with the others.
@@ -80,13 +60,13 @@ impl Run {
     }
 
     /// Whether the result of every task is part of the whole.
-    pub(super) fn is_all_in(&self) -> bool {
+    pub(super) fn is_everything_included(&self) -> bool {
         let is_blocked = self.tasks().any(|node| node.state == TaskState::Blocked);
-        !is_blocked && self.left_out.is_empty() && self.waiting_in_vain().is_empty()
+        !is_blocked && self.left_out.is_empty() && self.unreachable_tasks().is_empty()
     }
 
     /// The commit that holds everything that is delivered.
-    pub fn result(&self) -> Option<Base> {
+    pub fn result(&self) -> Option<&Base> {
         let ends = self.unmerged_results();
         match ends.as_slice() {
             [] => self.tasks().find_map(TaskNode::result),
@@ -137,22 +117,22 @@ impl Transition<'_> {
     ) -> Result<(), UnexpectedEvent> {
         let CommandResult::Merged(merged) = result else { return Ok(()) };
         self.push(MergeChange::Merged { task: task.clone(), merged: merged.clone() });
-        let Some(order) = self.run.order_of_merge(task, merged) else {
+        let Some(options) = self.run.merge_options(task, merged) else {
             self.push(TaskChange::blocked(task, Cause::Conflict));
             return Ok(());
         };
-        self.push(TaskChange::Started { order: Box::new(order) });
+        self.push(TaskChange::Started { options: Box::new(options) });
         self.tell(task, TaskSignal::Begin)
     }
 }
 
 impl Run {
     /// Everything that is fixed about a merge: its commit is checked before any agent works on it.
-    fn order_of_merge(&self, task: &TaskId, merged: &Merged) -> Option<TaskOptions> {
+    fn merge_options(&self, task: &TaskId, merged: &Merged) -> Option<TaskOptions> {
         let node = self.task(task)?;
         let TaskKind::Merge { ours, theirs } = &node.kind else { return None };
         let baseline = self.common_baseline(ours, theirs)?;
-        let commit = |id: &TaskId| self.task(id).and_then(TaskNode::result).map(|base| base.commit);
+        let commit = |id: &TaskId| self.task(id).and_then(TaskNode::result).map(|base| base.commit.clone());
         let conflict =
             Conflict { ours: commit(ours)?, theirs: commit(theirs)?, paths: merged.conflicts.clone() };
         let start = TaskStart::Evaluate {
@@ -160,6 +140,6 @@ impl Run {
             work: Base { commit: merged.commit.clone(), tree: merged.tree.clone() },
             conflict: (!merged.conflicts.is_empty()).then_some(conflict),
         };
-        Some(self.order_of(node, start, self.settings()?))
+        Some(self.task_options(node, start, self.settings()?))
     }
 }

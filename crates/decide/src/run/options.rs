@@ -1,22 +1,17 @@
 //! What is fixed about a run when it begins.
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{PersonPresence, PlanningStyle, Role};
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::work::Allowance;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::Sigma;
+use crate::prelude::*;
 use crate::task_run::{TaskOptions, TestEdits};
 
 /// Everything about a run that is fixed when it begins, beside its spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// Where its tasks come from.
     pub tasks: TaskSource,
     #[serde(default)]
     pub budget: Allowance,
@@ -71,11 +66,8 @@ pub struct PlanOptions {
     pub style: PlanningStyle,
     /// Actions between two looks back; 0 for none.
     pub reflection_interval: u32,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
-    /// Whether results are judged by a model.
     pub judging: Judging,
-    /// How far the run goes.
     #[serde(default)]
     pub extent: RunExtent,
     /// How the judge's scores scatter, where that is known.
@@ -92,19 +84,16 @@ pub struct PlanOptions {
     /// The checks that must pass in the end.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub goals: BTreeSet<u32>,
-    /// Whether tests of goals may be changed.
     pub test_edits: TestEdits,
 }
 
 impl RunOptions {
-    /// A run that is one known task.
-    pub fn given(order: TaskOptions) -> Self {
-        let (budget, max_interruptions) = (order.budget, order.max_interruptions);
-        Self { tasks: TaskSource::Given(Box::new(order)), budget, max_interruptions }
+    pub fn given(options: TaskOptions) -> Self {
+        let (budget, max_interruptions) = (options.budget, options.max_interruptions);
+        Self { tasks: TaskSource::Given(Box::new(options)), budget, max_interruptions }
     }
 
-    /// A run that is planned.
-    pub fn planned(order: PlanOptions, budget: Allowance) -> Self {
-        Self { tasks: TaskSource::Planned(Box::new(order)), budget, max_interruptions: 3 }
+    pub fn planned(options: PlanOptions, budget: Allowance) -> Self {
+        Self { tasks: TaskSource::Planned(Box::new(options)), budget, max_interruptions: 3 }
     }
 }

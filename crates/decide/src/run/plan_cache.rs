@@ -1,18 +1,17 @@
 //! The plan cache: whether it is used, what a lookup means, and which plan is stored.
 
-use alloc::boxed::Box;
-
 use fixpoint_vocabulary::ask::SavedPlan;
 use fixpoint_vocabulary::work::{CachedPlanMatch, Command};
 
 use super::planning::{CachedPlan, PlanningChange};
 use super::{Owner, PlanningCalls, Run, Transition};
 use crate::plan_shape;
+use crate::prelude::*;
 
 impl Run {
     /// Whether plans of this run are looked up and stored.
     pub(super) fn is_plan_cached(&self) -> bool {
-        let is_planned = self.plan_order().is_some_and(|order| order.calls != PlanningCalls::None);
+        let is_planned = self.plan_options().is_some_and(|options| options.calls != PlanningCalls::None);
         is_planned && self.settings().is_some_and(|settings| settings.planning.cache.enabled)
     }
 

@@ -4,14 +4,7 @@
 //! plan cache in `plan_cache`. Invariant: at most one clarification and one coarser try, and each answer is asked for
 //! again a bounded number of times.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{
-    ModelAnswer, ModelQuestion, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan,
-};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan};
 use fixpoint_vocabulary::documents::{
     ActionPlan, Document, GoalUnderstanding, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
     TaskDecomposition,
@@ -26,14 +19,13 @@ use super::{
     Transition,
 };
 use crate::plan_shape::{self, Bounds};
+use crate::prelude::*;
 
 /// The part of a goal that can be done, where not all of it can.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialPlan {
-    /// The tasks that can be done.
     pub feasible: Vec<Subtask>,
     pub infeasible: Vec<String>,
-    /// What could be done instead.
     pub alternatives: Vec<String>,
 }
 
@@ -46,12 +38,10 @@ pub enum CachedPlan {
     SavedPlan(Box<SavedPlan>),
 }
 
-/// How far planning has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planning {
     pub base: Option<Base>,
     pub cached: CachedPlan,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
     pub remarks: Vec<Remark>,
     /// How often the goal was unclear.
@@ -67,7 +57,6 @@ pub struct Planning {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanningChange {
-    /// The run's base is known.
     BaseTaken {
         base: Base,
     },
@@ -100,10 +89,10 @@ pub enum PlanningChange {
 }
 
 impl Planning {
-    pub(super) fn new(order: &RunOptions) -> Self {
-        let person = match &order.tasks {
+    pub(super) fn new(options: &RunOptions) -> Self {
+        let person = match &options.tasks {
             TaskSource::Given(_) => PersonPresence::Unavailable,
-            TaskSource::Planned(order) => order.person,
+            TaskSource::Planned(options) => options.person,
         };
         Self {
             base: None,
@@ -151,7 +140,7 @@ impl Run {
 
     /// How finely the goal is decomposed.
     pub(super) fn level(&self) -> DecompositionLevel {
-        let ordered = self.plan_order().map(|order| order.style.level).unwrap_or_default();
+        let ordered = self.plan_options().map(|options| options.style.level).unwrap_or_default();
         self.planning.level.unwrap_or(ordered)
     }
 
@@ -164,7 +153,7 @@ impl Run {
     pub(super) fn plan_bounds(&self, taken: usize) -> Bounds<'_> {
         let most = self.settings().map_or(1, |settings| settings.planning.max_subtasks);
         let left = most.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX));
-        let tools = self.plan_order().map(|order| order.tools.as_slice()).unwrap_or_default();
+        let tools = self.plan_options().map(|options| options.tools.as_slice()).unwrap_or_default();
         Bounds { max_tasks: left, tools }
     }
 }
@@ -180,7 +169,7 @@ impl Transition<'_> {
         if self.run.planning.base.is_none() {
             return self.begin(Owner::Planning, Command::TakeBase);
         }
-        let calls = self.run.plan_order().map_or(PlanningCalls::None, |order| order.calls);
+        let calls = self.run.plan_options().map_or(PlanningCalls::None, |options| options.calls);
         if calls == PlanningCalls::None {
             return self.as_one_task();
         }
@@ -194,7 +183,7 @@ impl Transition<'_> {
             (PlanningCalls::PerPhase, Some(_), None) => QuestionKind::Decompose,
             (PlanningCalls::PerPhase, Some(_), Some(_)) => QuestionKind::Order,
         };
-        self.ask(Owner::Planning, ModelQuestion::new(about));
+        self.ask(Owner::Planning, about);
     }
 
     /// The goal as it is, without a plan.
@@ -223,13 +212,10 @@ impl Transition<'_> {
     }
 
     fn with_plan_answer(&mut self, about: &QuestionKind, answer: &ModelAnswer) {
-        match &answer.reading {
-            ParsedAnswer::Document(Document::Planning(document)) => self.with_plan_document(about, document),
-            ParsedAnswer::Document(_) => self.reject_plan(RejectedAnswer::wrong_document()),
-            ParsedAnswer::Unreadable { problem, text } => {
-                self.reject_plan(RejectedAnswer { problem: problem.clone(), text: text.clone() });
-            }
-            ParsedAnswer::Unanswered { .. } => {}
+        if let ParsedAnswer::Document(Document::Planning(document)) = &answer.reading {
+            self.with_plan_document(about, document);
+        } else if let Some(rejected) = RejectedAnswer::of(&answer.reading) {
+            self.reject_plan(rejected);
         }
     }
 

@@ -1,11 +1,5 @@
 //! Preparing a command: everything that is needed to execute it, gathered from the run's state.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{
     Ask, CheckOutcome, Material, ModelQuestion, QuestionKind, Repair, TaskMaterial,
 };
@@ -17,6 +11,7 @@ use fixpoint_vocabulary::{Redacted, Redactor, TaskId, counted};
 
 use super::planning::CachedPlan;
 use super::{InFlight, Owner, Run, TaskKind, TaskNode};
+use crate::prelude::*;
 use crate::task_run::TaskRun;
 
 impl Run {
@@ -29,7 +24,7 @@ impl Run {
             task: node.and_then(|node| self.task_brief(node)),
             checks: Arc::clone(&self.checks),
             tree: self.planning.base.as_ref().map(|base| base.tree.clone()),
-            tools: self.plan_order().map(|order| order.tools.clone()).unwrap_or_default(),
+            tools: self.plan_options().map(|options| options.tools.clone()).unwrap_or_default(),
         })
     }
 
@@ -39,22 +34,22 @@ impl Run {
             Command::TakeBase => PreparedAction::TakeBase,
             Command::RunChecks(run) => PreparedAction::RunChecks(run.clone()),
             Command::RunAttempt(command) => PreparedAction::RunAttempt(self.prepare_attempt(task, command)),
-            Command::RestorePaths(order) => PreparedAction::RestorePaths(order.clone()),
-            Command::Merge(order) => PreparedAction::Merge(order.clone()),
+            Command::RestorePaths(restore) => PreparedAction::RestorePaths(restore.clone()),
+            Command::Merge(merge) => PreparedAction::Merge(merge.clone()),
             Command::Ask(question) => PreparedAction::Ask(Box::new(self.prepare_ask(owner, task, question))),
             Command::AskPerson(ask) => PreparedAction::AskPerson(ask.clone()),
             Command::FindCachedPlan => PreparedAction::FindCachedPlan,
             Command::StorePlan => PreparedAction::StorePlan(self.plan_to_store().map(Box::new)),
-            Command::Deliver(order) => PreparedAction::Deliver(order.clone()),
+            Command::Deliver(delivery) => PreparedAction::Deliver(delivery.clone()),
         }
     }
 
     fn prepare_attempt(&self, task: Option<&TaskRun>, command: &AttemptCommand) -> PreparedAttempt {
-        let order = match task {
-            Some(task) => task.attempt_order(command),
+        let attempt = match task {
+            Some(task) => task.prepared_attempt(command),
             None => PreparedAttempt::new(command.clone()),
         };
-        PreparedAttempt { money: self.ledger.money_left(), said: self.planning.remarks.clone(), ..order }
+        PreparedAttempt { money: self.ledger.money_left(), said: self.planning.remarks.clone(), ..attempt }
     }
 
     fn prepare_ask(&self, owner: &Owner, task: Option<&TaskRun>, question: &ModelQuestion) -> Ask {
@@ -74,11 +69,7 @@ impl Run {
     /// A task as an agent is told it. The only task of a run is told in its spec.
     fn task_brief(&self, node: &TaskNode) -> Option<TaskContext> {
         let spec = self.spec.as_ref()?;
-        let is_whole = match node.kind {
-            TaskKind::Given => true,
-            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added | TaskKind::Merge { .. } => false,
-        };
-        if is_whole {
+        if node.kind == TaskKind::Given {
             return None;
         }
         let scope = &spec.settings.scope;
@@ -86,13 +77,13 @@ impl Run {
         let allowed_paths = if own.is_empty() { scope.allowed_paths.clone() } else { own.clone() };
         Some(TaskContext {
             task: node.id().clone(),
-            goal: self.told_task(&node.task, spec.goal.as_str()),
+            goal: self.task_prompt(&node.task, spec.goal.as_str()),
             scope: ScopeSettings { allowed_paths, ..scope.clone() },
             goals: node.goals.clone(),
         })
     }
 
-    fn told_task(&self, task: &Subtask, goal: &str) -> Redacted {
+    fn task_prompt(&self, task: &Subtask, goal: &str) -> Redacted {
         let mut text = task.description.clone();
         if !task.acceptance.is_empty() {
             let items = (1u32..).zip(&task.acceptance).map(|(n, item)| format!("- A{n}: {item}"));
@@ -132,8 +123,8 @@ impl Run {
         let feedback = self.review.decisions.last().and_then(|answer| answer.feedback.clone());
         let (issues, suggestions) =
             feedback.map(|feedback| (feedback.issues, feedback.suggestions)).unwrap_or_default();
-        let order = self.plan_order();
-        let style = order.map(|order| order.style).unwrap_or_default();
+        let options = self.plan_options();
+        let style = options.map(|options| options.style).unwrap_or_default();
         Material {
             goal,
             remarks: planning.remarks.clone(),
@@ -149,7 +140,7 @@ impl Run {
             },
             issues,
             suggestions,
-            tools: order.map(|order| order.tools.clone()).unwrap_or_default(),
+            tools: options.map(|options| options.tools.clone()).unwrap_or_default(),
             checks: self.checks.iter().map(|placed| placed.check.command.clone()).collect(),
             max_tasks: self.most_tasks(about),
             task: about.task().and_then(|task| self.task(task)).map(|node| self.task_material(node)),
@@ -179,7 +170,7 @@ impl Run {
         let judgement = run.and_then(TaskRun::judgement);
         let said = judgement.map(|said| said.answer.clone());
         let commit = run.and_then(|run| run.result().or_else(|| run.best_result()));
-        let origin = run.and_then(|run| run.baseline().base.clone());
+        let origin = run.and_then(|run| run.baseline().base.as_ref());
         TaskMaterial {
             task: node.task.clone(),
             state: node.state,
@@ -190,7 +181,9 @@ impl Run {
             reason: Redactor::default().redact(said.as_ref().map_or("", |said| said.reason.as_str())),
             missing: said.map(|said| said.missing_requirements).unwrap_or_default(),
             last_attempt: node.last_attempt,
-            commits: commit.zip(origin).map(|(commit, origin)| (commit.commit, origin.commit)),
+            commits: commit
+                .zip(origin)
+                .map(|(commit, origin)| (commit.commit.clone(), origin.commit.clone())),
         }
     }
 

@@ -1,11 +1,5 @@
 //! Whole runs in a small made-up world, one for each way in which a run once went wrong.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Remark};
 use fixpoint_vocabulary::documents::{
     Document, PlanJudgement, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
@@ -16,7 +10,7 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Cause, Redacted, Score, TaskState};
 
-use super::small_world::*;
+use super::run_fixture::*;
 use super::*;
 use crate::task_run::{BaselineState, CheckBaseline, TaskOptions, TaskStart};
 
@@ -35,11 +29,11 @@ fn what_is_known_of_checks_is_read_back() {
     };
     let baseline =
         BaselineState { base: Some(base("base")), checks: [(3, known)].into(), ..BaselineState::default() };
-    let order = TaskOptions {
+    let options = TaskOptions {
         start: TaskStart::FromBaseline(baseline),
         ..TaskOptions::new("a".into(), [3].into(), [].into())
     };
-    let step = TaskChange::Started { order: alloc::boxed::Box::new(order) };
+    let step = TaskChange::Started { options: alloc::boxed::Box::new(options) };
     let text = serde_json::to_string(&step).unwrap();
     assert_eq!(serde_json::from_str::<TaskChange>(&text).unwrap(), step);
 }
@@ -47,7 +41,7 @@ fn what_is_known_of_checks_is_read_back() {
 /// Catches a result that is left out while what it was made of is brought together anew, for ever.
 #[test]
 fn merges_that_fail_come_to_an_end() {
-    let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |settings, _| {
+    let mut world = RunFixture::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |settings, _| {
         settings.integration.max_fix_iterations = 1;
     });
     let status = world.go(&mut |owner, command| match (owner, command) {
@@ -59,7 +53,7 @@ fn merges_that_fail_come_to_an_end() {
         (_, _) => None,
     });
     assert_eq!(status, RunStatus::Ended { cause: Cause::Partial });
-    let result = world.run.result().unwrap().commit.0;
+    let result = &world.run.result().unwrap().commit.0;
     assert!(result.contains('a') && result.contains('b'), "only the last is left out: {result}");
 }
 
@@ -67,9 +61,9 @@ fn merges_that_fail_come_to_an_end() {
 #[test]
 fn a_pause_after_a_look_back_loses_nothing() {
     let plan = vec![subtask("a", &[]), subtask("b", &[]), subtask("c", &["a"])];
-    let mut world = World::new(plan, |settings, order| {
+    let mut world = RunFixture::new(plan, |settings, options| {
         settings.planning.revision.max_revisions = 0;
-        order.reflection_interval = 1;
+        options.reflection_interval = 1;
     });
     let mut status = world.play();
     let mut pauses = 0;
@@ -88,9 +82,9 @@ fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
     use fixpoint_vocabulary::settings::ReflectAfter;
     let reviews = |after: ReflectAfter| {
         let plan = vec![subtask("a", &[]), subtask("b", &["a"])];
-        let mut world = World::new(plan, |settings, order| {
+        let mut world = RunFixture::new(plan, |settings, options| {
             settings.planning.reflection.after = after;
-            order.reflection_interval = 1;
+            options.reflection_interval = 1;
         });
         world.go(&mut |_, command| {
             // Everything passes from the beginning, so that nothing has to be changed.
@@ -110,7 +104,7 @@ fn tasks_that_changed_no_files_are_not_reviewed_if_only_important_ones_are() {
 /// Catches a run that was working when it crashed and refuses what a person brings when it is taken up.
 #[test]
 fn more_can_be_brought_to_a_run_that_is_working() {
-    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |_, _| {});
     world.send(&Event::Started);
     let (id, ..) = world.run.in_flight().next().unwrap();
     world.end(id, CommandEnd::Lost);
@@ -122,7 +116,7 @@ fn more_can_be_brought_to_a_run_that_is_working() {
 /// Catches a remark made on going on that counts as the answer to a question nobody asked.
 #[test]
 fn a_remark_does_not_use_up_the_question() {
-    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |_, _| {});
     world.send(&Event::Started);
     let said = vec![Remark { by: Redacted::ours("p"), text: Redacted::ours("hurry") }];
     world.send(&Event::Resumed { more: Allowance::default(), unblocked: Vec::new(), said });
@@ -146,7 +140,7 @@ fn a_remark_does_not_use_up_the_question() {
 /// Catches a judge of tasks that gives another document for ever.
 #[test]
 fn another_document_is_asked_for_again_a_few_times_only() {
-    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |_, _| {});
     let status = world.go(&mut |owner, command| match (owner, command) {
         (_, Command::Ask(ModelQuestion { about: QuestionKind::JudgeTask { .. }, .. })) => {
             Some(answer(looking_back()))
@@ -160,8 +154,8 @@ fn another_document_is_asked_for_again_a_few_times_only() {
 /// Catches goals of the run that no task of a longer plan has to make pass.
 #[test]
 fn the_goals_of_a_run_are_seen_to_in_the_end() {
-    let mut world = World::new(vec![subtask("a", &[]), subtask("b", &[])], |_, order| {
-        order.goals = BTreeSet::from([1]);
+    let mut world = RunFixture::new(vec![subtask("a", &[]), subtask("b", &[])], |_, options| {
+        options.goals = BTreeSet::from([1]);
     });
     assert_eq!(world.play(), DONE);
     assert!(world.run.result().unwrap().commit.0.contains("everything"));
@@ -171,7 +165,7 @@ fn the_goals_of_a_run_are_seen_to_in_the_end() {
 /// Catches one crash that counts as many, because much was under way.
 #[test]
 fn one_crash_is_one_interruption() {
-    let mut world = World::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |_, _| {});
+    let mut world = RunFixture::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |_, _| {});
     world.go(&mut |owner, command| match (owner, command) {
         // All that is under way together is what a crash cuts short.
         (_, Command::RunChecks(_)) => Some(CommandEnd::Lost),
@@ -197,10 +191,10 @@ fn smaller_tasks_are_looked_through_like_a_plan() {
 }
 
 fn is_never_taken(child: &Subtask) {
-    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |_, _| {});
     let status = world.go(&mut |owner, command| match (owner, command) {
-        (_, Command::RunAttempt(order)) => {
-            let same = base(&order.base.0);
+        (_, Command::RunAttempt(attempt)) => {
+            let same = base(&attempt.base.0);
             let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
@@ -218,7 +212,7 @@ fn is_never_taken(child: &Subtask) {
 #[test]
 fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
     let outside = Subtask { id: "../../x".into(), ..subtask("x", &[]) };
-    let mut world = World::new(vec![subtask("a", &[])], |_, _| {});
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |_, _| {});
     let mut judged = 0;
     world.go(&mut |owner, command| match (owner, command) {
         (_, Command::Ask(ModelQuestion { about: QuestionKind::JudgePlan { .. }, .. })) => {
@@ -242,12 +236,12 @@ fn a_plan_is_not_merged_with_what_no_plan_may_hold() {
 /// taken for done where nobody has seen the guards.
 #[test]
 fn smaller_tasks_go_on_with_the_best_attempt() {
-    let mut world = World::new(vec![subtask("d", &[]), subtask("a", &["d"])], |_, _| {});
+    let mut world = RunFixture::new(vec![subtask("d", &[]), subtask("a", &["d"])], |_, _| {});
     let mut tries = 0;
     let status = world.go(&mut |owner, command| match (owner, command) {
-        (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "a" => {
+        (Owner::Task(task), Command::RunAttempt(attempt)) if task.as_str() == "a" => {
             tries += 1;
-            let half = base(&format!("{} half", order.base.0.trim_end_matches(" half")));
+            let half = base(&format!("{} half", attempt.base.0.trim_end_matches(" half")));
             let left = AttemptResult::new(AgentEnd::Exited, half.commit, half.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
@@ -260,13 +254,13 @@ fn smaller_tasks_go_on_with_the_best_attempt() {
 /// Catches a judgement of the whole that outlives the tasks it was made of.
 #[test]
 fn the_whole_is_judged_again_after_a_task_tried_again() {
-    let mut world = World::new(vec![subtask("a", &[]), subtask("b", &["a"])], |settings, _| {
+    let mut world = RunFixture::new(vec![subtask("a", &[]), subtask("b", &["a"])], |settings, _| {
         settings.convergence.on_stop = fixpoint_vocabulary::settings::OnStop::Block;
     });
     let mut idles = true;
     let script = |owner: &Owner, command: &Command, idles: bool| match (owner, command) {
-        (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "b" && idles => {
-            let same = base(&order.base.0);
+        (Owner::Task(task), Command::RunAttempt(attempt)) if task.as_str() == "b" && idles => {
+            let same = base(&attempt.base.0);
             let left = AttemptResult::new(AgentEnd::Exited, same.commit, same.tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(left)))
         }
@@ -285,9 +279,9 @@ fn the_whole_is_judged_again_after_a_task_tried_again() {
 #[test]
 fn what_nobody_can_show_is_not_done_and_nobody_is_asked_who_is_not_there() {
     let alone = |guards: BTreeSet<u32>| {
-        let mut world = World::new(Vec::new(), |_, order| {
-            (order.calls, order.judging) = (PlanningCalls::None, Judging::ByChecksAlone);
-            order.guards = guards;
+        let mut world = RunFixture::new(Vec::new(), |_, options| {
+            (options.calls, options.judging) = (PlanningCalls::None, Judging::ByChecksAlone);
+            options.guards = guards;
         });
         let idle = |_: &Owner, command: &Command| {
             let Command::RunAttempt(_) = command else { return None };
@@ -308,10 +302,11 @@ fn what_nobody_can_show_is_not_done_and_nobody_is_asked_who_is_not_there() {
 /// Catches a whole run that waits because the planner cannot be reached for one task.
 #[test]
 fn a_task_that_nobody_can_plan_anew_is_blocked_and_the_others_go_on() {
-    let mut world = World::new(vec![subtask("a", &[]), subtask("b", &[]), subtask("c", &["a"])], |_, _| {});
+    let mut world =
+        RunFixture::new(vec![subtask("a", &[]), subtask("b", &[]), subtask("c", &["a"])], |_, _| {});
     let status = world.go(&mut |owner, command| match (owner, command) {
-        (Owner::Task(task), Command::RunAttempt(order)) if task.as_str() == "a" => {
-            let idle = AttemptResult::new(AgentEnd::Exited, order.base.clone(), base(&order.base.0).tree);
+        (Owner::Task(task), Command::RunAttempt(attempt)) if task.as_str() == "a" => {
+            let idle = AttemptResult::new(AgentEnd::Exited, attempt.base.clone(), base(&attempt.base.0).tree);
             Some(CommandEnd::Completed(CommandResult::Attempt(idle)))
         }
         (Owner::Replan(_), Command::Ask(_)) => {
@@ -325,5 +320,5 @@ fn a_task_that_nobody_can_plan_anew_is_blocked_and_the_others_go_on() {
     let cause = world.run.task(&"a".into()).and_then(|node| node.cause);
     assert_eq!((world.state("a"), cause), (Some(TaskState::Blocked), Some(Cause::ModelUnavailable)));
     assert_eq!(world.state("b"), Some(TaskState::Done));
-    assert_eq!(world.run.waiting_in_vain(), ["c".into()]);
+    assert_eq!(world.run.unreachable_tasks(), ["c".into()]);
 }

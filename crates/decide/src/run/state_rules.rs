@@ -7,7 +7,7 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use super::{Change, Owner, Run, RunStatus, TaskChange, TaskNode};
 use crate::phases::Phase;
 use crate::refinement;
-use crate::tasks::{self, Happening};
+use crate::tasks::{self, TaskEvent};
 
 /// An event that has no place where the run stands: a defect of whoever sent it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum UnexpectedEvent {
     },
     /// What was decided about a task has no place in its state: a defect of ours.
     #[error("task `{task}`: {error}")]
-    State { task: TaskId, error: tasks::Impossible },
+    State { task: TaskId, error: tasks::InvalidTransition },
     /// It cannot happen to the task.
     #[error("task `{task}`: {error}")]
     Task { task: TaskId, error: crate::task_run::UnexpectedEvent },
@@ -33,7 +33,7 @@ pub enum UnexpectedEvent {
 impl Run {
     /// What the run is doing.
     pub fn phase(&self) -> Phase {
-        let is_planned = self.plan_order().is_some();
+        let is_planned = self.plan_options().is_some();
         match self.status {
             RunStatus::Ended { .. } => Phase::Completion,
             RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } if !is_planned => Phase::Execution,
@@ -70,32 +70,31 @@ impl Run {
     /// Why a change cannot follow from the state that its task is in.
     pub(super) fn forbids(&self, change: &Change) -> Option<UnexpectedEvent> {
         let Change::Task(change) = change else { return None };
-        let (task, happening) = match change {
-            TaskChange::Replaced { task, .. } => (task, Happening::Replaced),
-            TaskChange::Started { order } => (&order.task, Happening::Started),
-            TaskChange::StateChanged { task, state, cause } => (task, happening_of(*state, *cause)),
+        let (task, event) = match change {
+            TaskChange::Replaced { task, .. } => (task, TaskEvent::Replaced),
+            TaskChange::Started { options } => (&options.task, TaskEvent::Started),
+            TaskChange::StateChanged { task, state, cause } => (task, event_into(*state, *cause)),
             TaskChange::Added { .. } | TaskChange::Decided { .. } | TaskChange::Rewired { .. } => {
                 return None;
             }
         };
         let node = self.task(task)?;
         // A merge runs from when its sides are being merged, before anybody works on what came of it.
-        let is_merging =
-            node.is_merge() && node.state == TaskState::Running && happening == Happening::Started;
-        let error = tasks::after(node.state, happening).err().filter(|_| !is_merging)?;
+        let is_merging = node.is_merge() && node.state == TaskState::Running && event == TaskEvent::Started;
+        let error = tasks::after(node.state, event).err().filter(|_| !is_merging)?;
         Some(UnexpectedEvent::State { task: TaskNode::id(node).clone(), error })
     }
 }
 
 /// What must have happened to a task that comes into a state.
-fn happening_of(state: TaskState, cause: Option<Cause>) -> Happening {
+fn event_into(state: TaskState, cause: Option<Cause>) -> TaskEvent {
     match state {
-        TaskState::Ready => Happening::Unblocked,
-        TaskState::Running => Happening::Started,
-        TaskState::NeedsContinuation => Happening::Unfinished,
-        TaskState::Done => Happening::Finished,
-        TaskState::Blocked => Happening::Blocked(cause.unwrap_or(Cause::Partial)),
-        TaskState::Cancelled => Happening::Cancelled,
-        TaskState::ReplacedByReplan => Happening::Replaced,
+        TaskState::Ready => TaskEvent::Unblocked,
+        TaskState::Running => TaskEvent::Started,
+        TaskState::NeedsContinuation => TaskEvent::Unfinished,
+        TaskState::Done => TaskEvent::Finished,
+        TaskState::Blocked => TaskEvent::Blocked(cause.unwrap_or(Cause::Partial)),
+        TaskState::Cancelled => TaskEvent::Cancelled,
+        TaskState::ReplacedByReplan => TaskEvent::Replaced,
     }
 }

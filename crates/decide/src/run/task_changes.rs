@@ -1,11 +1,5 @@
 //! What happens to the task graph and to single tasks.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::ToString;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::{Check, CheckKind};
@@ -14,10 +8,10 @@ use fixpoint_vocabulary::{Cause, Redacted, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Owner, Run, TaskKind, TaskNode, TaskSignal};
+use crate::prelude::*;
 use crate::replanning::ReplanningInfo;
 use crate::task_run::{self, BaselineState, TaskOptions, TaskRun};
 
-/// A task that is new in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewTask {
     pub task: Subtask,
@@ -36,7 +30,6 @@ impl NewTask {
     }
 }
 
-/// A change of the task graph, or of one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskChange {
@@ -44,8 +37,8 @@ pub enum TaskChange {
         tasks: Vec<NewTask>,
     },
     Started {
-        /// Everything that is fixed about it.
-        order: Box<TaskOptions>,
+        #[serde(rename = "order")]
+        options: Box<TaskOptions>,
     },
     /// A task's own state machine decided something, and maybe wants a command executed.
     Decided {
@@ -65,14 +58,12 @@ pub enum TaskChange {
     /// Smaller tasks take the place of one; who waited for it waits for them.
     Replaced {
         task: TaskId,
-        /// The tasks in its place.
         children: Vec<NewTask>,
         reason: Redacted,
     },
     /// A task waits for others than before.
     Rewired {
         task: TaskId,
-        /// What it waits for now.
         dependencies: Vec<TaskId>,
     },
 }
@@ -95,9 +86,9 @@ impl Run {
                 self.final_review.is_complete = None;
                 tasks.iter().for_each(|task| self.add_task(task.clone()));
             }
-            TaskChange::Started { order } => {
-                let run = TaskRun::new((**order).clone());
-                self.graph.update(&order.task, |node| {
+            TaskChange::Started { options } => {
+                let run = TaskRun::new((**options).clone());
+                self.graph.update(&options.task, |node| {
                     node.state = TaskState::Running;
                     node.run = Some(run);
                 });
@@ -169,7 +160,7 @@ impl Run {
     /// A task enters the graph, and the commands that must pass when it is done become checks.
     fn add_task(&mut self, new: NewTask) {
         let goals: BTreeSet<u32> = new.task.goals.iter().map(|command| self.check_number(command)).collect();
-        let own = self.plan_order().map(|order| order.goals.clone()).unwrap_or_default();
+        let own = self.plan_options().map(|options| options.goals.clone()).unwrap_or_default();
         // Tasks that replace it each do a part only; the run's own goals are checked at the end then.
         let is_only =
             new.kind == TaskKind::Planned && self.review.plan().is_some_and(|plan| plan.tasks.len() == 1);

@@ -1,8 +1,5 @@
 //! How a plan is judged and refined, for every judge there could be.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelQuestion, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, PlanJudgement};
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings, Settings};
@@ -10,9 +7,10 @@ use fixpoint_vocabulary::work::{Command, CommandEnd};
 use fixpoint_vocabulary::{Cause, Score};
 use proptest::prelude::*;
 
-use super::small_world::*;
+use super::run_fixture::*;
 use super::{Owner, RunExtent, RunStatus};
 use crate::phases::Phase;
+use crate::prelude::*;
 use crate::refinement::Code;
 
 /// What the judge says of a plan each time it is asked: whether it is acceptable, and its score.
@@ -28,9 +26,9 @@ fn judged((is_acceptable, score): Opinion) -> CommandEnd {
 }
 
 /// A plan under a judge who says the same of a revision whenever it is asked, and how that ended.
-fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (World, RunStatus) {
-    let mut world = World::new(vec![subtask("a", &[])], |settings, order| {
-        order.extent = RunExtent::PlanOnly;
+fn reviewed(opinions: &[Opinion], change: impl FnOnce(&mut Settings)) -> (RunFixture, RunStatus) {
+    let mut world = RunFixture::new(vec![subtask("a", &[])], |settings, options| {
+        options.extent = RunExtent::PlanOnly;
         settings.refinement.refine_suggestions_on_success = true;
         change(settings);
     });

@@ -1,9 +1,5 @@
 //! An attempt under evaluation: scope, goals, guards and judge, each only where the one before left something to ask.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
@@ -16,6 +12,7 @@ use super::baseline_state::failing;
 use super::next_attempt::CheckFindings;
 use super::{Decision, TaskActivity, TaskRun};
 use crate::convergence::AttemptOutcome;
+use crate::prelude::*;
 
 /// An attempt that is being evaluated, with the evidence so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,17 +128,17 @@ fn failing_by_check(reports: &[CheckReport]) -> FailingByCheck {
     reports.iter().map(|report| (report.check, failing(report))).collect()
 }
 
-pub(super) enum Inconclusive {
+pub(super) enum NoResult {
     CouldNotRun,
     Waiting,
 }
 
 /// Whether checks showed nothing. One that could not run outweighs one that waits: no answer would end that.
-pub(super) fn inconclusive(reports: &[CheckReport]) -> Option<Inconclusive> {
+pub(super) fn no_result(reports: &[CheckReport]) -> Option<NoResult> {
     let any = |end| reports.iter().any(|report| report.end == end);
     match (any(CheckEnd::CouldNotRun), any(CheckEnd::Waiting)) {
-        (true, _) => Some(Inconclusive::CouldNotRun),
-        (false, true) => Some(Inconclusive::Waiting),
+        (true, _) => Some(NoResult::CouldNotRun),
+        (false, true) => Some(NoResult::Waiting),
         (false, false) => None,
     }
 }
@@ -174,7 +171,7 @@ impl TaskRun {
         let with_names = reports.iter().filter(|report| report.passed.is_some());
         self.checks_with_names.extend(with_names.map(|report| report.check));
         // Inconclusive checks run again, and what they said so far is no evidence.
-        if inconclusive(reports).is_some() {
+        if no_result(reports).is_some() {
             return;
         }
         if activity == TaskActivity::Baseline {
@@ -195,12 +192,12 @@ impl TaskRun {
         // What was not checked fails as it did before.
         let unchecked = || CheckFindings::incomplete(self.remaining_at(&evaluation.start).0);
         if !evaluation.violations.is_empty() {
-            if self.order.on_violation == OnViolation::Block {
+            if self.options.on_violation == OnViolation::Block {
                 // It is judged all the same, so that what it changed is on record.
                 let judged = self.conclude(activity, evaluation, unchecked()).judged;
                 return Decision { judged, ..Decision::end(Cause::ScopeViolation) };
             }
-            let is_enforced = evaluation.stage >= 2 || self.order.on_violation == OnViolation::Revert;
+            let is_enforced = evaluation.stage >= 2 || self.options.on_violation == OnViolation::Revert;
             if is_enforced && result.revertible.len() == evaluation.violations.len() {
                 return self.revert(evaluation, result);
             }
@@ -230,8 +227,8 @@ impl TaskRun {
         let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
         let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
         let paths = result.revertible.iter().cloned().map(RestoredPath::File).collect();
-        let order = RestorePaths { onto, from, paths };
-        Decision::execute(TaskActivity::Reverting, Command::RestorePaths(order))
+        let restore = RestorePaths { onto, from, paths };
+        Decision::execute(TaskActivity::Reverting, Command::RestorePaths(restore))
     }
 
     /// Runs the checks on an attempt: the goals first, where there are any.
@@ -248,15 +245,15 @@ impl TaskRun {
         evaluation: &Evaluation,
         reports: &[CheckReport],
     ) -> Decision {
-        match inconclusive(reports) {
-            Some(Inconclusive::CouldNotRun) => {
+        match no_result(reports) {
+            Some(NoResult::CouldNotRun) => {
                 return self.conclude(
                     activity,
                     evaluation,
                     CheckFindings::without_failures(AttemptOutcome::Infra),
                 );
             }
-            Some(Inconclusive::Waiting) => return Decision::pause(activity, Cause::Waiting),
+            Some(NoResult::Waiting) => return Decision::pause(activity, Cause::Waiting),
             None => {}
         }
         match activity {
@@ -276,8 +273,7 @@ impl TaskRun {
     }
 
     fn tree_of(&self, commit: &CommitId) -> Option<String> {
-        let base = self.baseline.base.as_ref().filter(|base| &base.commit == commit);
-        let made = self.snapshots.iter().rev().find(|made| &made.commit == commit);
-        base.map(|base| base.tree.to_string()).or_else(|| made.map(|made| made.tree.clone()))
+        let mut known = self.baseline.base.iter().chain(self.snapshots.iter().rev());
+        known.find(|made| &made.commit == commit).map(|made| made.tree.to_string())
     }
 }

@@ -1,10 +1,5 @@
 //! A fake project for the tests: a commit is a state of it, the agent follows a script, checks report the state.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
@@ -12,6 +7,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::{Decision, TaskOptions, TaskRun, TaskStatus};
+use crate::prelude::*;
 
 /// The number of the goal and of the guard.
 pub(super) const GOAL: u32 = 0;
@@ -94,9 +90,9 @@ impl FakeProject {
                 let reports = run.calls.iter().map(|call| self.report(&state, call)).collect();
                 CommandResult::Checks { reports }
             }
-            Command::RunAttempt(order) => {
-                self.bases.push(order.base.clone());
-                self.sessions.push(order.session.clone());
+            Command::RunAttempt(attempt) => {
+                self.bases.push(attempt.base.clone());
+                self.sessions.push(attempt.session.clone());
                 let state =
                     self.script.get(self.attempts).or(self.script.last()).cloned().unwrap_or_default();
                 self.attempts += 1;
@@ -114,9 +110,9 @@ impl FakeProject {
                     ..AttemptResult::new(end, commit, tree)
                 })
             }
-            Command::RestorePaths(order) => {
-                let mut state = self.states.get(&order.onto).cloned().unwrap_or_default();
-                let is_grafted = |path: &String| order.paths.contains(&RestoredPath::File(path.clone()));
+            Command::RestorePaths(restore) => {
+                let mut state = self.states.get(&restore.onto).cloned().unwrap_or_default();
+                let is_grafted = |path: &String| restore.paths.contains(&RestoredPath::File(path.clone()));
                 state.violations.retain(|path| !is_grafted(path));
                 if state.edited_tests.iter().any(is_grafted) {
                     state.goal = state.goal_with_base_tests.clone();
@@ -180,8 +176,8 @@ pub(super) struct TaskSimulator {
 }
 
 impl TaskSimulator {
-    pub(super) fn new(order: TaskOptions, base: TreeState, script: Vec<TreeState>) -> Self {
-        let run = TaskRun::new(order);
+    pub(super) fn new(options: TaskOptions, base: TreeState, script: Vec<TreeState>) -> Self {
+        let run = TaskRun::new(options);
         Self { resumed: run.clone(), run, project: FakeProject::new(base, script), seq: 0, waiting: None }
     }
 

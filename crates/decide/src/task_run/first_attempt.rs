@@ -1,14 +1,12 @@
 //! From the base to the first attempt: is there anything to do, and can the checks tell when it is done?
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Reuse};
 
 use super::baseline_state::failing;
-use super::evaluation::{Inconclusive, inconclusive};
+use super::evaluation::{NoResult, no_result};
 use super::{Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart};
+use crate::prelude::*;
 
 /// A call of a whole check.
 pub(super) fn whole(check: u32) -> CheckCall {
@@ -28,7 +26,7 @@ fn run_at_base(base: &Base, calls: Vec<CheckCall>, run: u32) -> Decision {
 
 impl TaskRun {
     pub(super) fn begin(&self) -> Decision {
-        match (&self.order.start, &self.evaluation, &self.baseline.base) {
+        match (&self.options.start, &self.evaluation, &self.baseline.base) {
             (TaskStart::TakeBase, ..) | (_, _, None) => {
                 Decision::execute(TaskActivity::TakingBase, Command::TakeBase)
             }
@@ -45,7 +43,7 @@ impl TaskRun {
     }
 
     pub(super) fn after_base(&self, base: &Base) -> Decision {
-        let checks = self.order.goals.union(&self.order.guards);
+        let checks = self.options.goals.union(&self.options.guards);
         let unknown = checks.filter(|check| !self.baseline.checks.contains_key(check));
         let calls: Vec<CheckCall> = unknown.copied().map(whole).collect();
         if calls.is_empty() && !self.baseline.checks.is_empty() {
@@ -56,13 +54,13 @@ impl TaskRun {
 
     pub(super) fn after_baseline_run(&self, reports: &[CheckReport]) -> Decision {
         // A command that a person named is misspelt. One that a planner made up may be what the task is to write.
-        let is_given = |report: &&CheckReport| !self.order.invented.contains(&report.check);
+        let is_given = |report: &&CheckReport| !self.options.invented.contains(&report.check);
         if reports.iter().filter(is_given).any(|report| report.end == CheckEnd::NotFound) {
             return Decision::end(Cause::BaselineUnusable);
         }
-        match inconclusive(reports) {
-            Some(Inconclusive::CouldNotRun) => return Decision::end(Cause::BaselineUnusable),
-            Some(Inconclusive::Waiting) => return Decision::pause(TaskActivity::Baseline, Cause::Waiting),
+        match no_result(reports) {
+            Some(NoResult::CouldNotRun) => return Decision::end(Cause::BaselineUnusable),
+            Some(NoResult::Waiting) => return Decision::pause(TaskActivity::Baseline, Cause::Waiting),
             None => {}
         }
         let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
@@ -71,7 +69,7 @@ impl TaskRun {
             .filter(|report| !report.failures.is_empty())
             .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
             .collect();
-        if self.baseline.runs < self.order.baseline.runs && !again.is_empty() {
+        if self.baseline.runs < self.options.baseline.runs && !again.is_empty() {
             return run_at_base(base, again, self.baseline.runs + 1);
         }
         self.first_attempt(base)
@@ -82,12 +80,12 @@ impl TaskRun {
         let baseline_of = |check: &u32| self.baseline.checks.get(check);
         let goals = self.goals();
         // A guard that must pass as a goal proves something when it does.
-        let mut guards_only = self.order.guards.difference(&goals).filter_map(baseline_of);
+        let mut guards_only = self.options.guards.difference(&goals).filter_map(baseline_of);
         if guards_only.any(|guard| guard.proves_nothing()) {
             return Decision::end(Cause::BaselineUnusable);
         }
         let is_unmet = goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());
-        let can_be_satisfied = match self.order.implied_goals {
+        let can_be_satisfied = match self.options.implied_goals {
             ImpliedGoals::None | ImpliedGoals::FailingGuards => !goals.is_empty(),
             ImpliedGoals::FailingGuardsOrNothing => true,
         };

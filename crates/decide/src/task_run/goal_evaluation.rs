@@ -1,9 +1,5 @@
 //! The goals of an attempt: they must be seen to pass, every time, with the base's tests too.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     CheckCall, CheckEnd, CheckProblem, CheckReport, Command, CommitId, FailureId, GoalProblem,
     ReportedFailure, RestorePaths, TestName,
@@ -14,6 +10,7 @@ use super::first_attempt::{run_checks, whole};
 use super::next_attempt::CheckFindings;
 use super::{CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
+use crate::prelude::*;
 
 /// Whether tests were removed whose names nobody knows, since the base could not run them.
 pub(super) fn runs_fewer_tests(runs: &[&CheckReport], with_base_tests: Option<&CheckReport>) -> bool {
@@ -39,19 +36,19 @@ impl TaskRun {
 
     pub(super) fn after_goals(&self, evaluation: &Evaluation, reports: &[CheckReport]) -> Decision {
         let all_pass = reports.iter().all(|report| report.end == CheckEnd::Passed);
-        if all_pass && evaluation.goal_runs.len() < self.order.goal_runs as usize {
+        if all_pass && evaluation.goal_runs.len() < self.options.goal_runs as usize {
             return self.evaluate(evaluation);
         }
         let is_passing = self.goal_failures(evaluation).is_empty();
         let must_restore = is_passing
             && !evaluation.edited_tests.is_empty()
-            && self.order.test_edits == TestEdits::Checked
+            && self.options.test_edits == TestEdits::Checked
             && self.has_tests_to_weaken();
         match &self.baseline.base {
             Some(base) if must_restore => {
                 let (onto, from) = (evaluation.commit.clone(), base.commit.clone());
-                let order = RestorePaths { onto, from, paths: evaluation.edited_tests.clone() };
-                Decision::execute(TaskActivity::RestoringTests, Command::RestorePaths(order))
+                let restore = RestorePaths { onto, from, paths: evaluation.edited_tests.clone() };
+                Decision::execute(TaskActivity::RestoringTests, Command::RestorePaths(restore))
             }
             Some(_) | None => self.conclude_goals(TaskActivity::Goals, evaluation),
         }
@@ -79,7 +76,7 @@ impl TaskRun {
         let goals = self.goals();
         // Where one goal fails the others are not run again: what they showed once is no failure of theirs.
         let all_pass = evaluation.goal_runs.iter().flatten().all(|report| report.end == CheckEnd::Passed);
-        let required_runs = if all_pass { self.order.goal_runs } else { 1 };
+        let required_runs = if all_pass { self.options.goal_runs } else { 1 };
         let verdicts = goals.iter().flat_map(|goal| {
             let of_goal = |report: &&CheckReport| report.check == *goal;
             let runs: Vec<&CheckReport> =

@@ -1,8 +1,5 @@
 //! The guards of an attempt: nothing may fail that did not fail before, and no test may vanish.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
 };
@@ -13,12 +10,13 @@ use super::next_attempt::CheckFindings;
 use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::baseline;
 use crate::convergence::AttemptOutcome;
+use crate::prelude::*;
 
 impl TaskRun {
     pub(super) fn run_guards(&self, evaluation: &Evaluation) -> Decision {
         let goals = self.goals();
         let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
-        let calls: Vec<CheckCall> = self.order.guards.difference(&goals).map(call).collect();
+        let calls: Vec<CheckCall> = self.options.guards.difference(&goals).map(call).collect();
         if calls.is_empty() {
             return self.after_guards(TaskActivity::Goals, evaluation);
         }
@@ -27,13 +25,13 @@ impl TaskRun {
 
     /// The tests of a guard that passed at the base.
     pub(super) fn passed_before(&self, guard: u32) -> Option<BlobId> {
-        let check = self.baseline.checks.get(&guard).filter(|_| self.order.guards.contains(&guard));
+        let check = self.baseline.checks.get(&guard).filter(|_| self.options.guards.contains(&guard));
         check.and_then(|check| check.passed_set.clone())
     }
 
     /// What the guards showed. One that is a goal too has run already.
     fn guard_reports<'a>(&self, evaluation: &'a Evaluation) -> impl Iterator<Item = &'a CheckReport> {
-        let guards = self.order.guards.clone();
+        let guards = self.options.guards.clone();
         let as_goals = evaluation.goal_runs.first().into_iter().flatten();
         as_goals.filter(move |report| guards.contains(&report.check)).chain(&evaluation.guards)
     }
@@ -70,7 +68,7 @@ impl TaskRun {
     pub(super) fn conclude_guards(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {
         let suspects = self.suspects(evaluation);
         let confirmed = evaluation.confirmations.len();
-        if !suspects.is_empty() && confirmed < self.order.baseline.confirm_runs as usize {
+        if !suspects.is_empty() && confirmed < self.options.baseline.confirm_runs as usize {
             let command = run_checks(&evaluation.commit, only(suspects));
             return Decision::execute(TaskActivity::Confirming, command);
         }
@@ -134,9 +132,9 @@ impl TaskRun {
             // Which tests are gone is in the report.
             passing_before: BTreeSet::new(),
             present_now: None,
-            newly_flaky: self.order.baseline.newly_flaky,
+            newly_flaky: self.options.baseline.newly_flaky,
         });
-        let vanished = match self.order.test_edits {
+        let vanished = match self.options.test_edits {
             TestEdits::Checked => report.gone.iter().collect(),
             // Whoever may change tests may also remove them.
             TestEdits::Allowed => Vec::new(),

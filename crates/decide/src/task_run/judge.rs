@@ -4,10 +4,6 @@
 //! worth going on? What the judge finds missing counts as failures, so a judge that asks for the same thing again and
 //! again is a stall like any other. Invariant: an answer that cannot be read never counts as a yes.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::work::{Command, CommitId, FailureId, ReportedFailure};
@@ -19,13 +15,13 @@ use super::next_attempt::CheckFindings;
 use super::{Decision, JudgeOptions, TaskActivity, TaskRun, TaskStart};
 use crate::convergence::AttemptOutcome;
 use crate::judging::{self, Code, Evidence, Limits};
+use crate::prelude::*;
 
 /// An answer of the judge, and what becomes of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
     pub question: TaskQuestion,
     pub answer: JudgeAnswer,
-    /// What becomes of the task.
     pub outcome: judging::Outcome,
     pub code: Code,
 }
@@ -38,7 +34,6 @@ pub(super) struct UnreadableAnswer {
 }
 
 impl TaskRun {
-    /// What the judge said last.
     pub const fn judgement(&self) -> Option<&Judgement> {
         self.judgement.as_ref()
     }
@@ -65,7 +60,7 @@ impl TaskRun {
 
     pub(super) fn ask_judge(&self, question: TaskQuestion, commit: &CommitId, sample: u32) -> Decision {
         let origin = self.baseline.base.as_ref().map_or_else(|| commit.clone(), |base| base.commit.clone());
-        let (task, commit) = (self.order.task.clone(), commit.clone());
+        let (task, commit) = (self.options.task.clone(), commit.clone());
         let about = QuestionKind::JudgeTask { task, commit, origin, question, sample };
         Decision::execute(TaskActivity::Judging, Command::Ask(ModelQuestion::new(about)))
     }
@@ -77,7 +72,7 @@ impl TaskRun {
         evaluation: &Evaluation,
         findings: CheckFindings,
     ) -> Decision {
-        match &self.order.judge {
+        match &self.options.judge {
             Some(judge) if evaluation.yeses < judge.yeses => {
                 self.ask_judge(TaskQuestion::Acceptance, &evaluation.commit, evaluation.yeses + 1)
             }
@@ -91,7 +86,7 @@ impl TaskRun {
 
     /// Whether attempts led back to the tree they began with. Work that was there before them is a result in itself.
     fn is_undone(&self, evaluation: &Evaluation) -> bool {
-        let is_from_base = match &self.order.start {
+        let is_from_base = match &self.options.start {
             TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => {
                 !self.baseline.is_unproven
             }
@@ -103,7 +98,7 @@ impl TaskRun {
 
     /// Nothing was changed. Where nothing is known to fail either, the judge may say that nothing had to be.
     pub(super) fn after_no_change(&self, evaluation: &Evaluation, unchecked: CheckFindings) -> Decision {
-        if self.order.judge.is_some() && unchecked.failures.is_empty() && evaluation.violations.is_empty() {
+        if self.options.judge.is_some() && unchecked.failures.is_empty() && evaluation.violations.is_empty() {
             return self.evaluate(evaluation);
         }
         self.conclude(TaskActivity::Attempting, evaluation, unchecked)
@@ -132,7 +127,7 @@ impl TaskRun {
     }
 
     pub(super) fn after_answer(&self, answer: &ModelAnswer) -> Decision {
-        let Some(judge) = &self.order.judge else { return Decision::end(Cause::JudgeUnavailable) };
+        let Some(judge) = &self.options.judge else { return Decision::end(Cause::JudgeUnavailable) };
         match &answer.reading {
             ParsedAnswer::Document(Document::TaskJudgement(said)) => self.after_judgement(judge, said),
             ParsedAnswer::Document(_) | ParsedAnswer::Unreadable { .. } => self.after_unreadable(judge),

@@ -1,10 +1,8 @@
 //! What shows that a finished task is done.
 
-use alloc::collections::BTreeSet;
-
 use super::TaskRun;
-use crate::goals::{Evidence, NamedTests, Proof, proof};
-
+use crate::goals::{NamedTests, Proof, proof};
+use crate::prelude::*;
 impl TaskRun {
     /// What shows that the result of this task is done.
     pub fn proof(&self) -> Proof {
@@ -13,6 +11,6 @@ impl TaskRun {
             some if some.is_disjoint(&self.checks_with_names) => Some(NamedTests::No),
             _ => Some(NamedTests::Yes),
         };
-        proof(Evidence { goals: of(&self.goals()), guards: of(&self.order.guards) })
+        proof(of(&self.goals()), of(&self.options.guards))
     }
 }

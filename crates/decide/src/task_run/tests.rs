@@ -1,7 +1,5 @@
 //! Whole tasks on a fake project: every way to end, and what holds for all of them.
 
-use alloc::vec;
-
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
@@ -12,12 +10,12 @@ use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CheckEnd, CheckProblem,
 use super::fake_project::{GOAL, GUARD, TaskSimulator, TreeState, failing, names};
 use super::*;
 
-fn order() -> TaskOptions {
+fn options() -> TaskOptions {
     TaskOptions::new("t".into(), BTreeSet::from([GOAL]), BTreeSet::from([GUARD]))
 }
 
 fn task(base: TreeState, script: Vec<TreeState>) -> TaskSimulator {
-    TaskSimulator::new(order(), base, script)
+    TaskSimulator::new(options(), base, script)
 }
 
 /// Runs a task and says how it ended, and after how many attempts.
@@ -87,7 +85,7 @@ fn ways_to_be_stopped() {
 fn a_newly_flaky_test_blocks_unless_it_is_allowed() {
     let now_flaky = || TreeState { flaky: names("f"), ..failing("", "") };
     assert_eq!(outcome(task(failing("a", ""), vec![now_flaky()])).0, Cause::NotConverging);
-    let mut allowing = order();
+    let mut allowing = options();
     allowing.baseline.newly_flaky = NewlyFlaky::Allow;
     assert_eq!(outcome(TaskSimulator::new(allowing, failing("a", ""), vec![now_flaky()])), (Cause::Done, 1));
 }
@@ -98,8 +96,8 @@ fn a_test_that_was_flaky_all_along_does_not_block() {
     let wavering = |goal: &str| TreeState { wavering: names("w"), ..failing(goal, "") };
     let mut seen_at_base = BTreeSet::new();
     for goal_runs in 1..=3 {
-        let order = TaskOptions { goal_runs, ..order() };
-        let mut task = TaskSimulator::new(order, wavering("a"), vec![wavering("")]);
+        let options = TaskOptions { goal_runs, ..options() };
+        let mut task = TaskSimulator::new(options, wavering("a"), vec![wavering("")]);
         task.send(&Event::Started);
         while let Some((_, command)) = task.waiting.clone() {
             if let TaskStatus::Working { activity } = task.run.status() {
@@ -192,10 +190,10 @@ fn scope_is_reported_first_and_enforced_at_stage_2() {
     let (cause, attempts) = outcome(task(failing("a", ""), vec![wandering()]));
     assert_eq!(cause, Cause::Done, "reverted at stage 2, and then there is nothing to object to");
     assert!(attempts > 1, "reported before that");
-    let mut reverting = order();
+    let mut reverting = options();
     reverting.on_violation = OnViolation::Revert;
     assert_eq!(outcome(TaskSimulator::new(reverting, failing("a", ""), vec![wandering()])), (Cause::Done, 1));
-    let mut blocking = order();
+    let mut blocking = options();
     blocking.on_violation = OnViolation::Block;
     assert_eq!(
         outcome(TaskSimulator::new(blocking, failing("a", ""), vec![wandering()])),
@@ -216,18 +214,18 @@ fn stage_2_begins_with_the_best_attempt() {
 
 #[test]
 fn a_session_goes_on_at_stage_1_only_and_never_over_what_was_taken_back() {
-    let sessions = |order: TaskOptions, script: Vec<TreeState>| {
-        let mut task = TaskSimulator::new(order, failing("abc", ""), script);
+    let sessions = |options: TaskOptions, script: Vec<TreeState>| {
+        let mut task = TaskSimulator::new(options, failing("abc", ""), script);
         task.send(&Event::Started);
         task.go();
         task.project.sessions
     };
     let said = |number: u32| Some(alloc::format!("s{number}"));
     let idle = vec![failing("abc", "")];
-    assert_eq!(sessions(order(), idle), [None, said(1), None, None], "changed nothing, then stage 2");
+    assert_eq!(sessions(options(), idle), [None, said(1), None, None], "changed nothing, then stage 2");
     let better = vec![failing("ab", ""), failing("a", ""), failing("", "")];
-    assert_eq!(sessions(order(), better), [None, said(1), said(2)]);
-    let reverting = TaskOptions { on_violation: OnViolation::Revert, ..order() };
+    assert_eq!(sessions(options(), better), [None, said(1), said(2)]);
+    let reverting = TaskOptions { on_violation: OnViolation::Revert, ..options() };
     let outside = TreeState { violations: vec!["x.yml".into()], ..failing("ab", "") };
     assert_eq!(sessions(reverting, vec![outside, failing("", "")]), [None, None]);
 }
@@ -243,7 +241,7 @@ fn an_attempt_that_changes_nothing_is_not_checked() {
 
 #[test]
 fn what_fails_is_the_goal_where_none_is_named() {
-    let guards_only = |implied_goals| TaskOptions { goals: BTreeSet::new(), implied_goals, ..order() };
+    let guards_only = |implied_goals| TaskOptions { goals: BTreeSet::new(), implied_goals, ..options() };
     let failing_guard = || failing("", "x");
     let task = |implied, base, script| outcome(TaskSimulator::new(guards_only(implied), base, script));
     for implied in [ImpliedGoals::FailingGuards, ImpliedGoals::FailingGuardsOrNothing] {
@@ -265,8 +263,8 @@ fn what_fails_is_the_goal_where_none_is_named() {
 #[test]
 fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
     let missing = || TreeState { end: Some(CheckEnd::NotFound), ..failing("a", "") };
-    let goals_only = TaskOptions { guards: BTreeSet::new(), ..order() };
-    let of = |order: TaskOptions, script| outcome(TaskSimulator::new(order, missing(), script));
+    let goals_only = TaskOptions { guards: BTreeSet::new(), ..options() };
+    let of = |options: TaskOptions, script| outcome(TaskSimulator::new(options, missing(), script));
     let written = || vec![failing("", "")];
     assert_eq!(of(goals_only.clone(), written()), (Cause::BaselineUnusable, 0));
     let invented = TaskOptions { invented: goals_only.goals.clone(), ..goals_only };
@@ -277,7 +275,7 @@ fn a_goal_that_a_planner_made_up_may_not_be_there_yet() {
 /// Catches a second attempt that only puts back what the first one broke, and counts as something done.
 #[test]
 fn to_put_everything_back_is_no_result() {
-    let guards_only = TaskOptions { goals: BTreeSet::new(), ..order() };
+    let guards_only = TaskOptions { goals: BTreeSet::new(), ..options() };
     let back = vec![failing("", "n"), failing("", "")];
     assert_eq!(
         outcome(TaskSimulator::new(guards_only.clone(), failing("", ""), back)).0,
@@ -290,7 +288,7 @@ fn to_put_everything_back_is_no_result() {
 #[test]
 fn whoever_may_change_tests_may_remove_them() {
     let removed = || TreeState { gone: names("x"), ..failing("", "") };
-    let allowing = TaskOptions { test_edits: TestEdits::Allowed, ..order() };
+    let allowing = TaskOptions { test_edits: TestEdits::Allowed, ..options() };
     assert_eq!(outcome(TaskSimulator::new(allowing, failing("a", ""), vec![removed()])), (Cause::Done, 1));
 }
 
@@ -303,7 +301,7 @@ fn an_attempt_is_told_how_many_before_it_changed_nothing() {
     task.send(&Event::Started);
     while let Some((_, command)) = task.waiting.clone() {
         if let Command::RunAttempt(attempt) = &command {
-            findings.push(task.run.attempt_order(attempt).idle);
+            findings.push(task.run.prepared_attempt(attempt).idle);
         }
         let result = task.project.perform(&command);
         task.end_command(CommandEnd::Completed(result));
@@ -320,7 +318,7 @@ fn a_remark_is_told_to_the_next_attempt_only() {
         lineage_iteration: 0,
         replanning: ReplanningSettings::default(),
     };
-    let judged = TaskOptions { judge: Some(judge), ..order() };
+    let judged = TaskOptions { judge: Some(judge), ..options() };
     let mut task = TaskSimulator::new(judged, failing("a", ""), vec![failing("a", "")]);
     let hopes = JudgeAnswer {
         success: false,
@@ -339,7 +337,7 @@ fn a_remark_is_told_to_the_next_attempt_only() {
     task.send(&Event::Started);
     while let Some((_, command)) = task.waiting.clone() {
         if let Command::RunAttempt(attempt) = &command {
-            findings.push(task.run.attempt_order(attempt).remarks.len());
+            findings.push(task.run.prepared_attempt(attempt).remarks.len());
         }
         let is_asked = matches!(&command, Command::Ask(_));
         let answered = is_asked.then(|| CommandResult::Answer(answer.clone()));
@@ -372,13 +370,13 @@ fn what_guards_tolerate_is_told() {
 
 #[test]
 fn without_guards_or_goals() {
-    let mut goals_only = order();
+    let mut goals_only = options();
     goals_only.guards = BTreeSet::new();
     assert_eq!(
         outcome(TaskSimulator::new(goals_only, failing("a", ""), vec![failing("", "n")])),
         (Cause::Done, 1)
     );
-    let mut guards_only = order();
+    let mut guards_only = options();
     guards_only.goals = BTreeSet::new();
     let script = vec![failing("x", "n"), failing("y", "")];
     assert_eq!(outcome(TaskSimulator::new(guards_only, failing("", ""), script)), (Cause::Done, 2));

@@ -98,9 +98,9 @@ fn stuck(run: &RunDirectory) -> Vec<Record> {
         blobs: Arc::new(run.blobs().unwrap()) as Arc<dyn Blobs>,
         clock: Arc::new(Noon::default()),
     };
-    let order = TaskOptions::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
+    let options = TaskOptions::new("loop".into(), BTreeSet::from([0]), BTreeSet::new());
     let opening =
-        JournalHeader { format: FORMAT, at: 43_200_000, order: RunOptions::given(order), spec: None };
+        JournalHeader { format: FORMAT, at: 43_200_000, options: RunOptions::given(options), spec: None };
     let mut engine = Engine::begin(deps, Stuck { outbox }, opening).unwrap();
     let mut records = Vec::new();
     let ending = engine.run(&inbox, &mut |batch, _| records.extend_from_slice(batch)).unwrap();

@@ -139,7 +139,7 @@ pub(crate) fn opening() -> JournalHeader {
         settings,
         delivery: Delivery::Branch,
     };
-    let order = PlanOptions {
+    let options = PlanOptions {
         calls: PlanningCalls::AtOnce,
         style: PlanningStyle::default(),
         reflection_interval: 0,
@@ -153,8 +153,8 @@ pub(crate) fn opening() -> JournalHeader {
         goals: BTreeSet::new(),
         test_edits: TestEdits::Checked,
     };
-    let order = RunOptions::planned(order, Allowance::default());
-    JournalHeader { format: FORMAT, at: 43_200_000, order, spec: Some(spec) }
+    let options = RunOptions::planned(options, Allowance::default());
+    JournalHeader { format: FORMAT, at: 43_200_000, options, spec: Some(spec) }
 }
 
 fn draft(tasks: usize) -> SavedPlan {

@@ -165,7 +165,7 @@ impl RunScenario {
             settings,
             delivery: fixpoint_vocabulary::run_spec::Delivery::Branch,
         };
-        let order = PlanOptions {
+        let options = PlanOptions {
             calls: self.calls,
             style: PlanningStyle { level: DecompositionLevel::Moderate, ..PlanningStyle::default() },
             reflection_interval: self.reflection_interval,
@@ -183,8 +183,8 @@ impl RunScenario {
             },
             test_edits: TestEdits::Checked,
         };
-        let order =
-            RunOptions { max_interruptions: MAX_INTERRUPTIONS, ..RunOptions::planned(order, self.budget) };
-        JournalHeader { format: FORMAT, at: 0, order, spec: Some(spec) }
+        let options =
+            RunOptions { max_interruptions: MAX_INTERRUPTIONS, ..RunOptions::planned(options, self.budget) };
+        JournalHeader { format: FORMAT, at: 0, options, spec: Some(spec) }
     }
 }

@@ -18,7 +18,7 @@ fn state() -> impl Strategy<Value = TreeState> {
 
 /// Runs a task in which some commands are cut short by a crash; the state is stored and read back each time.
 fn run_with_crashes(base: &TreeState, script: &[TreeState], crashes: &[bool]) -> (TaskStatus, usize) {
-    let mut patient = order();
+    let mut patient = options();
     patient.max_interruptions = 1000;
     let mut task = TaskSimulator::new(patient, base.clone(), script.to_vec());
     let mut crashes = crashes.iter().copied();
@@ -48,7 +48,7 @@ proptest! {
         let undisturbed = run_with_crashes(&base, &script, &[]);
         let has_ended = matches!(undisturbed.0, TaskStatus::Ended { .. });
         prop_assert!(has_ended);
-        prop_assert!(undisturbed.1 <= order().limits.convergence.max_iterations as usize);
+        prop_assert!(undisturbed.1 <= options().limits.convergence.max_iterations as usize);
         prop_assert_eq!(run_with_crashes(&base, &script, &crashes), undisturbed);
     }
 }

@@ -9,7 +9,7 @@ use fixpoint_decide::run::{
     Change, Judging, PlanningCalls, Run, RunChange, RunStatus, TaskChange, TaskKind, TaskNode,
 };
 use fixpoint_decide::task_run::TaskStatus;
-use fixpoint_decide::tasks::{Happening, after};
+use fixpoint_decide::tasks::{TaskEvent, after};
 use fixpoint_engine::{EngineExit, Record};
 use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Event};
@@ -115,9 +115,9 @@ impl InvariantChecker {
     }
 
     fn check_change(&mut self, step: &Change, run: &Run) {
-        let Some((task, happening)) = self.happening(step, run) else { return };
+        let Some((task, event)) = self.event(step, run) else { return };
         let state = self.states.get(&task).copied();
-        match state.map(|state| after(state, happening)) {
+        match state.map(|state| after(state, event)) {
             Some(Ok(next)) => drop(self.states.insert(task, next)),
             Some(Err(impossible)) => self.violated(format!("`{task}`: {impossible}")),
             None => self.violated(format!("`{task}` is not in the graph")),
@@ -125,7 +125,7 @@ impl InvariantChecker {
     }
 
     /// What a change means for the state of a task.
-    fn happening(&mut self, step: &Change, run: &Run) -> Option<(TaskId, Happening)> {
+    fn event(&mut self, step: &Change, run: &Run) -> Option<(TaskId, TaskEvent)> {
         let Change::Task(change) = step else { return None };
         let (task, state, cause) = match change {
             TaskChange::Added { tasks } => {
@@ -134,27 +134,27 @@ impl InvariantChecker {
             }
             TaskChange::Replaced { task, children, .. } => {
                 self.states.extend(children.iter().map(|new| (new.task.id.clone(), TaskState::Ready)));
-                return Some((task.clone(), Happening::Replaced));
+                return Some((task.clone(), TaskEvent::Replaced));
             }
-            TaskChange::Started { order } => {
-                let is_merge = run.task(&order.task).is_some_and(TaskNode::is_merge);
-                let is_running = self.states.get(&order.task) == Some(&TaskState::Running);
-                self.check_dependencies(&order.task, run);
-                return (!is_merge || !is_running).then(|| (order.task.clone(), Happening::Started));
+            TaskChange::Started { options } => {
+                let is_merge = run.task(&options.task).is_some_and(TaskNode::is_merge);
+                let is_running = self.states.get(&options.task) == Some(&TaskState::Running);
+                self.check_dependencies(&options.task, run);
+                return (!is_merge || !is_running).then(|| (options.task.clone(), TaskEvent::Started));
             }
             TaskChange::StateChanged { task, state, cause } => (task, state, cause),
             TaskChange::Decided { .. } | TaskChange::Rewired { .. } => return None,
         };
-        let happening = match state {
-            TaskState::Running => Happening::Started,
-            TaskState::Done => Happening::Finished,
-            TaskState::Blocked => Happening::Blocked(cause.unwrap_or(Cause::Partial)),
-            TaskState::Ready => Happening::Unblocked,
-            TaskState::NeedsContinuation => Happening::Unfinished,
-            TaskState::Cancelled => Happening::Cancelled,
-            TaskState::ReplacedByReplan => Happening::Replaced,
+        let event = match state {
+            TaskState::Running => TaskEvent::Started,
+            TaskState::Done => TaskEvent::Finished,
+            TaskState::Blocked => TaskEvent::Blocked(cause.unwrap_or(Cause::Partial)),
+            TaskState::Ready => TaskEvent::Unblocked,
+            TaskState::NeedsContinuation => TaskEvent::Unfinished,
+            TaskState::Cancelled => TaskEvent::Cancelled,
+            TaskState::ReplacedByReplan => TaskEvent::Replaced,
         };
-        Some((task.clone(), happening))
+        Some((task.clone(), event))
     }
 
     /// A task starts only when its dependencies, or their replacements, are done.
@@ -224,7 +224,7 @@ impl InvariantChecker {
         }
         let dead =
             |id: &TaskId| matches!(self.states.get(id), Some(TaskState::Blocked | TaskState::Cancelled));
-        let in_vain = run.waiting_in_vain();
+        let in_vain = run.unreachable_tasks();
         let shown = |node: &&TaskNode| node.state.is_waiting() && node.task.dependencies.iter().any(dead);
         if let Some(node) = run.tasks().filter(shown).find(|node| !in_vain.contains(node.id())) {
             self.violated(format!("`{}` waits in vain, and is not shown so", node.id()));

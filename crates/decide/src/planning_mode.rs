@@ -16,16 +16,14 @@ pub struct ExplicitSettings {
     pub interval: bool,
 }
 
-/// How a goal is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Levels {
+pub struct PlanningMode {
     pub calls: PlanningCalls,
     pub style: PlanningStyle,
     /// Tasks between two looks back; 0 for none but after errors.
     pub reflection_interval: u32,
 }
 
-/// The size of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Simple,
@@ -34,7 +32,7 @@ enum Size {
 }
 
 /// Decides how a goal of so many tokens is planned.
-pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettings) -> Levels {
+pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettings) -> PlanningMode {
     let threshold = &settings.complexity_threshold;
     let size = if tokens <= u64::from(threshold.simple) {
         Size::Simple
@@ -60,7 +58,7 @@ pub fn decide(tokens: u64, settings: &PlanningSettings, explicit: ExplicitSettin
             PlanningCalls::PerPhase
         }
     };
-    Levels {
+    PlanningMode {
         calls,
         style: PlanningStyle { strategy, level, depth: settings.reflection.depth },
         reflection_interval,

@@ -1,11 +1,5 @@
 //! A small made-up world in which whole runs are played, for tests: commands end as a script says, or well.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{
     ModelAnswer, ModelQuestion, ParsedAnswer, PersonAnswer, PersonPresence, PlanningStyle, QuestionKind,
 };
@@ -71,7 +65,7 @@ pub(super) fn judgement(success: bool) -> Document {
 }
 
 /// A run under way in the small world, whose commands end in the order in which they began.
-pub(super) struct World {
+pub(super) struct RunFixture {
     pub(super) run: Run,
     pub(super) seq: u64,
     pub(super) plan: Vec<Subtask>,
@@ -79,14 +73,14 @@ pub(super) struct World {
     pub(super) begun: Vec<(Owner, Command)>,
 }
 
-impl World {
+impl RunFixture {
     pub(super) fn new(plan: Vec<Subtask>, change: impl FnOnce(&mut Settings, &mut PlanOptions)) -> Self {
         let mut settings = Settings::default();
         let placed = |command: &str, kind| PlacedCheck {
             check: Check::new(command, command, kind),
             directory: String::new(),
         };
-        let mut order = PlanOptions {
+        let mut options = PlanOptions {
             calls: PlanningCalls::AtOnce,
             style: PlanningStyle::default(),
             reflection_interval: 0,
@@ -100,7 +94,7 @@ impl World {
             goals: BTreeSet::new(),
             test_edits: TestEdits::Checked,
         };
-        change(&mut settings, &mut order);
+        change(&mut settings, &mut options);
         let spec = RunSpec {
             version: String::new(),
             repository: String::new(),
@@ -112,7 +106,7 @@ impl World {
             settings,
             delivery: fixpoint_vocabulary::run_spec::Delivery::Branch,
         };
-        let run = Run::new(RunOptions::planned(order, Allowance::default()), Some(spec));
+        let run = Run::new(RunOptions::planned(options, Allowance::default()), Some(spec));
         Self { run, seq: 0, plan, begun: Vec::new() }
     }
 
@@ -162,17 +156,17 @@ impl World {
                 };
                 CommandResult::Checks { reports: run.calls.iter().map(report).collect() }
             }
-            Command::RunAttempt(order) => {
+            Command::RunAttempt(attempt) => {
                 let Owner::Task(task) = owner else { panic!("{owner:?}") };
                 let part = if task.as_str().starts_with("goals-") { "everything" } else { task.as_str() };
-                let after = base(&format!("{} {part}", order.base.0));
+                let after = base(&format!("{} {part}", attempt.base.0));
                 CommandResult::Attempt(AttemptResult::new(AgentEnd::Exited, after.commit, after.tree))
             }
-            Command::RestorePaths(order) => {
-                CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
+            Command::RestorePaths(restore) => {
+                CommandResult::Restored { commit: restore.onto.clone(), tree: TreeId(restore.onto.0.clone()) }
             }
-            Command::Merge(order) => {
-                let merged = base(&format!("{} {}", order.ours, order.theirs));
+            Command::Merge(merge) => {
+                let merged = base(&format!("{} {}", merge.ours, merge.theirs));
                 let (commit, tree) = (merged.commit, merged.tree);
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })
             }
