@@ -59,8 +59,8 @@ impl Storage {
     /// The records on the disk. Every simulated journal is replayed: the decisions must be the recorded ones.
     pub(crate) fn read_and_replay(&self) -> Result<RecordedRun, SimulationError> {
         let recorded = self.read()?;
-        let (order, spec) = (recorded.header.order.clone(), recorded.header.spec.clone());
-        match replay(&recorded, order, spec).difference {
+        let (options, spec) = (recorded.header.options.clone(), recorded.header.spec.clone());
+        match replay(&recorded, options, spec).difference {
             Some(difference) => Err(SimulationError::DecidedOtherwise { number: difference.number }),
             None => Ok(recorded),
         }

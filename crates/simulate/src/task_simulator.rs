@@ -113,8 +113,8 @@ impl TaskSimulator {
         let clock = SimulatedClock { wall_time: scenario.wall_time, reads: AtomicU64::new(0) };
         let (deps, recorded) = self.storage.open(clock)?;
         let Some(recorded) = recorded else {
-            let order = RunOptions::given(scenario.options.clone());
-            let header = JournalHeader { format: FORMAT, at: 0, order, spec: None };
+            let options = RunOptions::given(scenario.options.clone());
+            let header = JournalHeader { format: FORMAT, at: 0, options, spec: None };
             return Ok((Engine::begin(deps, executor, header)?, 0));
         };
         self.log.borrow_mut().restore(&recorded);
