@@ -1,4 +1,4 @@
-//! ParsedAnswer what a check decided, from the sources that may be trusted and from no other.
+//! Reading what a check decided, from the sources that may be trusted and from no other.
 //!
 //! A decision file counts only with the id of this very check in it: one left by an earlier check, or by an
 //! agent that guessed the path, is ignored, and no clock is compared. Words in the output count only where the

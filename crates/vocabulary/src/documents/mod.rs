@@ -1,6 +1,6 @@
 //! The documents models are asked for and runs are told in: one JSON document for each phase.
 //!
-//! Owns the wire and history format and the JSON Schemas generated from it. ParsedAnswer is lenient where a missing value
+//! Owns the wire and history format and the JSON Schemas generated from it. Reading is lenient where a missing value
 //! has a neutral meaning, and never where it would count as a yes. Refuses judging what a document says.
 
 mod completion;
