@@ -1,4 +1,4 @@
-//! What a run has spent, what it has set aside, and whether one more thing can be afforded.
+//! What a run has spent and reserved, and whether one more thing can be afforded.
 //!
 //! A call is reserved at its worst case before it is made and settled at what it cost. Invariant: as long as
 //! nothing costs more than was reserved for it, spent and reserved together never exceed a limit.

@@ -1,4 +1,4 @@
-//! Questions about dependency graphs: what is missing, what goes round in a circle, what comes before what.
+//! Dependency graphs: unknown dependencies, cycles and topological order.
 //!
 //! Works over names and a closure, so that plans, tasks and actions share it. Names that no node has are
 //! ignored by the searches; [`unknown_dependencies`] is where they are found.
@@ -36,7 +36,7 @@ pub(crate) fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> 
     twice.into_iter().collect()
 }
 
-/// A graph seen from below.
+/// The nodes of a graph, dependencies first.
 pub(crate) struct TopologicalSort<Id> {
     /// Every node after all it waits for, as far as there is such an order.
     pub(crate) order: Vec<Id>,
@@ -45,7 +45,7 @@ pub(crate) struct TopologicalSort<Id> {
     pub(crate) cycle: Option<Vec<Id>>,
 }
 
-/// Walks a graph from below. Iterative, so that a long chain cannot exhaust the stack.
+/// Sorts a graph topologically. Iterative, so that a long chain cannot exhaust the stack.
 pub(crate) fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<Id> {
     let mut finished: BTreeSet<&Id> = BTreeSet::new();
     let mut sorted = TopologicalSort { order: Vec::with_capacity(edges.len()), cycle: None };

@@ -1,4 +1,4 @@
-//! What a judge's answer about one task leads to, once it is held against the evidence.
+//! What a judge's answer about one task leads to, once it is compared with the evidence.
 //!
 //! A model's word alone never makes a task done: `success` with new failures or files outside the scope is a
 //! continuation with that evidence as its reason. Whether the task still may go on is bounded here too.
@@ -24,7 +24,7 @@ pub struct Evidence {
     pub scope_violations: Vec<String>,
 }
 
-/// The limits a judgement is held against.
+/// The limits that apply to a judgement.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
@@ -44,7 +44,7 @@ impl Default for Limits {
     }
 }
 
-/// A judge's answer with what it must be held against.
+/// A judge's answer with the evidence and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Question {
     /// The judge's answer.
@@ -117,7 +117,7 @@ impl Localize for Answer {
     }
 }
 
-/// Holds a judge's answer against the evidence and the limits.
+/// Compares a judge's answer with the evidence and the limits.
 pub fn decide(question: &Question) -> Answer {
     let answer = &question.answer;
     let words = Words { en: &answer.reason, ja: &answer.reason };
@@ -160,7 +160,7 @@ fn continued(question: &Question, code: Code, words: Words<'_>) -> Answer {
     }
 }
 
-/// What the evidence holds against a success, in both languages.
+/// The evidence that contradicts a success, in both languages.
 fn contradiction(evidence: &Evidence) -> Option<(String, String)> {
     let named = |(en, ja): (&str, &str), names: &[String]| {
         let names = shortened(names);

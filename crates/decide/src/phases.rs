@@ -28,28 +28,21 @@ pub enum Phase {
 }
 
 /// What can happen in a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseEvent {
-    /// The goal is understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PhaseEvent {
     GoalUnderstood,
-    /// The tasks are known.
     Decomposed,
-    /// The actions are in order.
     Ordered,
-    /// The plan was accepted.
     PlanAccepted,
     /// The plan goes back with feedback.
     PlanSentBack,
-    /// An action or a task calls for a look back.
+    /// An action or a task calls for a reflection.
     ReflectionDue,
-    /// Looking back found nothing to change.
+    /// The reflection found nothing to change.
     AllWell,
-    /// Looking back found that the plan must change.
+    /// The reflection found that the plan must change.
     RevisionNeeded,
-    /// The plan was changed.
     Revised,
-    /// Nothing is left to do.
     AllDone,
     /// It cannot go on; the cause is recorded elsewhere.
     GaveUp,
@@ -59,7 +52,7 @@ pub enum PhaseEvent {
 
 impl PhaseEvent {
     /// Everything that can happen.
-    pub const ALL: [Self; 12] = [
+    const ALL: [Self; 12] = [
         Self::GoalUnderstood,
         Self::Decomposed,
         Self::Ordered,

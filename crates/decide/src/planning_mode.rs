@@ -20,7 +20,7 @@ pub struct ExplicitSettings {
 pub struct PlanningMode {
     pub calls: PlanningCalls,
     pub style: PlanningStyle,
-    /// Tasks between two looks back; 0 for none but after errors.
+    /// Tasks between two reflections; 0 for reflections after errors only.
     pub reflection_interval: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Steps changed as a look back asks for, mechanically. What is done stays done.
+//! Applies a revision to the steps of a plan. Steps of finished tasks are not changed.
 
 use crate::prelude::*;
 use fixpoint_vocabulary::TaskId;

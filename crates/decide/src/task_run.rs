@@ -27,7 +27,6 @@ mod guard_evaluation;
 mod judge;
 mod next_attempt;
 mod options;
-mod proof;
 mod queries;
 mod status;
 

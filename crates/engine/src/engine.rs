@@ -80,7 +80,7 @@ pub struct Engine<J, X> {
     clock: Arc<dyn Clock>,
     executor: X,
     run: Run,
-    /// What happens first: the beginning, or what a restart makes of the record.
+    /// Events to decide first: the start, or what follows from a restart.
     first: VecDeque<Event>,
     /// What the clock that does not jump showed at the last record.
     last_ms: u64,

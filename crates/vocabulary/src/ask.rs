@@ -65,7 +65,7 @@ pub enum QuestionKind {
         /// Which of the samples of its score this is, from 1.
         sample: u32,
     },
-    /// The plan again, with what was held against it.
+    /// The plan again, with the issues of the judge.
     Refine {
         /// The revision to be made.
         revision: u32,
@@ -193,7 +193,7 @@ pub struct PlanningStyle {
     pub strategy: Strategy,
     /// How fine the tasks are cut.
     pub level: DecompositionLevel,
-    /// How much is shown when looking back.
+    /// How much a reflection is shown.
     pub depth: ReflectionDepth,
 }
 
@@ -241,7 +241,7 @@ pub struct TaskMaterial {
     pub missing: Vec<String>,
     /// The last attempt, whose output tells what the agent did.
     pub last_attempt: Option<CommandId>,
-    /// The commit it came to and the one it began with.
+    /// The commit of its result, and the one it began with.
     pub commits: Option<(CommitId, CommitId)>,
 }
 
@@ -261,7 +261,7 @@ pub struct Material {
     pub actions: ActionPlan,
     /// A plan to begin from.
     pub draft: Option<SavedPlan>,
-    /// What was held against the plan.
+    /// The issues the judge found in the plan.
     pub issues: Vec<String>,
     /// What would make it better.
     pub suggestions: Vec<String>,
@@ -271,7 +271,7 @@ pub struct Material {
     /// Tasks that may still be added.
     pub max_tasks: u32,
     pub task: Option<TaskMaterial>,
-    /// All tasks, where the whole is in question.
+    /// All tasks, where the whole result is judged.
     pub outcomes: Vec<TaskMaterial>,
 }
 
@@ -281,11 +281,11 @@ pub struct ModelAnswer {
     pub model: String,
     #[serde(default)]
     pub usage: Usage,
-    /// What could be made of it.
+    /// The answer as parsed.
     pub reading: ParsedAnswer,
 }
 
-/// What could be made of an answer.
+/// An answer of a model, as parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParsedAnswer {

@@ -13,7 +13,7 @@ use crate::work::{
 };
 use crate::{Redacted, TaskId};
 
-/// One task of a plan, as whoever performs its commands needs it.
+/// One task of a plan, as the executor needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskContext {
     pub task: TaskId,
@@ -44,7 +44,7 @@ pub struct PreparedAttempt {
 }
 
 impl PreparedAttempt {
-    /// An attempt without anything to say beside the task.
+    /// An attempt with nothing to tell beside the task.
     pub const fn new(command: AttemptCommand) -> Self {
         Self {
             command,

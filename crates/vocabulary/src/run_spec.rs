@@ -15,7 +15,7 @@ pub enum BaseSource {
     Revision(String),
 }
 
-/// How a result is handed over.
+/// How a result is delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {

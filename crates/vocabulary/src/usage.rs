@@ -1,6 +1,6 @@
 //! What models and agents use up: tokens by kind, calls, and money.
 //!
-//! Sums are exact: tokens are whole, money is in millionths of a dollar. What nobody said is estimated and marked so.
+//! Sums are exact: tokens are whole, money is in millionths of a dollar. What is not reported is estimated, and marked so.
 
 use core::ops::{Add, AddAssign};
 

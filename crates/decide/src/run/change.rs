@@ -35,7 +35,7 @@ pub enum Owner {
     FinalReview,
     /// The reflection after this task.
     Reflection(TaskId),
-    /// Handing the result over.
+    /// Delivering the result.
     Delivery,
 }
 
@@ -153,7 +153,7 @@ pub enum Change {
     FinalReview(FinalReviewChange),
     /// Reflection and revision.
     Reflection(ReflectionChange),
-    /// Handing the result over.
+    /// Delivering the result.
     Delivery(DeliveryChange),
 }
 

@@ -1,4 +1,4 @@
-//! Handing the result over: whether there is something to deliver and how, and what came of it.
+//! Delivering the result: whether there is something to deliver and how, and the outcome.
 //!
 //! Delivery is a command like any other: decided and recorded here, executed once, and repeated after a crash, which
 //! changes nothing where it was done already. Invariant: a run that has something to deliver ends only after that.
@@ -13,12 +13,12 @@ use super::{Owner, Run, TaskSource, Transition};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryChange {
-    /// The result is being handed over.
+    /// The result is being delivered.
     Started {
         /// How the run ends afterwards.
         cause: Cause,
     },
-    /// The result was handed over.
+    /// The result was delivered.
     Finished { delivered: Delivered },
 }
 
@@ -59,7 +59,7 @@ impl Run {
         (result.commit != base.commit).then_some((base, result))
     }
 
-    /// How a result is handed over. What is not all done is not moved into somebody's branch.
+    /// How a result is delivered. A partial result is not merged into the user's branch.
     fn deliver_command(&self, cause: Cause) -> Option<DeliverCommand> {
         let (base, result) = self.deliverable(cause)?;
         let delivery = match &self.spec.as_ref()?.delivery {
@@ -72,7 +72,7 @@ impl Run {
 }
 
 impl Transition<'_> {
-    /// Ends the run, after its result was handed over.
+    /// Ends the run, after its result was delivered.
     pub(super) fn conclude(&mut self, cause: Cause) {
         match self.run.deliver_command(cause) {
             Some(deliver) => {

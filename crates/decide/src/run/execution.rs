@@ -14,7 +14,7 @@ use crate::task_run::{Decision, JudgeOptions, TaskOptions, TaskStart, TaskStatus
 const YESES_WITHOUT_CHECKS: u32 = 2;
 
 impl Run {
-    /// The tasks whose results another one rests on: its dependencies, those that were replaced by their replacements.
+    /// The tasks whose results another one depends on: its dependencies, with replaced tasks expanded to their replacements.
     pub(super) fn effective_dependencies(&self, dependencies: &[TaskId]) -> Vec<TaskId> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -66,7 +66,7 @@ impl Run {
         has_guards || self.is_judged_by_model() || !node.goals.is_empty()
     }
 
-    /// What a task begins with, once everything it rests on is one commit.
+    /// What a task begins with, once all its dependencies are one commit.
     fn start_of(&self, node: &TaskNode, below: &[TaskId]) -> Option<TaskStart> {
         // Work that is there already rests on the same results: it goes on there, not on the results alone.
         let first = below.first().filter(|id| node.baseline.is_none() || !self.is_below_replaced(node, id));
@@ -85,7 +85,7 @@ impl Run {
         replaced.any(|old| self.effective_dependencies(&old.task.dependencies).contains(id))
     }
 
-    /// The task that brings two results together, where there is one.
+    /// The task that merges two results, where there is one.
     fn merge_of(&self, one: &TaskId, other: &TaskId) -> Option<&TaskId> {
         let is_it = |node: &&TaskNode| matches!(&node.kind, TaskKind::Merge { ours, theirs } if ours == one && theirs == other);
         self.tasks().find(is_it).map(TaskNode::id)
@@ -141,7 +141,7 @@ impl Transition<'_> {
         Ok(())
     }
 
-    /// Starts a task, or first brings together what it rests on.
+    /// Starts a task, or first merges the results it depends on.
     fn start(&mut self, task: &TaskId) -> Result<(), UnexpectedEvent> {
         let Some(node) = self.run.task(task).cloned() else { return Ok(()) };
         if let TaskKind::Merge { ours, theirs } = &node.kind {

@@ -79,7 +79,7 @@ impl Transition<'_> {
         let deferred = self.run.deferred.first().map(|deferred| deferred.cause);
         match deferred.or_else(|| self.run.cause_of_pause()) {
             None if is_plan_only && self.run.review.accepted.is_some() => self.end(Cause::Done),
-            // Nothing waits and nothing can be done: somebody must look at it.
+            // Nothing waits and nothing can be done: a person must look at it.
             None => self.push(RunChange::Pause { cause: Cause::RequiresHumanIntervention }),
             Some(cause) => self.push(RunChange::Pause { cause }),
         }

@@ -1,6 +1,6 @@
 //! What the run has spent and reserved, and whether one more thing can be afforded.
 //!
-//! A question is reserved at its worst case before it is put, an attempt as one attempt with its price. Work that has
+//! A question is reserved at its worst case before it is asked, an attempt as one attempt with its price. Work that has
 //! begun is never cut short for the budget.
 
 use fixpoint_vocabulary::settings::Price;
@@ -59,7 +59,7 @@ impl Run {
                     settings.agent.model.as_ref().and_then(|model| settings.models.prices.get(model))
                 });
                 let money = price.map_or(MicroUsd(0), |price| MicroUsd::from_usd(price.per_attempt));
-                // Where nobody knows what an attempt costs, none begins once the money is used up.
+                // Where the cost of an attempt is not known, none begins once the money is used up.
                 let least = MicroUsd(u64::from(self.ledger.allowed().money.is_some()));
                 let money = money.max(least);
                 Some(Amount { attempts: 1, money, ..Amount::default() })
@@ -121,7 +121,7 @@ impl Run {
         }
     }
 
-    /// A decision about a command with the command held back, if it cannot be afforded.
+    /// A decision with its command deferred, if it cannot be afforded.
     pub(super) fn within_budget(&self, decision: crate::task_run::Decision) -> crate::task_run::Decision {
         match &decision.command {
             Some(command) if !self.can_afford(command) => decision.deferred(),
@@ -131,7 +131,7 @@ impl Run {
 }
 
 impl Ledger {
-    /// What a command cost, counted in; `None` where nobody knows and the worst is assumed.
+    /// Counts what a command used and returns its cost; `None` where it is not known and the worst case is assumed.
     fn paid(&mut self, end: &CommandEnd) -> Option<Amount> {
         match end {
             CommandEnd::Completed(CommandResult::Answer(answer)) => {

@@ -64,13 +64,13 @@ pub struct PlanOptions {
     pub calls: PlanningCalls,
     /// How the planner is asked to think, and how finely to cut.
     pub style: PlanningStyle,
-    /// Actions between two looks back; 0 for none.
+    /// Actions between two reflections; 0 for none.
     pub reflection_interval: u32,
     pub person: PersonPresence,
     pub judging: Judging,
     #[serde(default)]
     pub extent: RunExtent,
-    /// How the judge's scores scatter, where that is known.
+    /// The standard deviation of the judge's scores, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sigma: Option<Sigma>,
     /// What the model of each role costs, where that is known.

@@ -5,6 +5,7 @@ use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, 
 
 use super::evaluation::Evaluation;
 use super::{TaskOptions, TaskRun, TaskStart, TaskStatus};
+use crate::goals::{NamedTests, Proof, proof};
 use crate::prelude::*;
 
 impl TaskRun {
@@ -14,6 +15,16 @@ impl TaskRun {
 
     pub const fn options(&self) -> &TaskOptions {
         &self.options
+    }
+
+    /// What shows that the result of this task is done.
+    pub fn proof(&self) -> Proof {
+        let of = |checks: &BTreeSet<u32>| match checks {
+            none if none.is_empty() => None,
+            some if some.is_disjoint(&self.checks_with_names) => Some(NamedTests::No),
+            _ => Some(NamedTests::Yes),
+        };
+        proof(of(&self.goals()), of(&self.options.guards))
     }
 
     /// The commits the judged attempts left, in order.

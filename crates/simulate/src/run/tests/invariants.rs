@@ -242,7 +242,8 @@ impl InvariantChecker {
             EngineExit::Ended(_) | EngineExit::Paused(_) => return,
         };
         let base = run.planning().base.as_ref().map(|base| &base.commit);
-        let expected = result.filter(|result| Some(&result.commit) != base).map(|result| result.commit.0);
+        let expected =
+            result.filter(|result| Some(&result.commit) != base).map(|result| result.commit.0.clone());
         let on_record = run.delivered().and_then(|delivered| delivered.branch.clone());
         if on_record.map(|branch| branch.name) != expected || simulated.executed.branch != expected {
             self.violated(format!("{:?} was delivered instead of {expected:?}", simulated.executed.branch));
