@@ -132,7 +132,7 @@ impl Job {
             Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
             None => self.bounds_of_checks_alone(),
         };
-        app.notices.say(&bounds_line(&bounds, app.lang));
+        app.notices.say(&self.bounds_line(&bounds, app.lang));
         let spec = RunSpec {
             version: env!("CARGO_PKG_VERSION").to_string(),
             repository: repository.root().to_string_lossy().into_owned(),
@@ -227,10 +227,17 @@ impl Job {
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
-        let prices: Option<Price> = planner.and_then(|planner| planner.price());
+        let per_attempt = self.price_per_attempt().unwrap_or(0.0);
+        let prices = planner.and_then(|planner| planner.price()).map(|price| Price { per_attempt, ..price });
         let levels = levels::decide(estimate_tokens(&self.goal), &self.settings.planning, self.explicit);
         let tasks = if levels.calls == PlanningCalls::None { 1 } else { tasks };
         bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
+    }
+
+    /// What an attempt of the agent costs, where `models.prices` says so for `agent.model`; as in the run's ledger.
+    fn price_per_attempt(&self) -> Option<f64> {
+        let price = self.settings.models.prices.get(self.settings.agent.model.as_ref()?)?;
+        Some(price.per_attempt).filter(|usd| *usd > 0.0)
     }
 
     /// Without any model: no planning, no judge, no replanning.
@@ -253,9 +260,14 @@ impl Job {
         let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
         fixpoint_vocabulary::Localize::localize(&mut bounds, app.lang);
         match Form::from(arguments.goal.json) {
-            Form::Json => output.json(&bounds)?,
+            Form::Json => {
+                if bounds.money.is_some() && self.price_per_attempt().is_none() {
+                    app.notices.say(&self.bounds_line(&bounds, app.lang));
+                }
+                output.json(&bounds)?;
+            }
             Form::Text => {
-                output.line(&bounds_line(&bounds, app.lang))?;
+                output.line(&self.bounds_line(&bounds, app.lang))?;
                 for term in &bounds.terms {
                     let meaning = term.meaning.in_lang(app.lang);
                     let (calls, attempts) = (term.model_calls, term.agent_attempts);
@@ -269,24 +281,30 @@ impl Job {
         }
         Ok(0)
     }
-}
 
-fn bounds_line(bounds: &bounds::Answer, lang: Lang) -> String {
-    let (money, ja_money) = bounds
-        .money
-        .map(|money| (format!(", ${money:.2} for models"), format!("、モデル費用 ${money:.2}")))
-        .unwrap_or_default();
-    let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
-    say(
-        lang,
-        format!(
-            "limits: at most {}, {}, {}{money}",
-            counted(calls, "model call"),
-            counted(tokens, "token"),
-            counted(attempts, "agent attempt")
-        ),
-        format!("上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"),
-    )
+    fn bounds_line(&self, bounds: &bounds::Answer, lang: Lang) -> String {
+        let (money, ja_money) = match (bounds.money, self.price_per_attempt()) {
+            (None, _) => (String::new(), String::new()),
+            (Some(usd), Some(_)) => (format!(", ${usd:.2}"), format!("、費用 ${usd:.2}")),
+            (Some(usd), None) => (
+                format!(", ${usd:.2} for models (the price of the agent is unknown)"),
+                format!("、モデル費用 ${usd:.2}（エージェントの料金は不明）"),
+            ),
+        };
+        let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
+        say(
+            lang,
+            format!(
+                "limits: at most {}, {}, {}{money}",
+                counted(calls, "model call"),
+                counted(tokens, "token"),
+                counted(attempts, "agent attempt")
+            ),
+            format!(
+                "上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"
+            ),
+        )
+    }
 }
 
 fn explicit(loaded: &Loaded) -> ExplicitSettings {
