@@ -95,6 +95,9 @@ pub(crate) struct LoopArguments {
     /// Limits, such as attempts=5,time=2h
     #[arg(long, value_name = "LIMITS")]
     pub(crate) budget: Option<String>,
+    /// User whose settings apply, if user_config_api is enabled [default: local/$USER]
+    #[arg(long = "for", value_name = "PLATFORM/NAME")]
+    pub(crate) person: Option<String>,
     /// Prompt: what the agent should do
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     pub(crate) prompt: Option<String>,

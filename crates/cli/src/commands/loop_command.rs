@@ -17,7 +17,7 @@ use crate::session::SessionContext;
 use crate::{agent, allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
-    let loaded = app.configuration(&arguments.evidence.set)?;
+    let loaded = app.configuration_for(arguments.person.as_deref(), &arguments.evidence.set)?;
     let mut settings = settings(arguments, loaded.settings)?;
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
