@@ -38,7 +38,7 @@ impl RunId {
     }
 }
 
-/// Where the program keeps what it knows of one repository.
+/// The directory with the runs and caches of one repository.
 #[derive(Debug, Clone)]
 pub struct StateDirectory {
     state: PathBuf,
