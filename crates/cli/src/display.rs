@@ -40,7 +40,6 @@ pub(crate) enum Verbosity {
     Notices,
 }
 
-/// Prints lines for a person while a run goes on.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker(Arc<Mutex<Drawing>>);
 

@@ -119,16 +119,14 @@ pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
     }
     let in_vain = view.run.waiting_in_vain();
     let line = |node: &TaskNode| TaskLine {
-        id: node.id().to_string(),
-        description: node.task.description.clone(),
         kind: kind_name(&node.kind).to_string(),
         state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
         cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
-        dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
         replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
         attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
         result: node.result().map(|result| result.commit.to_string()),
         proof: view.task(node.id()).and_then(TaskView::proof),
+        ..planned_line(&node.task)
     };
     let lines: Vec<TaskLine> = view.run.tasks().map(line).collect();
     // A run that only made a plan has no started tasks.

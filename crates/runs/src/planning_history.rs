@@ -1,7 +1,7 @@
 //! The history of a run as one JSON object a line: plans, judgements, refinements, replans, reflections, revisions,
 //! actions, completion; each with its type and time.
 //!
-//! Computed record by record from the journal and written beside it, so that other programs can read it.
+//! Computed record by record from the journal and written next to it, so that other programs can read it.
 
 use fixpoint_decide::run::{
     Change, FinalReviewChange, PlanReviewChange, ReflectionChange, Run, RunChange, RunStatus, TaskChange,

@@ -76,7 +76,7 @@ impl<'a> RunExplainer<'a> {
                 "計画に、実行してはならない内容が含まれています。",
             ),
             Cause::NeedsClarification => self.say(
-                "The goal is unclear, and nobody answered the questions.",
+                "The goal is unclear, and the questions were not answered.",
                 "目標が不明確で、質問への回答がありませんでした。",
             ),
             Cause::ModelUnavailable => {

@@ -7,7 +7,6 @@ use fixpoint_vocabulary::{Lang, counted};
 use crate::display::{dependency_words, score_words};
 use crate::language::say;
 
-/// The plan of a run, in lines.
 pub(crate) fn lines(run: &Run, lang: Lang) -> Vec<String> {
     let Some(plan) = run.review().plan() else { return Vec::new() };
     let listed = |en: &str, ja: &str, items: &[String]| -> Vec<String> {

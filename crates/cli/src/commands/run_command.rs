@@ -1,6 +1,6 @@
 //! `fixpoint run` and `fixpoint plan`: from a goal to a branch, or to a plan only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fixpoint_config::Loaded;
@@ -9,10 +9,9 @@ use fixpoint_decide::levels::{self, ExplicitSettings};
 use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_ports::Model;
-use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::estimate_tokens;
 use fixpoint_vocabulary::ask::{PersonPresence, Role};
-use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
+use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 use fixpoint_vocabulary::{Lang, counted};
 
@@ -26,8 +25,8 @@ use crate::judge_noise;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::selected_checks::{self, SelectedChecks};
-use crate::session::{SUPERVISE, SessionContext};
+use crate::selected_checks::{self, SelectedChecks, test_edits};
+use crate::session::{SessionContext, supervised_processes};
 use crate::{agent, allowance, environment, prompt_text};
 
 /// The tools that a planner may name: what every coding agent can do.
@@ -50,7 +49,7 @@ pub(crate) fn run(
         }
         (None, None) => Delivery::Branch,
     };
-    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
+    let test_edits = test_edits(arguments.allow_test_edits);
     let variant = Variant { agent: Some(&arguments.agent), delivery, test_edits, extent: RunExtent::Whole };
     job.begin(&arguments.goal, variant, app, output)
 }
@@ -69,7 +68,7 @@ pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Out
     job.begin(&arguments.goal, variant, app, output)
 }
 
-/// What was asked for, before the repository is looked at.
+/// What was asked for.
 struct Job {
     goal: String,
     settings: Settings,
@@ -134,18 +133,10 @@ impl Job {
         };
         app.notices.say(&self.bounds_line(&bounds, app.lang));
         let spec = RunSpec {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            repository: repository.root().to_string_lossy().into_owned(),
-            directory: repository.directory.clone(),
             goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
             agent,
-            checks: evidence.checks,
-            base: match &arguments.base {
-                Some(revision) => BaseSource::Revision(revision.clone()),
-                None => BaseSource::WorkingTree,
-            },
-            settings: self.settings,
             delivery: variant.delivery,
+            ..repository.run_spec(arguments.base.as_deref(), evidence.checks, self.settings)
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(order, spec)?;
@@ -163,20 +154,18 @@ impl Job {
         let (goals, options) = (&arguments.goals, &arguments.evidence);
         let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app)?;
         Ok(selected.unwrap_or_else(|| {
-            app.notices.say(&say(
-                app.lang,
+            app.notice(
                 "no checks given or detected: the judge model alone decides, and must approve twice",
                 "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
-            ));
+            );
             SelectedChecks::none()
         }))
     }
 
     /// The models. Their names are fixed in the settings, so that a resumed run asks the same ones.
     fn models(&mut self, app: &AppContext) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
-        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
-            .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
-        let environment = model_environment(app, &self.settings.models, Arc::new(processes), None);
+        let processes = Arc::new(supervised_processes()?);
+        let environment = model_environment(app, &self.settings.models, processes, None);
         match models_by_role(&self.settings.models, &environment) {
             Ok((models, named)) => {
                 self.settings.models = named;
@@ -184,11 +173,7 @@ impl Job {
             }
             Err(error) if self.settings.planning.enabled => Err(Failure::Unavailable(error.to_string())),
             Err(error) => {
-                app.notices.say(&say(
-                    app.lang,
-                    format!("no judge model: {error}"),
-                    format!("判定モデルがありません: {error}"),
-                ));
+                app.notice(format!("no judge model: {error}"), format!("判定モデルがありません: {error}"));
                 Ok(BTreeMap::new())
             }
         }
@@ -204,10 +189,6 @@ impl Job {
     ) -> RunOptions {
         let settings = &self.settings;
         let levels = levels::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
-        let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
-            let numbered = (0u32..).zip(&evidence.checks);
-            numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
-        };
         let judge = models.get(&Role::Judge);
         let order = PlanOptions {
             calls: levels.calls,
@@ -219,8 +200,8 @@ impl Job {
             sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
             prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
             tools: TOOLS.map(ToString::to_string).to_vec(),
-            guards: of_kind(CheckKind::Guard),
-            goals: of_kind(CheckKind::Goal),
+            guards: evidence.numbers_of(CheckKind::Guard),
+            goals: evidence.numbers_of(CheckKind::Goal),
             test_edits: variant.test_edits,
         };
         RunOptions::planned(order, allowance::from_settings(&settings.budget))

@@ -30,8 +30,10 @@ pub(crate) enum SchemaName {
     Document(&'static str),
 }
 
+type SchemaFn = fn() -> Value;
+
 /// The JSON documents that a run writes, prints or asks a model for.
-const DOCUMENTS: [(&str, fn() -> Value); 13] = [
+const DOCUMENTS: [(&str, SchemaFn); 13] = [
     ("run", of::<Summary>),
     ("baseline_failures", of::<BaselineFailures>),
     ("current_failures", of::<CurrentFailures>),

@@ -98,7 +98,7 @@ fn spending(run: &Run, words: Words) -> String {
             let (used, limit) = (money.unwrap_or(0.0), limit.usd());
             parts.push(words.say(format!("${used:.2} of ${limit:.2}"), format!("${used:.2}/${limit:.2}")));
         }
-        // $0.00 would look like a price although nobody reported one.
+        // $0.00 would look like a price although none was reported.
         (Some(money), None) if money > 0.0 => parts.push(format!("${money:.2}")),
         (Some(_) | None, None) => {}
     }
@@ -144,13 +144,7 @@ fn attempt_words(node: &TaskNode, run: &Run, words: Words) -> Option<String> {
 fn trail_words(task: &TaskId, history: &RunHistory, words: Words) -> Option<String> {
     let iterations = &history.task(task)?.iterations;
     let left: Vec<usize> = iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
-    (!left.is_empty()).then(|| words.failure_trail(&trail(&left)))
-}
-
-fn trail(failures: &[usize]) -> String {
-    let shown = failures.get(failures.len().saturating_sub(TRAIL)..).unwrap_or_default();
-    let numbers: Vec<String> = shown.iter().map(ToString::to_string).collect();
-    numbers.join(" → ")
+    (!left.is_empty()).then(|| words.failure_trail(&left, TRAIL))
 }
 
 #[cfg(test)]
@@ -175,7 +169,8 @@ mod tests {
     /// Catches a trail that shows the oldest attempts instead of the last.
     #[test]
     fn only_the_last_attempts_are_shown() {
-        assert_eq!(trail(&[9, 8, 7, 5, 3, 2]), "8 → 7 → 5 → 3 → 2");
-        assert_eq!(trail(&[1]), "1");
+        let words = Words(Lang::En);
+        assert_eq!(words.failure_trail(&[9, 8, 7, 5, 3, 2], TRAIL), "failures 8 → 7 → 5 → 3 → 2");
+        assert_eq!(words.failure_trail(&[1], TRAIL), "failures 1");
     }
 }

@@ -240,12 +240,10 @@ impl Drawing {
         };
         let mut lines = vec![format!("── {}{attempt} · {}", self.title, clock(self.began.elapsed()))];
         if !self.trail.is_empty() {
-            let skipped = self.trail.len().saturating_sub(TRAIL);
-            let trail: Vec<String> = self.trail.iter().skip(skipped).map(ToString::to_string).collect();
             let last = self.progress.map(|progress| self.words.progress(progress)).unwrap_or_default();
             lines.push(format!(
                 "   {} ({last}) · {} · {}",
-                self.words.failure_trail(&trail.join(" → ")),
+                self.words.failure_trail(&self.trail, TRAIL),
                 self.words.known(self.comparison.known.len()),
                 self.words.flaky(self.comparison.flaky.len() + self.comparison.newly_flaky.len())
             ));

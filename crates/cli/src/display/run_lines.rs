@@ -15,7 +15,7 @@ use super::words::Words;
 use crate::language::say;
 use crate::output::harmless;
 
-/// Letters of a foreign sentence that are shown.
+/// Characters of a model's text that are shown.
 const LONGEST: usize = 160;
 
 /// The lines to print when a change was made. `view` is the run after it.
@@ -218,7 +218,7 @@ pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<St
     Some(format!("{}: {what}", words.owner(owner)))
 }
 
-/// The beginning of what somebody wrote, on one line.
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(LONGEST).collect();

@@ -66,9 +66,11 @@ impl Words {
         self.say(format!("{number} flaky"), format!("不安定{number}件"))
     }
 
-    /// How many failures the last attempts left.
-    pub(super) fn failure_trail(self, trail: &str) -> String {
-        self.say(format!("failures {trail}"), format!("失敗数 {trail}"))
+    /// The number of failures after each of the last `most` attempts.
+    pub(super) fn failure_trail(self, failures: &[usize], most: usize) -> String {
+        let last = failures.iter().skip(failures.len().saturating_sub(most));
+        let trail = last.map(ToString::to_string).collect::<Vec<_>>().join(" → ");
+        format!("{} {trail}", self.say("failures", "失敗数"))
     }
 
     /// What was used, of what is allowed.
