@@ -309,7 +309,7 @@ fn a_lineage_is_replanned_twice_and_its_dependents_wait_in_vain() {
     });
     let in_vain = waiting.map(|simulated| {
         let states = simulated.run.tasks().filter(|node| node.state == TaskState::Ready).count();
-        (simulated.run.waiting_in_vain().len(), states)
+        (simulated.run.unreachable_tasks().len(), states)
     });
     let in_vain: Vec<(usize, usize)> = in_vain.collect();
     assert!(in_vain.iter().all(|(shown, waiting)| shown == waiting), "{in_vain:?}");

@@ -23,7 +23,7 @@ pub(crate) struct RunTrace {
 
 impl RunTrace {
     pub(crate) fn of(simulated: &SimulatedRun) -> Self {
-        let task = |node: &TaskNode| (node.id().clone(), node.state, node.cause, node.result());
+        let task = |node: &TaskNode| (node.id().clone(), node.state, node.cause, node.result().cloned());
         Self {
             ending: simulated.ending,
             accepted: simulated.run.review().accepted,
