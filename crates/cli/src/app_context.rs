@@ -1,6 +1,7 @@
 //! What a command needs to know about its process: environment, working directory, language, terminal. The only place
 //! that reads process globals; everything else is handed an [`AppContext`].
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -112,6 +113,17 @@ impl AppContext {
         self.presence == Presence::AtTerminal || self.script.is_some()
     }
 
+    /// A message that is neither a result nor an error, in the language of the user.
+    pub(crate) fn notice(&self, en: impl Into<String>, ja: impl Into<String>) {
+        self.notices.say(&say(self.lang, en, ja));
+    }
+
+    /// The environment as text, for the clients of HTTP services.
+    pub(crate) fn variables(&self) -> BTreeMap<String, String> {
+        let text = |value: &OsString| value.to_string_lossy().into_owned();
+        self.environment.iter().map(|(name, value)| (text(name), text(value))).collect()
+    }
+
     pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }
@@ -168,7 +180,7 @@ impl AppContext {
         directories.into_iter().map(|directory| directory.join(name)).find(|path| is_program(path))
     }
 
-    /// RecordedRun settings with `--set` on top. Configuration files and the environment are not read.
+    /// Recorded settings with `--set` on top. Configuration files and the environment are not read.
     pub(crate) fn changed(&self, recorded: &Settings, set: &SetArguments) -> Result<Settings, Failure> {
         Ok(with_sets(recorded, &set.sets)?)
     }
@@ -196,11 +208,10 @@ impl AppContext {
                 Err(Failure::Unavailable(format!("cannot get the settings of {person}: {why}")))
             }
             Err(why) => {
-                self.notices.say(&say(
-                    self.lang,
+                self.notice(
                     format!("cannot get the settings of {person}, continuing without them: {why}"),
                     format!("{person} の設定を取得できないため、なしで続行します: {why}"),
-                ));
+                );
                 Ok(loaded)
             }
         }

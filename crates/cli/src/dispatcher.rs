@@ -1,7 +1,5 @@
-//! Sends each command of a run to whoever executes it: questions to models and people, everything else to the workspace
-//! executor.
+//! Routes each command of a run: questions to models and people, everything else to the workspace executor.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +18,7 @@ use crate::environment;
 
 pub(crate) struct Dispatcher {
     pub(crate) context: ExecutionContext,
-    /// `None` for runs that ask nobody anything.
+    /// `None` for runs without questions.
     pub(crate) questions: Option<QuestionHandler>,
 }
 
@@ -38,11 +36,7 @@ pub(crate) fn model_environment(
     processes: Arc<dyn Processes>,
     counts: Option<&Path>,
 ) -> ModelEnvironment {
-    let variables: BTreeMap<String, String> = app
-        .environment()
-        .iter()
-        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
-        .collect();
+    let variables = app.variables();
     let limits = NetworkLimits::for_deadline(Duration::from_secs(settings.timeout.into()));
     let network = Arc::new(Network::new(limits, &variables));
     let programs =

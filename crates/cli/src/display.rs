@@ -20,12 +20,12 @@ use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, ProgressListener};
 use fixpoint_runs::{Iteration, RunView, TaskView};
 use fixpoint_vocabulary::work::{Command, Event};
-use fixpoint_vocabulary::{Lang, TaskId};
+use fixpoint_vocabulary::{Lang, TaskId, counted};
 
 use self::board::Board;
 use self::drawing::Drawing;
-pub(crate) use self::run_lines::score_words;
-use self::words::Words;
+pub(crate) use self::run_lines::{dependency_words, score_words};
+use self::words::{Words, clock};
 use crate::app_context::{Paint, Screen};
 use crate::output::harmless;
 
@@ -40,7 +40,6 @@ pub(crate) enum Verbosity {
     Notices,
 }
 
-/// Prints lines for a person while a run goes on.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker(Arc<Mutex<Drawing>>);
 
@@ -89,7 +88,10 @@ impl Display {
     pub(crate) fn record(&self, record: &Record, view: RunView<'_>) {
         let mut drawing = lock(&self.drawing);
         if matches!(record.event, Event::StopRequested) {
-            drawing.notice(&self.words.stopping());
+            drawing.notice(&self.words.say(
+                "stopping; press Ctrl-C again to stop immediately",
+                "停止しています。もう一度 Ctrl-C を押すと直ちに終了します",
+            ));
         }
         let is_planned = matches!(view.run.options().tasks, TaskSource::Planned(_));
         if is_planned {
@@ -121,8 +123,8 @@ impl Display {
                 drawing.doing(&doing);
             }
         }
-        let mut under_way = view.run.in_flight();
-        if !under_way.any(|(_, owner, command)| run_lines::doing(owner, command, self.words).is_some()) {
+        let mut in_flight = view.run.in_flight();
+        if !in_flight.any(|(_, owner, command)| run_lines::doing(owner, command, self.words).is_some()) {
             drawing.rest();
         }
         drawing.set_board(Board::of(&self.title, view, self.words));
@@ -138,10 +140,14 @@ impl Display {
                 drawing.doing(&line);
                 drawing.plain_line(&line);
                 for omission in asked.omissions {
-                    drawing.plain_line(&words.left_out_of_prompt(&omission.to_string()));
+                    drawing.plain_line(&words.label(
+                        "  left out of the prompt",
+                        "  プロンプトから省略",
+                        omission,
+                    ));
                 }
             }
-            AskProgress::Text(words) => lock(&drawing).last_line(words),
+            AskProgress::Text(text) => lock(&drawing).last_line(None, text),
         })
     }
 
@@ -199,15 +205,24 @@ impl ProgressListener for ExecutorProgress {
         let mut drawing = lock(&self.drawing);
         let (task, words) = (self.task.as_ref(), self.words);
         match progress {
-            Progress::UncommittedWork => drawing.line(&words.uncommitted_work()),
-            Progress::SettingUp(command) => drawing.line(&words.setting_up(&harmless(command))),
-            Progress::Checking(name) => drawing.doing_for(task, &words.checking(&harmless(name))),
+            Progress::UncommittedWork => drawing.line(&words.say(
+                "starting from your working tree, including uncommitted changes",
+                "未コミットの変更を含む作業ツリーから開始します",
+            )),
+            Progress::SettingUp(command) => {
+                drawing.line(&words.label("setup", "セットアップ", harmless(command)))
+            }
+            Progress::Checking(name) => {
+                drawing.doing_for(task, &words.label("running check", "チェックを実行中", harmless(name)));
+            }
             Progress::CachedBaseline { check, age } => {
                 drawing.line(&words.cached_baseline(&harmless(check), age));
             }
-            Progress::AgentStarts => drawing.doing_for(task, &words.agent_works()),
-            Progress::Line(line) => drawing.last_line_of(task, line),
-            Progress::Usage(usage) => drawing.used_for(task, usage),
+            Progress::AgentStarts => {
+                drawing.doing_for(task, &words.say("agent working", "エージェント作業中"));
+            }
+            Progress::Line(line) => drawing.last_line(task, line),
+            Progress::Usage(usage) => drawing.used(task, usage),
             Progress::Notice(notice) => drawing.notice(&harmless(notice)),
         }
     }
@@ -224,20 +239,26 @@ fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, wor
     match &decision.command {
         Some(Command::TakeBase) => drawing.doing(&words.taking_snapshot()),
         Some(Command::RunChecks(_)) => drawing.doing(&match decision.status {
-            TaskStatus::Working { activity: TaskActivity::Baseline } => words.checking_base(),
+            TaskStatus::Working { activity: TaskActivity::Baseline } => {
+                words.say("running the checks on the base", "ベースでチェックを実行中")
+            }
             TaskStatus::Working { .. }
             | TaskStatus::New
             | TaskStatus::Paused { .. }
-            | TaskStatus::Ended { .. } => words.checking_attempt(),
+            | TaskStatus::Ended { .. } => words.say("running the checks", "チェックを実行中"),
         }),
         Some(Command::RunAttempt(order)) => {
             if order.number == 1 && task.history.iterations.is_empty() {
                 drawing.line(&baseline_line(task, words));
             }
             drawing.attempt(order.number, order.stage);
-            drawing.plain_line(&words.attempt_started(order.number, order.stage));
+            let (number, stage) = (order.number, order.stage);
+            drawing.plain_line(&words.say(
+                format!("attempt {number} started (stage {stage})"),
+                format!("試行{number}を開始（ステージ{stage}）"),
+            ));
         }
-        Some(Command::RestorePaths(_)) => drawing.doing(&words.restoring_files()),
+        Some(Command::RestorePaths(_)) => drawing.doing(&words.say("restoring files", "ファイルを復元中")),
         Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
         Some(
             Command::Merge(_)
@@ -253,7 +274,11 @@ fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, wor
 fn baseline_line(task: TaskView<'_>, words: Words) -> String {
     let (known, flaky) = task.known_at_base();
     let passed: u64 = task.task.baseline().checks.values().map(|check| check.counted).sum();
-    words.baseline(known.len(), flaky.len(), passed)
+    let (failing, flaky) = (known.len(), flaky.len());
+    words.say(
+        format!("baseline: {failing} failing, {flaky} flaky, {passed} passing"),
+        format!("ベースライン: 失敗{failing}件、不安定{flaky}件、成功{passed}件"),
+    )
 }
 
 /// Failures that are listed after an attempt.
@@ -268,33 +293,49 @@ fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
     });
     let mut lines: Vec<String> = named.collect();
     if judged.failures.len() > MOST_NAMED {
-        lines.push(words.and_more(judged.failures.len() - MOST_NAMED));
+        let more = judged.failures.len() - MOST_NAMED;
+        lines.push(words.say(format!("  … and {more} more"), format!("  … 他{more}件")));
     }
-    lines.extend(judged.outside.iter().take(MOST_NAMED).map(|path| words.path_out_of_scope(path)));
+    let outside = judged.outside.iter().take(MOST_NAMED);
+    lines.extend(outside.map(|path| words.label("  ✗ out of scope", "  ✗ 範囲外", path)));
     lines
 }
 
 fn iteration_line(iteration: &Iteration, paint: Paint, words: Words) -> String {
     let judged = &iteration.judged;
-    let mut parts = vec![words.failures(judged.failures.len())];
+    let mut parts = vec![match judged.failures.len() {
+        0 => words.say("no failures", "失敗なし"),
+        number => words.say(counted(number, "failure"), format!("失敗{number}件")),
+    }];
     let comparison = &judged.comparison;
+    let (newly_flaky, outside) = (comparison.newly_flaky.len(), judged.outside.len());
     let counts = [
         (comparison.known.len(), words.known(comparison.known.len())),
         (comparison.flaky.len(), words.flaky(comparison.flaky.len())),
-        (comparison.newly_flaky.len(), words.newly_flaky(comparison.newly_flaky.len())),
-        (judged.outside.len(), words.out_of_scope(judged.outside.len())),
+        (
+            newly_flaky,
+            words.say(format!("{newly_flaky} newly flaky"), format!("新たに不安定{newly_flaky}件")),
+        ),
+        (outside, words.say(format!("{outside} out of scope"), format!("範囲外{outside}件"))),
     ];
     parts.extend(counts.into_iter().filter(|(number, _)| *number > 0).map(|(_, part)| part));
     if let Some(made) = &iteration.attempt {
-        parts.push(words.files_changed(made.result.changed_files));
-        parts.push(words.agent_took(Duration::from_millis(made.took_ms)));
+        parts.push(match made.result.changed_files {
+            0 => words.say("no files changed", "ファイルの変更なし"),
+            files => words.say(format!("{} changed", counted(files, "file")), format!("変更{files}ファイル")),
+        });
+        let time = clock(Duration::from_millis(made.took_ms));
+        parts.push(format!("{} {time}", words.say("agent", "エージェント")));
     }
     let checks: u64 = iteration.checks.iter().map(|made| made.took_ms).sum();
     if checks > 0 {
-        parts.push(words.checks_took(Duration::from_millis(checks)));
+        parts.push(format!("{} {}", words.say("checks", "チェック"), clock(Duration::from_millis(checks))));
     }
-    let progress = coloured(judged.verdict.progress, paint, words);
-    words.attempt_ended(iteration.number, &progress, &parts)
+    let (number, progress) = (iteration.number, coloured(judged.verdict.progress, paint, words));
+    words.say(
+        format!("attempt {number}: {progress}; {}", parts.join(", ")),
+        format!("試行{number}: {progress}、{}", parts.join("、")),
+    )
 }
 
 fn coloured(progress: ProgressKind, paint: Paint, words: Words) -> String {

@@ -8,55 +8,15 @@ use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::settings::ModelSettings;
 
 /// Variables of toolchains. None of them contains a secret.
-const TOOLCHAINS: [&str; 47] = [
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_NET_OFFLINE",
-    "GOPATH",
-    "GOROOT",
-    "GOCACHE",
-    "GOMODCACHE",
-    "GOFLAGS",
-    "GOTOOLCHAIN",
-    "JAVA_HOME",
-    "M2_HOME",
-    "MAVEN_HOME",
-    "GRADLE_HOME",
-    "GRADLE_USER_HOME",
-    "ANDROID_HOME",
-    "DOTNET_ROOT",
-    "DOTNET_CLI_TELEMETRY_OPTOUT",
-    "NVM_DIR",
-    "NVM_BIN",
-    "VOLTA_HOME",
-    "FNM_DIR",
-    "PNPM_HOME",
-    "COREPACK_HOME",
-    "BUN_INSTALL",
-    "DENO_DIR",
-    "NPM_CONFIG_CACHE",
-    "npm_config_cache",
-    "PYENV_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "UV_CACHE_DIR",
-    "UV_PYTHON",
-    "POETRY_HOME",
-    "PIP_CACHE_DIR",
-    "PYTHONDONTWRITEBYTECODE",
-    "GEM_HOME",
-    "RBENV_ROOT",
-    "ASDF_DIR",
-    "ASDF_DATA_DIR",
-    "MISE_DATA_DIR",
-    "COMPOSER_HOME",
-    "MIX_HOME",
-    "HEX_HOME",
-    "PKG_CONFIG_PATH",
-    "CC",
-    "CXX",
-];
+const TOOLCHAINS: &str = "
+    CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN CARGO_NET_OFFLINE
+    GOPATH GOROOT GOCACHE GOMODCACHE GOFLAGS GOTOOLCHAIN
+    JAVA_HOME M2_HOME MAVEN_HOME GRADLE_HOME GRADLE_USER_HOME ANDROID_HOME
+    DOTNET_ROOT DOTNET_CLI_TELEMETRY_OPTOUT
+    NVM_DIR NVM_BIN VOLTA_HOME FNM_DIR PNPM_HOME COREPACK_HOME BUN_INSTALL DENO_DIR NPM_CONFIG_CACHE npm_config_cache
+    PYENV_ROOT VIRTUAL_ENV CONDA_PREFIX UV_CACHE_DIR UV_PYTHON POETRY_HOME PIP_CACHE_DIR PYTHONDONTWRITEBYTECODE
+    GEM_HOME RBENV_ROOT ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR COMPOSER_HOME MIX_HOME HEX_HOME
+    PKG_CONFIG_PATH CC CXX";
 
 /// Variables that agents need to sign in, by the name of their program. The adapter of `claude` and `codex` names its
 /// own.
@@ -72,32 +32,17 @@ const OWN_NAMES: [(&str, &[&str]); 7] = [
 
 /// Agents that can use the API key of any vendor.
 const OF_ANY_VENDOR: [&str; 3] = ["opencode", "aider", "goose"];
-const VENDOR_KEYS: [&str; 18] = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GOOGLE_GENERATIVE_AI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "XAI_API_KEY",
-    "TOGETHER_API_KEY",
-    "FIREWORKS_API_KEY",
-    "CEREBRAS_API_KEY",
-    "COHERE_API_KEY",
-    "PERPLEXITY_API_KEY",
-    "DEEPINFRA_API_KEY",
-    "MOONSHOT_API_KEY",
-    "ZHIPU_API_KEY",
-];
+const VENDOR_KEYS: &str = "
+    ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_GENERATIVE_AI_API_KEY OPENROUTER_API_KEY
+    GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY TOGETHER_API_KEY FIREWORKS_API_KEY CEREBRAS_API_KEY
+    COHERE_API_KEY PERPLEXITY_API_KEY DEEPINFRA_API_KEY MOONSHOT_API_KEY ZHIPU_API_KEY";
 
 type Variables = Vec<(OsString, OsString)>;
 
 /// For checks and setup commands.
 pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) -> Variables {
-    filtered_environment(environment, &with_toolchains(named))
+    let toolchains = TOOLCHAINS.split_whitespace().map(ToString::to_string);
+    filtered_environment(environment, &toolchains.chain(named.iter().cloned()).collect::<Vec<_>>())
 }
 
 /// For an agent: the same, and what it needs to sign in. It is named by its kind or its program.
@@ -106,18 +51,14 @@ pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], a
     let clouds = known.when_enabled.iter().filter(|(switch, _)| is_on(environment, switch));
     let of_kind = known.always.iter().chain(clouds.flat_map(|(_, names)| names.iter()));
     let of_name = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
-    let keys = VENDOR_KEYS.iter().filter(|_| OF_ANY_VENDOR.contains(&agent));
-    let own = of_kind.chain(of_name).chain(keys).map(ToString::to_string);
+    let keys = VENDOR_KEYS.split_whitespace().filter(|_| OF_ANY_VENDOR.contains(&agent));
+    let own = of_kind.chain(of_name).copied().chain(keys).map(ToString::to_string);
     of_checks(environment, &own.chain(named.iter().cloned()).collect::<Vec<_>>())
 }
 
 fn is_on(environment: &[(OsString, OsString)], switch: &str) -> bool {
     let on = |value: &OsStr| !["", "0", "false"].iter().any(|off| value.eq_ignore_ascii_case(off));
     environment.iter().any(|(name, value)| name == switch && on(value))
-}
-
-fn with_toolchains(named: &[String]) -> Vec<String> {
-    TOOLCHAINS.iter().map(ToString::to_string).chain(named.iter().cloned()).collect()
 }
 
 /// Redacts the values of variables that look like secrets by their name, and of those that the configuration names as

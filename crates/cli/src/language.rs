@@ -3,20 +3,13 @@
 use std::ffi::OsString;
 
 use clap::ValueEnum;
+pub(crate) use fixpoint_runs::say;
 use fixpoint_vocabulary::Lang;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LangArgument {
     En,
     Ja,
-}
-
-/// A message in one of the two languages.
-pub(crate) fn say(lang: Lang, en: impl Into<String>, ja: impl Into<String>) -> String {
-    match lang {
-        Lang::En => en.into(),
-        Lang::Ja => ja.into(),
-    }
 }
 
 /// The language asked for, or that of the locale. `LC_ALL` wins over `LC_MESSAGES`, and that over `LANG`.

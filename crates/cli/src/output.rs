@@ -31,6 +31,10 @@ impl Output {
         writeln!(self.writer, "{}", harmless(line)).map_err(failure)
     }
 
+    pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), Failure> {
+        lines.into_iter().try_for_each(|line| self.line(line.as_ref()))
+    }
+
     /// Text as it is, line ends included.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.writer.write_all(harmless(text).as_bytes()).map_err(failure)
@@ -72,7 +76,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(acts) { Cow::Owned(text.replace(acts, "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-/// Prints a message on standard error. If that is closed too, there is nobody left to tell.
+/// Prints a message on standard error; errors are ignored.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{}", harmless(message));
 }

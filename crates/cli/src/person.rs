@@ -1,8 +1,8 @@
-//! Asking the person at the terminal, or nobody.
+//! Asks the person at the terminal; without a terminal, every question stays unanswered.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use crate::output::harmless;
 /// How often a wait checks for a stop.
 const POLL: Duration = Duration::from_millis(100);
 
-/// For runs in CI and with `--non-interactive`: nobody answers.
+/// For runs in CI and with `--non-interactive`.
 #[derive(Debug)]
 pub(crate) struct NoPerson;
 
@@ -30,15 +30,9 @@ impl Person for NoPerson {
 /// The person at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalPerson {
-    speaker: Speaker,
-    redactor: Redactor,
-    name: String,
-}
-
-impl TerminalPerson {
-    pub(crate) const fn new(speaker: Speaker, redactor: Redactor, name: String) -> Self {
-        Self { speaker, redactor, name }
-    }
+    pub(crate) speaker: Speaker,
+    pub(crate) redactor: Redactor,
+    pub(crate) name: String,
 }
 
 impl Person for TerminalPerson {
@@ -47,7 +41,8 @@ impl Person for TerminalPerson {
         // One question at a time; its time starts when it is shown.
         let lines = terminal.lock().unwrap_or_else(PoisonError::into_inner);
         let until = Instant::now() + Duration::from_secs(u64::from(ask.within));
-        discard(&lines);
+        // Lines typed before the question was shown do not answer it.
+        while lines.try_recv().is_ok() {}
         let by = self.redactor.redact(&self.name);
         self.speaker.say(&harmless(ask.about.as_str()));
         match ask.kind {
@@ -87,16 +82,6 @@ fn terminal_lines() -> Option<&'static Mutex<Receiver<String>>> {
     LINES
         .get_or_init(|| File::open("/dev/tty").ok().map(|terminal| Mutex::new(read_lines(terminal))))
         .as_ref()
-}
-
-/// Lines typed before a question was shown do not answer it.
-fn discard(lines: &Receiver<String>) {
-    loop {
-        match lines.try_recv() {
-            Ok(_) => {}
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
-        }
-    }
 }
 
 fn read_lines(terminal: File) -> Receiver<String> {

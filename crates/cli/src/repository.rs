@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixpoint_runs::{RunDirectory, StateDirectory};
+use fixpoint_vocabulary::Redacted;
+use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
@@ -47,6 +49,27 @@ impl Repository {
     /// The run with a name, or with the beginning of one.
     pub(crate) fn find(&self, name: &str) -> Result<RunDirectory, Failure> {
         Ok(self.state.find(name)?)
+    }
+
+    /// A run in this repository that has no goal, starts no agent and delivers nothing. `base` is the commit to start
+    /// from, if not the working tree.
+    pub(crate) fn run_spec(
+        &self,
+        base: Option<&str>,
+        checks: Vec<PlacedCheck>,
+        settings: Settings,
+    ) -> RunSpec {
+        RunSpec {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            repository: self.root().to_string_lossy().into_owned(),
+            directory: self.directory.clone(),
+            goal: Redacted::default(),
+            agent: Vec::new(),
+            checks,
+            base: base.map_or(BaseSource::WorkingTree, |commit| BaseSource::Revision(commit.to_string())),
+            settings,
+            delivery: Delivery::Nothing,
+        }
     }
 
     /// The root of the working tree.

@@ -1,5 +1,5 @@
-//! Which checks a command uses: those of `--until` and `--check`, else those of the settings, else those that are found in
-//! the project.
+//! Which checks a command uses: those of `--until` and `--check`, else those of the settings, else those detected in the
+//! project.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,6 @@ use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use crate::app_context::AppContext;
 use crate::arguments::EvidenceArguments;
 use crate::failure::Failure;
-use crate::language::say;
 use crate::repository::Repository;
 
 /// The name of the only task of a loop.
@@ -42,6 +41,11 @@ pub(crate) fn with_options(mut settings: Settings, options: &EvidenceArguments) 
     settings
 }
 
+/// `--allow-test-edits`
+pub(crate) fn test_edits(allowed: bool) -> TestEdits {
+    if allowed { TestEdits::Allowed } else { TestEdits::Checked }
+}
+
 /// The error of a command that needs checks.
 pub(crate) fn no_checks() -> Failure {
     Failure::BadInput(
@@ -50,7 +54,7 @@ pub(crate) fn no_checks() -> Failure {
 }
 
 impl SelectedChecks {
-    /// Nothing if there are no checks at all. Found set-up commands and files to copy go into the settings.
+    /// `None` if there are no checks at all. Detected setup commands and files to copy go into the settings.
     pub(crate) fn select(
         goals: &[String],
         options: &EvidenceArguments,
@@ -63,7 +67,7 @@ impl SelectedChecks {
         }
         match Self::configured(settings) {
             Some(configured) => Ok(Some(configured)),
-            None => Self::found(repository, settings, app),
+            None => Self::detected(repository, settings, app),
         }
     }
 
@@ -105,7 +109,7 @@ impl SelectedChecks {
         (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals })
     }
 
-    fn found(
+    fn detected(
         repository: &Repository,
         settings: &mut Settings,
         app: &AppContext,
@@ -119,19 +123,17 @@ impl SelectedChecks {
         }
         for check in &found.checks {
             let (command, because) = (&check.check.command, &check.because);
-            app.notices.say(&say(
-                app.lang,
+            app.notice(
                 format!("detected check: `{command}` ({because})"),
                 format!("検出したチェック: `{command}`（{because}）"),
-            ));
+            );
         }
         if settings.workspace.setup.is_empty() {
             for command in &found.setup {
-                app.notices.say(&say(
-                    app.lang,
+                app.notice(
                     format!("detected setup command: `{command}`"),
                     format!("検出したセットアップコマンド: `{command}`"),
-                ));
+                );
             }
             settings.workspace.setup = found.setup;
         }
@@ -142,17 +144,20 @@ impl SelectedChecks {
         Ok(Some(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::FailingGuards }))
     }
 
-    /// The options of a task with these checks.
+    /// The options of a single task with these checks.
     pub(crate) fn options(&self, settings: &Settings, test_edits: TestEdits) -> TaskOptions {
-        let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
-            let numbered = (0u32..).zip(&self.checks);
-            numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
-        };
+        let (goals, guards) = (self.numbers_of(CheckKind::Goal), self.numbers_of(CheckKind::Guard));
         TaskOptions {
             implied_goals: self.implied_goals,
             test_edits,
-            ..TaskOptions::under(settings, TASK.into(), of_kind(CheckKind::Goal), of_kind(CheckKind::Guard))
+            ..TaskOptions::under(settings, TASK.into(), goals, guards)
         }
+    }
+
+    /// The positions of the checks of a kind.
+    pub(crate) fn numbers_of(&self, kind: CheckKind) -> BTreeSet<u32> {
+        let numbered = (0u32..).zip(&self.checks);
+        numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
     }
 }
 

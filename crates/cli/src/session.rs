@@ -1,4 +1,4 @@
-//! One run under way: everything it needs put together, driven to its end, and told.
+//! Runs the engine: puts together everything that a run needs, and drives it to its end.
 //!
 //! The only place that names the concrete adapters. Invariant: when this returns, nothing that was started is running.
 
@@ -35,7 +35,12 @@ use crate::signals::SignalListener;
 /// The argument by which this program is started again to supervise.
 pub(crate) const SUPERVISE: &str = "__supervise";
 
-/// The clock on the wall.
+/// Starts programs below a supervisor, which is this program.
+pub(crate) fn supervised_processes() -> Result<SupervisedProcesses, Failure> {
+    SupervisedProcesses::by_this_program([SUPERVISE.into()])
+        .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))
+}
+
 #[derive(Debug)]
 pub(crate) struct WallClock;
 
@@ -51,25 +56,25 @@ impl Clock for WallClock {
     }
 }
 
-/// Where a run is recorded, beside its journal.
+/// What a run is started in.
 pub(crate) struct SessionContext<'a> {
     pub(crate) app: &'a AppContext,
     pub(crate) repository: &'a Repository,
     pub(crate) screen: Screen,
 }
 
-/// A run that was driven to its end, or until somebody has to do something.
+/// A run that ended or paused.
 pub(crate) struct RunOutcome {
     pub(crate) folded: FoldedRun,
     pub(crate) ending: EngineExit,
 }
 
-/// What is known of a run before it is driven.
+/// A run before the engine is started.
 pub(crate) struct RunStart {
     pub(crate) header: JournalHeader,
     /// What earlier processes recorded.
     pub(crate) history: Option<RunHistory>,
-    /// Writes the files about it, where it has any.
+    /// `None` for `fixpoint check`, which stores nothing.
     pub(crate) artifacts: Option<ArtifactWriter>,
 }
 
@@ -97,7 +102,7 @@ impl SessionContext<'_> {
         Ok((run.clone(), outcome))
     }
 
-    /// Takes a run up and drives it to its end.
+    /// Resumes a run and drives it to its end.
     pub(crate) fn resume(
         &self,
         run: &RunDirectory,
@@ -122,7 +127,7 @@ impl SessionContext<'_> {
         }
         let next = recorded.next();
         let RecordedRun { header, records } = recorded;
-        // Nobody needs the records any more, and there may be many.
+        // The records are not needed any more, and there may be many.
         drop((records, opened.records));
         let start = RunStart { header, history: Some(history), artifacts: Some(artifacts) };
         self.drive(&storage, start, |executor| {
@@ -148,7 +153,7 @@ impl SessionContext<'_> {
         let display = Display::new(look, verbosity, &name, max_iterations);
         let (outbox, inbox) = mailbox();
         let signals = SignalListener::begin(outbox.clone())
-            .map_err(|error| Failure::Internal(format!("signals cannot be listened to: {error}")))?;
+            .map_err(|error| Failure::Internal(format!("cannot listen for signals: {error}")))?;
         let dispatcher = self.dispatcher(storage, &header, &display)?;
         let mut engine = make(LocalExecutor::new(Arc::new(dispatcher), outbox)).map_err(interrupted)?;
         let mut history = history.unwrap_or_else(|| RunHistory::new(engine.state(), header.at));
@@ -169,9 +174,9 @@ impl SessionContext<'_> {
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
         if signals.is_asked() {
-            display.line("waiting for what was started to end");
+            display.line("waiting until agents and checks have ended");
         }
-        // An engine that could not go on has called nothing off; this does, and waits.
+        // An engine that failed has cancelled nothing; this cancels all commands and waits for them.
         let run = engine.into_state();
         Ok(RunOutcome { folded: FoldedRun { run, history }, ending: ending? })
     }
@@ -215,13 +220,13 @@ impl SessionContext<'_> {
         Ok(Dispatcher { context, questions: Some(questions) })
     }
 
-    /// Whoever may be asked.
+    /// The person who may be asked.
     fn person(&self, speaker: Speaker, redactor: Redactor) -> Arc<dyn Person> {
         match self.app.demo_script() {
             Some(script) => Arc::new(ScriptedPerson { speaker, redactor, script: Arc::clone(script) }),
             None if self.app.can_ask() => {
                 let name = self.app.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(TerminalPerson::new(speaker, redactor, name.unwrap_or_default()))
+                Arc::new(TerminalPerson { speaker, redactor, name: name.unwrap_or_default() })
             }
             None => Arc::new(NoPerson),
         }
@@ -234,13 +239,10 @@ impl SessionContext<'_> {
         display: &Display,
     ) -> Result<ExecutionContext, Failure> {
         let Some(spec) = header.spec.clone() else {
-            return Err(Failure::Internal("the run does not say what was asked for".into()));
+            return Err(Failure::Internal("the run has no recorded settings".into()));
         };
         let environment = self.app.environment();
         let agent = agent_name(&spec);
-        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| {
-            Failure::Unavailable(format!("this program cannot be started again: {error}"))
-        })?;
         let named = &spec.settings.workspace.env;
         Ok(ExecutionContext {
             run: storage.name(),
@@ -251,7 +253,7 @@ impl SessionContext<'_> {
             paths: storage.execution_paths(self.repository)?,
             deps: ExecutionDeps {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
-                processes: Arc::new(processes),
+                processes: Arc::new(supervised_processes()?),
                 blobs: Arc::clone(&storage.blobs),
                 redactor: environment::redactor(environment, &spec.settings.models),
                 progress: display.progress_listener(),
@@ -261,9 +263,9 @@ impl SessionContext<'_> {
     }
 }
 
-/// Where a run keeps its things.
+/// Where a run is stored.
 pub(crate) struct RunStorage<'a> {
-    /// Its directory; a comparison that nobody will look at again has none.
+    /// Its directory; `None` for `fixpoint check`.
     pub(crate) run: Option<&'a RunDirectory>,
     /// Its large payloads.
     pub(crate) blobs: Arc<dyn Blobs>,
@@ -273,7 +275,7 @@ impl RunStorage<'_> {
     /// Removes what a run without a directory left: its files, and the commits it compared.
     pub(crate) fn forget(&self, repository: &Repository) -> Result<(), Failure> {
         if self.run.is_none() {
-            // It is found by nobody, and the next process of this number overwrites it.
+            // If this fails, the next process with the same number overwrites it.
             drop(std::fs::remove_dir_all(scratch(repository)));
             let prefix = format!("{}/", self.name());
             let mut kept = repository.workspaces.stored_refs()?;
@@ -305,7 +307,7 @@ impl RunStorage<'_> {
     }
 }
 
-/// Where a run without a directory keeps its output.
+/// Where a run without a directory stores its output.
 fn scratch(repository: &Repository) -> std::path::PathBuf {
     repository.state.runs().join(".check").join(std::process::id().to_string())
 }
@@ -313,15 +315,16 @@ fn scratch(repository: &Repository) -> std::path::PathBuf {
 fn cut_words(cut: &Cut) -> String {
     match cut {
         Cut::Torn(_) => {
-            "the last record was unfinished when the power or the process went; it was cut off".to_string()
+            "the last record of the journal was incomplete, after a crash or a power loss; it was cut off"
+                .to_string()
         }
         Cut::Damaged { damage, kept } => {
-            format!("the journal was {damage}; what was cut off is in {}", kept.display())
+            format!("the journal was {damage}; the cut bytes are in {}", kept.display())
         }
     }
 }
 
-/// What an agent is known by: its kind, or the name of its program without the directory.
+/// The name of an agent: its kind, or the name of its program without the directory.
 fn agent_name(spec: &RunSpec) -> String {
     let kind = agent_of(spec).name();
     if kind != GenericAgent.name() {

@@ -19,8 +19,8 @@ static RUN_HANDLES_SIGNALS: AtomicBool = AtomicBool::new(false);
 /// Attempts to delete it: processes that are ending may still create files in it.
 const TRIES: usize = 20;
 
-/// Deletes a directory if a signal ends this process. While a run goes on, the first signal is for the run, and whoever
-/// started the run deletes the directory afterwards.
+/// Deletes a directory if a signal ends this process. During a run, the first signal only stops the run; the demo then
+/// deletes the directory itself.
 pub(crate) struct TempDirGuard {
     handle: Handle,
 }

@@ -1,6 +1,5 @@
-//! Asks the user config service for the settings of the person a run is for. They hold for that run only.
+//! Asks the user configuration service for the settings of the person a run is for. They apply to that run only.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fixpoint_config::Node;
@@ -26,11 +25,6 @@ pub(crate) fn fetch(person: &str, service: &UserConfigApi, app: &AppContext) -> 
             })?)
         }
     };
-    let environment: BTreeMap<String, String> = app
-        .environment()
-        .iter()
-        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()))
-        .collect();
     let address = format!(
         "{}/config/{}/{}",
         url.trim_end_matches('/'),
@@ -38,7 +32,7 @@ pub(crate) fn fetch(person: &str, service: &UserConfigApi, app: &AppContext) -> 
         percent_encoded(name)
     );
     let within = Duration::from_secs(u64::from(service.timeout));
-    let network = Network::new(NetworkLimits::default(), &environment);
+    let network = Network::new(NetworkLimits::default(), &app.variables());
     let body = network.fetch(&address, key.as_ref(), within).map_err(|error| error.to_string())?;
     let answer: Value =
         serde_json::from_slice(&body).map_err(|error| format!("the answer is not valid JSON: {error}"))?;

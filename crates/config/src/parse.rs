@@ -19,7 +19,6 @@ pub(crate) const MAX_DEPTH: usize = 64;
 /// Values in one text, at most, counting what aliases repeat.
 pub(crate) const MAX_NODES: usize = 100_000;
 
-/// The language a text is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// YAML 1.2, core schema.
@@ -27,7 +26,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Why a text could not be parsed. The message is for people; nobody needs to tell the reasons apart.
+/// The message is for people.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub(crate) struct ParseError {
@@ -63,7 +62,6 @@ pub(crate) fn duplicate_key(key: &str) -> String {
     format!("the key {} occurs twice; keep one of them", excerpt(key))
 }
 
-/// The position right after a text.
 fn end_of(text: &str) -> Position {
     let last_line = text.rsplit('\n').next().unwrap_or_default();
     Position { line: text.matches('\n').count() + 1, column: last_line.chars().count() + 1 }

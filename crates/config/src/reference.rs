@@ -24,7 +24,6 @@ const UNAVAILABLE: &str = "\
 These keys and values are planned and do nothing yet. Fixpoint refuses them, so that no configuration relies on them.
 ";
 
-/// One key of the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceKey {
     /// Such as `checks[].name` or `models.prices.<name>.per_attempt`.
@@ -43,7 +42,6 @@ pub struct UnavailableKey {
     pub instead: String,
 }
 
-/// All keys that are accepted.
 pub fn reference_keys() -> Vec<ReferenceKey> {
     let mut keys = Vec::new();
     walk(Schema::of::<Settings>().rule(), "", &mut |path, rule, _| {
@@ -106,7 +104,6 @@ fn write_unavailable(page: &mut String) {
     }
 }
 
-/// Calls `each` with every key below a rule.
 fn walk(rule: &Rule, path: &str, each: &mut dyn FnMut(&str, &Rule, Presence)) {
     match &rule.kind {
         ValueType::Record(record) => {

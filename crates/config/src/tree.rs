@@ -31,12 +31,11 @@ pub struct Node {
     pub content: Content,
     /// Where the value begins; nothing if it does not come from a file.
     pub position: Option<Position>,
-    /// How an unquoted null, boolean or number was written. On a command line, where nobody quotes, text is made from this:
+    /// How an unquoted null, boolean or number was written. On a command line, without quotes, text is made from this:
     /// `1.10` must not become `1.1`.
     pub(crate) spelling: Option<String>,
 }
 
-/// What a value is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     Null,
@@ -49,18 +48,14 @@ pub enum Content {
     Map(Vec<Entry>),
 }
 
-/// One key of a map with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The key as written.
     pub key: String,
-    /// Where the key begins.
     pub position: Option<Position>,
     pub node: Node,
 }
 
 impl Node {
-    /// A value without a position.
     pub fn new(content: Content) -> Self {
         Self { content, position: None, spelling: None }
     }
@@ -69,7 +64,6 @@ impl Node {
         Self { content, position: Some(position), spelling: None }
     }
 
-    /// A map with this one key.
     pub(crate) fn nested(key: impl Into<String>, node: Node) -> Self {
         let position = node.position;
         Self {

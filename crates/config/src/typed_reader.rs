@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::schema::{Completeness, Problem, ProblemKind, Schema};
 use crate::tree::Node;
 
-/// A reader of one type. Keep it where many values are read: building the schema costs far more than using it.
+/// Build it once for many values: building the schema costs far more than using it.
 pub struct TypedReader<T> {
     schema: Schema,
     reads: PhantomData<fn() -> T>,

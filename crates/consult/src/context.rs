@@ -16,33 +16,20 @@ const MAX_FILE: u64 = 256 << 10;
 const COMMITS: u32 = 10;
 
 /// Files that tell agents how to work in this repository.
-const RULES: [&str; 6] = [
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    ".github/copilot-instructions.md",
-    ".cursorrules",
-    "CONTRIBUTING.md",
-];
+const RULES: &str =
+    "AGENTS.md CLAUDE.md GEMINI.md .github/copilot-instructions.md .cursorrules CONTRIBUTING.md";
 /// Files that show what kind of project this is.
-const KEY_FILES: [&str; 12] = [
-    "README.md",
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "Gemfile",
-    "composer.json",
-    "mix.exs",
-    "Makefile",
-    "docker-compose.yml",
-];
+const KEY_FILES: &str = "README.md Cargo.toml package.json pyproject.toml go.mod pom.xml build.gradle Gemfile \
+                         composer.json mix.exs Makefile docker-compose.yml";
+
+/// Both lists, each file with the divisor of the tokens it may take.
+fn known_files() -> impl Iterator<Item = (&'static str, u64)> {
+    RULES.split(' ').map(|name| (name, 5)).chain(KEY_FILES.split(' ').map(|name| (name, 8)))
+}
 
 /// What was read from the repository, or why it could not be read.
 struct Facts {
-    /// In the order of `RULES` and `KEY_FILES`; `None` where a file does not exist or is too large.
+    /// In the order of `known_files`; `None` where a file does not exist or is too large.
     contents: Result<Vec<Option<Vec<u8>>>, String>,
     recent: Result<Vec<String>, String>,
     files: Result<Vec<Vec<u8>>, String>,
@@ -51,7 +38,7 @@ struct Facts {
 /// The repository at a commit, in about so many tokens. It says what could not be read: a planner that sees no rules must
 /// not conclude that there are none.
 pub fn repository_context(workspaces: &dyn Workspaces, at: &CommitId, tokens: u64) -> String {
-    let known: Vec<&[u8]> = RULES.iter().chain(&KEY_FILES).map(|name| name.as_bytes()).collect();
+    let known: Vec<&[u8]> = known_files().map(|(name, _)| name.as_bytes()).collect();
     // The three reads are independent, and the planner waits for all of them.
     let facts = std::thread::scope(|scope| {
         let files = scope.spawn(|| with_message(workspaces.files(at)));
@@ -76,19 +63,15 @@ fn describe(facts: &Facts, tokens: u64) -> String {
     let names: Vec<String> =
         facts.files.iter().flatten().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
     let existing: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    let shares = RULES.iter().map(|_| tokens / 5).chain(KEY_FILES.iter().map(|_| tokens / 8));
     match &facts.contents {
         Ok(contents) => {
-            for ((name, content), max) in RULES.iter().chain(&KEY_FILES).zip(contents).zip(shares) {
+            let too_large = format!("[… left out: larger than {} KiB …]", MAX_FILE >> 10);
+            for ((name, divisor), content) in known_files().zip(contents) {
                 match content {
-                    Some(content) => page.section(name, &String::from_utf8_lossy(content), max),
-                    None if existing.contains(name) => {
-                        page.section(
-                            name,
-                            &format!("[… left out: larger than {} KiB …]", MAX_FILE >> 10),
-                            max,
-                        );
+                    Some(content) => {
+                        page.section(name, &String::from_utf8_lossy(content), tokens / divisor);
                     }
+                    None if existing.contains(name) => page.section(name, &too_large, tokens / divisor),
                     None => {}
                 }
             }
@@ -174,8 +157,8 @@ mod tests {
     use super::*;
 
     fn facts(readme: Option<&[u8]>, files: &[&str]) -> Facts {
-        let mut contents = vec![None; RULES.len() + KEY_FILES.len()];
-        contents[RULES.len()] = readme.map(<[u8]>::to_vec);
+        let mut contents = vec![None; known_files().count()];
+        contents[RULES.split(' ').count()] = readme.map(<[u8]>::to_vec);
         let files = files.iter().map(|name| name.as_bytes().to_vec()).collect();
         Facts { contents: Ok(contents), recent: Ok(Vec::new()), files: Ok(files) }
     }

@@ -1,4 +1,4 @@
-//! Asking models and people the questions of a run, and caching plans.
+//! Asks models and people the questions of a run, and caches plans.
 //!
 //! Owns the way from a recorded question to an answer that can be recorded: the repository as a planner sees it, diffs and
 //! agent output, the prompt, the call, reading the answer. Refuses to decide what an answer means, and to know any concrete

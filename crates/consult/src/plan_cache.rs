@@ -88,9 +88,8 @@ impl PlanCache {
 
     /// A cached plan for this goal or for a similar one.
     pub fn find(&self, key: &PlanKey, settings: &CacheSettings) -> CachedPlanMatch {
-        let ttl = Duration::from_secs(u64::from(settings.ttl));
         let exact = self.directory.join(format!("{}.json", key.file_name()));
-        if let Some(entry) = is_fresh(&exact, ttl)
+        if let Some(entry) = is_fresh(&exact, settings)
             .then(|| read(&exact))
             .flatten()
             .filter(|entry| entry.key.file_name() == key.file_name())
@@ -101,7 +100,7 @@ impl PlanCache {
         let near = self
             .files()
             .into_iter()
-            .filter(|path| is_fresh(path, ttl))
+            .filter(|path| is_fresh(path, settings))
             .filter_map(|path| read(&path).map(|entry| (similarity(&entry.key.goal, &key.goal), path, entry)))
             .filter(|(similarity, ..)| *similarity >= settings.similarity)
             .max_by(|(one, ..), (other, ..)| one.total_cmp(other));
@@ -134,12 +133,11 @@ impl PlanCache {
     }
 
     pub fn stats(&self, settings: &CacheSettings) -> CacheStats {
-        let ttl = Duration::from_secs(u64::from(settings.ttl));
         let mut stats = CacheStats::default();
         for path in self.files() {
             stats.plans += 1;
             stats.bytes += path.metadata().map_or(0, |found| found.len());
-            stats.expired += u64::from(!is_fresh(&path, ttl));
+            stats.expired += u64::from(!is_fresh(&path, settings));
         }
         stats
     }
@@ -155,9 +153,8 @@ impl PlanCache {
     }
 
     fn evict(&self, settings: &CacheSettings) {
-        let ttl = Duration::from_secs(u64::from(settings.ttl));
         let (fresh, expired): (Vec<PathBuf>, Vec<PathBuf>) =
-            self.files().into_iter().partition(|path| is_fresh(path, ttl));
+            self.files().into_iter().partition(|path| is_fresh(path, settings));
         let mut by_use: Vec<(SystemTime, PathBuf)> =
             fresh.into_iter().map(|path| (last_used(&path), path)).collect();
         by_use.sort();
@@ -192,7 +189,8 @@ fn touch(path: &Path) {
     }
 }
 
-fn is_fresh(path: &Path, ttl: Duration) -> bool {
+fn is_fresh(path: &Path, settings: &CacheSettings) -> bool {
+    let ttl = Duration::from_secs(u64::from(settings.ttl));
     SystemTime::now().duration_since(last_used(path)).is_ok_and(|age| age <= ttl)
 }
 

@@ -4,12 +4,9 @@
 //! them as text, the engine as `&FailureId`; the rules are the same, so they are generic. Every failure now is exactly
 //! one of new, known, flaky or newly flaky; what does not fail now is fixed, vanished, or of no interest.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
+use fixpoint_vocabulary::Localize;
 use fixpoint_vocabulary::settings::NewlyFlaky;
-use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +57,7 @@ pub struct Answer<Id: Ord = String> {
     pub complete: bool,
 }
 
-impl<Id: Ord> Localize for Answer<Id> {
-    fn localize(&mut self, _: Lang) {}
-}
+impl<Id: Ord> Localize for Answer<Id> {}
 
 /// Sorts the failures of now by what was before.
 pub fn decide<Id: Ord + Clone>(question: &Question<Id>) -> Answer<Id> {
@@ -152,8 +147,6 @@ fn is_gone<Id: Ord>(question: &Question<Id>, id: &Id) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
     use proptest::prelude::*;
 
     fn set(names: &str) -> BTreeSet<String> {

@@ -3,8 +3,7 @@
 //! Each term names the loop it bounds and the settings it is made of. Invariant: no run makes more model calls
 //! or agent attempts than the sum of its terms, nor more than its budget.
 
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::settings::{Price, Settings};
 use fixpoint_vocabulary::{Lang, Localize, Text};
 use schemars::JsonSchema;
@@ -71,7 +70,6 @@ impl Localize for Answer {
     }
 }
 
-/// Computes the worst case.
 pub fn decide(question: &Question) -> Answer {
     let terms = terms(question);
     let budget = &question.config.budget;

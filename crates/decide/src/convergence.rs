@@ -8,10 +8,6 @@
 mod controller;
 mod reasons;
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_INFRA_FAILURES;
 use fixpoint_vocabulary::settings::{CheckOptions, ConvergenceSettings};
 use fixpoint_vocabulary::work::Fingerprint;
@@ -20,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::controller::{Controller, Counts};
+use crate::prelude::*;
 use crate::progress::{FailureSet, ProgressKind};
 
 /// The `convergence` section, and how many attempts without checks are too many.
@@ -189,7 +186,6 @@ impl Localize for Answer {
 )]
 pub struct MissingFingerprints(pub usize);
 
-/// Decides about a whole history.
 pub fn decide(question: &Question) -> Result<Answer, MissingFingerprints> {
     let is_silent = |attempt: &Attempt| {
         attempt.outcome == AttemptOutcome::Incomplete

@@ -5,7 +5,7 @@
 
 use fixpoint_vocabulary::settings::RefinementSettings;
 use fixpoint_vocabulary::settings::limits::NOISE_THRESHOLD;
-use fixpoint_vocabulary::{Lang, Localize, Score};
+use fixpoint_vocabulary::{Localize, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,11 +51,8 @@ pub struct Answer {
     pub significant: bool,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
-/// Answers a question about two scores.
 pub fn decide(question: &Question) -> Answer {
     let Question { current_score, previous_score, noise_threshold } = *question;
     Answer {
@@ -64,7 +61,6 @@ pub fn decide(question: &Question) -> Answer {
     }
 }
 
-/// Which way the score moved.
 pub fn direction(current: Option<Score>, previous: Option<Score>, noise_threshold: f64) -> Direction {
     let (Some(current), Some(previous)) = (current, previous) else { return Direction::Unknown };
     let difference = current.get() - previous.get();

@@ -4,111 +4,68 @@
 //! replan lost are kept, tasks it added are appended. The merged plan is checked again, and if it is broken
 //! too, the previous plan is used as it was.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::TaskId;
+use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::settings::RefinementSettings;
 
-use crate::structure::{self, PlannedTask};
+use crate::prelude::*;
+use crate::structure;
 
 /// Acceptance texts at least this alike promise the same thing.
 const SAME_PROMISE: f64 = 0.7;
 
-/// What the merge must know of a task.
-pub trait Mergeable: Clone {
-    fn id(&self) -> &TaskId;
-    /// The tasks it waits for.
-    fn dependencies(&self) -> &[TaskId];
-    /// What it promises, as one text.
-    fn acceptance(&self) -> String;
-}
-
-/// Which plan is used after a break, so that the user can be told.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Fallback<Task> {
-    /// The two plans, task by task.
-    Merged(Vec<Task>),
-    /// The plan before the replan.
-    Previous(Vec<Task>),
-}
-
-/// Chooses what is used in place of a broken replan. `first` is the first plan, by which structure is judged.
-pub fn decide<Task: Mergeable>(
-    first: &[Task],
-    previous: &[Task],
-    broken: &[Task],
+/// The two plans merged task by task; `None` where that is off or breaks the structure of the first plan, and the previous
+/// plan is to be used.
+pub(crate) fn decide(
+    first: &[Subtask],
+    previous: &[Subtask],
+    broken: &[Subtask],
     settings: &RefinementSettings,
-) -> Fallback<Task> {
-    if settings.enable_individual_fallback {
-        let merged = merge(previous, broken);
-        let question = structure::Question {
-            original: outline(first),
-            replanned: outline(&merged),
-            config: settings.clone(),
-        };
-        if structure::decide(&question).is_valid {
-            return Fallback::Merged(merged);
-        }
+) -> Option<Vec<Subtask>> {
+    if !settings.enable_individual_fallback {
+        return None;
     }
-    Fallback::Previous(previous.to_vec())
+    let merged = merge(previous, broken);
+    let question = structure::Question {
+        original: structure::outline(first),
+        replanned: structure::outline(&merged),
+        config: settings.clone(),
+    };
+    structure::decide(&question).is_valid.then_some(merged)
 }
 
-fn merge<Task: Mergeable>(previous: &[Task], replanned: &[Task]) -> Vec<Task> {
-    let known: BTreeSet<&TaskId> = previous.iter().map(Mergeable::id).collect();
-    let mut offered: BTreeMap<&TaskId, &Task> = BTreeMap::new();
+fn merge(previous: &[Subtask], replanned: &[Subtask]) -> Vec<Subtask> {
+    let known: BTreeSet<&TaskId> = previous.iter().map(|task| &task.id).collect();
+    let mut offered: BTreeMap<&TaskId, &Subtask> = BTreeMap::new();
     for task in replanned {
-        offered.entry(task.id()).or_insert(task);
+        offered.entry(&task.id).or_insert(task);
     }
-    let kept = previous.iter().map(|old| match offered.get(old.id()) {
-        Some(new) if promises_the_same(old, *new) => (*new).clone(),
+    let kept = previous.iter().map(|old| match offered.get(&old.id) {
+        Some(new) if promises_the_same(old, new) => (*new).clone(),
         Some(_) | None => old.clone(),
     });
     let mut appended = BTreeSet::new();
-    let added = replanned.iter().filter(|task| !known.contains(task.id()) && appended.insert(task.id()));
+    let added = replanned.iter().filter(|task| !known.contains(&task.id) && appended.insert(&task.id));
     kept.chain(added.cloned()).collect()
 }
 
-fn promises_the_same<Task: Mergeable>(old: &Task, new: &Task) -> bool {
-    let normal = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    strsim::normalized_levenshtein(&normal(old.acceptance()), &normal(new.acceptance())) >= SAME_PROMISE
-}
-
-fn outline<Task: Mergeable>(tasks: &[Task]) -> Vec<PlannedTask> {
-    let outline =
-        |task: &Task| PlannedTask { id: task.id().clone(), dependencies: task.dependencies().to_vec() };
-    tasks.iter().map(outline).collect()
+fn promises_the_same(old: &Subtask, new: &Subtask) -> bool {
+    let promise = |task: &Subtask| {
+        if task.acceptance.is_empty() { task.description.clone() } else { task.acceptance.join("\n") }
+    };
+    let normal =
+        |task: &Subtask| promise(task).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    strsim::normalized_levenshtein(&normal(old), &normal(new)) >= SAME_PROMISE
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
 
-    #[derive(Debug, Clone, PartialEq)]
-    struct Task {
-        id: TaskId,
-        dependencies: Vec<TaskId>,
-        acceptance: &'static str,
-    }
-
-    impl Mergeable for Task {
-        fn id(&self) -> &TaskId {
-            &self.id
-        }
-        fn dependencies(&self) -> &[TaskId] {
-            &self.dependencies
-        }
-        fn acceptance(&self) -> String {
-            self.acceptance.to_string()
-        }
-    }
-
-    fn task(id: &str, dependencies: &[&str], acceptance: &'static str) -> Task {
+    fn task(id: &str, dependencies: &[&str], acceptance: &str) -> Subtask {
         let dependencies = dependencies.iter().map(|id| (*id).into()).collect();
-        Task { id: id.into(), dependencies, acceptance }
+        let acceptance = vec![acceptance.into()];
+        Subtask { dependencies, acceptance, ..Subtask::new(id.into(), String::new()) }
     }
 
     fn settings() -> RefinementSettings {
@@ -129,7 +86,7 @@ mod tests {
             task("d", &[], "added twice"),
         ];
         let expected = vec![broken[0].clone(), previous[1].clone(), previous[2].clone(), broken[2].clone()];
-        assert_eq!(decide(&previous, &previous, &broken, &settings()), Fallback::Merged(expected));
+        assert_eq!(decide(&previous, &previous, &broken, &settings()), Some(expected));
     }
 
     #[test]
@@ -137,15 +94,15 @@ mod tests {
         let previous = vec![task("a", &[], "one"), task("b", &["a"], "two")];
         let broken = vec![task("a", &["b"], "one"), task("b", &["a"], "two")];
         let used = decide(&previous, &previous, &broken, &settings());
-        assert_eq!(used, Fallback::Previous(previous));
+        assert_eq!(used, None);
     }
 
     #[test]
     fn the_fallback_can_be_switched_off() {
         let previous = vec![task("a", &[], "one")];
         let off = RefinementSettings { enable_individual_fallback: false, ..settings() };
-        assert_eq!(decide(&previous, &previous, &[], &off), Fallback::Previous(previous.clone()));
-        assert_eq!(decide(&previous, &previous, &[], &settings()), Fallback::Merged(previous.clone()));
+        assert_eq!(decide(&previous, &previous, &[], &off), None);
+        assert_eq!(decide(&previous, &previous, &[], &settings()), Some(previous.clone()));
     }
 
     #[test]

@@ -3,9 +3,7 @@
 //! A command that exits 0 is not enough where tests were named: those that failed before must be *seen* to pass.
 //! Deleting, skipping or weakening a test, or making the command do nothing, is told apart and named.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::work::{FailureId, TestName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +11,10 @@ use serde::{Deserialize, Serialize};
 /// What one run of a goal's check showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalRun<'a> {
-    /// Whether the command itself reported success.
     pub succeeded: bool,
-    /// Whether tests were seen passing by name.
     pub has_passing_tests: bool,
     /// Which of the tests that failed at the base were seen passing.
     pub seen_passing: &'a BTreeSet<TestName>,
-    /// What failed.
     pub failed: BTreeSet<&'a FailureId>,
 }
 
@@ -38,7 +33,6 @@ pub struct GoalEvidence<'a> {
     pub named_tests_before: NamedTests,
     /// The runs on the attempt's tree; all of them must pass.
     pub runs: Vec<GoalRun<'a>>,
-    /// How many runs there must be.
     pub required_runs: u32,
     /// The runs in the proof tree, where that is not the attempt's own: where the attempt changed tests or definitions.
     pub in_proof_tree: Vec<GoalRun<'a>>,
@@ -59,7 +53,6 @@ impl<'a> GoalEvidence<'a> {
 /// Whether a command's output names the tests it ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamedTests {
-    /// It does.
     Yes,
     /// It does not: only its exit code speaks.
     #[default]
@@ -69,11 +62,8 @@ pub enum NamedTests {
 /// Whether a goal passes, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GoalVerdict {
-    /// It passes, every time.
     Passing,
-    /// It fails every time.
     Failing {
-        /// What fails.
         failures: BTreeSet<FailureId>,
     },
     /// It passed in some runs only. Flakiness is tolerated in guards, never in goals.
@@ -85,7 +75,6 @@ pub enum GoalVerdict {
     NoTestsRan,
     /// Tests that must pass were not seen: deleted, skipped or no longer run.
     NotObserved {
-        /// Those tests.
         tests: BTreeSet<TestName>,
     },
     /// It passes only because the tests were changed.
@@ -97,7 +86,6 @@ pub enum GoalVerdict {
     NotRun,
 }
 
-/// Decides about one goal.
 pub fn decide(evidence: &GoalEvidence<'_>) -> GoalVerdict {
     let clean_runs = evidence.runs.iter().filter(|run| run.is_clean()).count();
     if clean_runs < evidence.runs.len() {
@@ -147,18 +135,9 @@ pub enum Proof {
     ExitCodeOnly,
 }
 
-/// The checks a task had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Evidence {
-    /// Its goals, if any, and whether one of them names tests.
-    pub goals: Option<NamedTests>,
-    /// Its guards, if any, and whether one of them names tests.
-    pub guards: Option<NamedTests>,
-}
-
-/// The proof of a task that finished with these checks: the strongest that is there.
-pub const fn proof(evidence: Evidence) -> Proof {
-    match (evidence.goals, evidence.guards) {
+/// The strongest proof of a task that finished. For its goals and its guards, if any: whether one of them names tests.
+pub(crate) const fn proof(goals: Option<NamedTests>, guards: Option<NamedTests>) -> Proof {
+    match (goals, guards) {
         (Some(NamedTests::Yes), _) => Proof::Goals,
         (Some(NamedTests::No), _) | (None, Some(NamedTests::No)) => Proof::ExitCodeOnly,
         (None, Some(NamedTests::Yes)) => Proof::GuardsOnly,
@@ -169,7 +148,6 @@ pub const fn proof(evidence: Evidence) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     /// What a run showed, owned.
     #[derive(Clone)]
@@ -279,7 +257,7 @@ mod tests {
             ("guards without names", None, Some(No), Proof::ExitCodeOnly),
             ("no checks", None, None, Proof::JudgeOnly),
         ] {
-            assert_eq!(proof(Evidence { goals, guards }), expected, "{row}");
+            assert_eq!(proof(goals, guards), expected, "{row}");
         }
     }
 }

@@ -1,17 +1,15 @@
-//! Questions about dependency graphs: what is missing, what goes round in a circle, what comes before what.
+//! Dependency graphs: unknown dependencies, cycles and topological order.
 //!
 //! Works over names and a closure, so that plans, tasks and actions share it. Names that no node has are
 //! ignored by the searches; [`unknown_dependencies`] is where they are found.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::prelude::*;
 
 /// Dependencies by node: what each node waits for.
-pub type Edges<Id> = BTreeMap<Id, Vec<Id>>;
+pub(crate) type Edges<Id> = BTreeMap<Id, Vec<Id>>;
 
 /// Pairs of a node and a dependency of it that no node is.
-pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
+pub(crate) fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)> {
     let unknown = |(node, dependencies): (&Id, &Vec<Id>)| {
         let missing: BTreeSet<Id> =
             dependencies.iter().filter(|dependency| !edges.contains_key(*dependency)).cloned().collect();
@@ -20,8 +18,14 @@ pub fn unknown_dependencies<Id: Ord + Clone>(edges: &Edges<Id>) -> Vec<(Id, Id)>
     edges.iter().flat_map(unknown).collect()
 }
 
+/// Each id once, where it stands first.
+pub(crate) fn without_repeats<Id: Ord + Clone>(ids: impl Iterator<Item = Id>) -> Vec<Id> {
+    let mut seen = BTreeSet::new();
+    ids.filter(|id| seen.insert(id.clone())).collect()
+}
+
 /// Ids that stand more than once in a list, each once.
-pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
+pub(crate) fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a Id> {
     let mut seen = BTreeSet::new();
     let mut twice = BTreeSet::new();
     for id in ids {
@@ -32,17 +36,17 @@ pub fn duplicates<'a, Id: Ord>(ids: impl IntoIterator<Item = &'a Id>) -> Vec<&'a
     twice.into_iter().collect()
 }
 
-/// A graph seen from below.
-pub struct TopologicalSort<Id> {
+/// The nodes of a graph, dependencies first.
+pub(crate) struct TopologicalSort<Id> {
     /// Every node after all it waits for, as far as there is such an order.
-    pub order: Vec<Id>,
+    pub(crate) order: Vec<Id>,
     /// The nodes of one circle in the order in which each waits for the next, if there is one. A node that
     /// waits for itself is a circle of one.
-    pub cycle: Option<Vec<Id>>,
+    pub(crate) cycle: Option<Vec<Id>>,
 }
 
-/// Walks a graph from below. Iterative, so that a long chain cannot exhaust the stack.
-pub fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<Id> {
+/// Sorts a graph topologically. Iterative, so that a long chain cannot exhaust the stack.
+pub(crate) fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<Id> {
     let mut finished: BTreeSet<&Id> = BTreeSet::new();
     let mut sorted = TopologicalSort { order: Vec::with_capacity(edges.len()), cycle: None };
     for start in edges.keys() {
@@ -75,7 +79,10 @@ pub fn topological_sort<Id: Ord + Clone>(edges: &Edges<Id>) -> TopologicalSort<I
 }
 
 /// The part of a graph that some nodes rest on, these included. Names that no node has stay as they are.
-pub fn reachable_from<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterator<Item = Id>) -> Edges<Id> {
+pub(crate) fn reachable_from<Id: Ord + Clone>(
+    edges: &Edges<Id>,
+    from: impl IntoIterator<Item = Id>,
+) -> Edges<Id> {
     let mut reached = Edges::new();
     let mut waiting: Vec<Id> = from.into_iter().collect();
     while let Some(node) = waiting.pop() {
@@ -87,8 +94,7 @@ pub fn reachable_from<Id: Ord + Clone>(edges: &Edges<Id>, from: impl IntoIterato
     reached
 }
 
-/// The nodes of one circle, if there is one.
-pub fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
+pub(crate) fn find_cycle<Id: Ord + Clone>(edges: &Edges<Id>) -> Option<Vec<Id>> {
     topological_sort(edges).cycle
 }
 

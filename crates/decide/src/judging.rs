@@ -1,11 +1,7 @@
-//! What a judge's answer about one task leads to, once it is held against the evidence.
+//! What a judge's answer about one task leads to, once it is compared with the evidence.
 //!
 //! A model's word alone never makes a task done: `success` with new failures or files outside the scope is a
 //! continuation with that evidence as its reason. Whether the task still may go on is bounded here too.
-
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use fixpoint_vocabulary::settings::limits::MAX_ITERATIONS;
 use fixpoint_vocabulary::settings::{ConvergenceSettings, ReplanningSettings};
@@ -15,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use fixpoint_vocabulary::documents::JudgeAnswer;
 
+use crate::prelude::*;
 use crate::replanning;
 
 /// What the checks and the scope guard found.
@@ -27,7 +24,7 @@ pub struct Evidence {
     pub scope_violations: Vec<String>,
 }
 
-/// The limits a judgement is held against.
+/// The limits that apply to a judgement.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
@@ -47,7 +44,7 @@ impl Default for Limits {
     }
 }
 
-/// A judge's answer with what it must be held against.
+/// A judge's answer with the evidence and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Question {
     /// The judge's answer.
@@ -120,7 +117,7 @@ impl Localize for Answer {
     }
 }
 
-/// Holds a judge's answer against the evidence and the limits.
+/// Compares a judge's answer with the evidence and the limits.
 pub fn decide(question: &Question) -> Answer {
     let answer = &question.answer;
     let words = Words { en: &answer.reason, ja: &answer.reason };
@@ -163,7 +160,7 @@ fn continued(question: &Question, code: Code, words: Words<'_>) -> Answer {
     }
 }
 
-/// What the evidence holds against a success, in both languages.
+/// The evidence that contradicts a success, in both languages.
 fn contradiction(evidence: &Evidence) -> Option<(String, String)> {
     let named = |(en, ja): (&str, &str), names: &[String]| {
         let names = shortened(names);
@@ -224,8 +221,6 @@ impl Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
     use proptest::prelude::*;
 
     fn question(success: bool, should_continue: bool, should_replan: bool) -> Question {

@@ -13,9 +13,7 @@ mod losses;
 mod segments;
 mod versions;
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 pub use fixpoint_vocabulary::work::Side;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +37,7 @@ impl<'a> FourVersions<'a> {
     }
 }
 
-/// What became of a change.
+/// How a change was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -78,7 +76,7 @@ pub enum MergeProblem {
     },
 }
 
-/// More places than anybody mends at once.
+/// More problems than anybody fixes at once.
 pub const MAX_PROBLEMS: usize = 64;
 
 /// The changes of either side that the result does not hold, and marks that were left.

@@ -7,7 +7,7 @@ use fixpoint_vocabulary::Score;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The scatter assumed of a judge nothing is known of, in points.
+/// The standard deviation assumed of an unknown judge, in points.
 pub const PRIOR_SIGMA: f64 = 2.5;
 /// The prior weighs as much as this many repeated scores.
 const PRIOR_WEIGHT: f64 = 4.0;
@@ -24,7 +24,7 @@ pub struct Sigma {
     pub n: u32,
 }
 
-/// The scatter to reckon with: the measured one, drawn towards the prior while little is known.
+/// The standard deviation to use: the measured one, drawn towards the prior while there are few samples.
 pub fn effective_sigma(measured: Option<Sigma>) -> f64 {
     let (squares, weight) = measured.map_or((0.0, 0.0), |Sigma { estimate, n }| {
         let weight = f64::from(n);
@@ -56,7 +56,6 @@ impl RepeatedScores {
     }
 }
 
-/// The mean of some scores.
 pub fn mean(scores: &[Score]) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a plan is scored a handful of times")]
     let count = scores.len() as f64;

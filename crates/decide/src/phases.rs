@@ -1,7 +1,6 @@
 //! The phases of a run and the only ways from one to the next.
 
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::Text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,28 +28,21 @@ pub enum Phase {
 }
 
 /// What can happen in a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseEvent {
-    /// The goal is understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PhaseEvent {
     GoalUnderstood,
-    /// The tasks are known.
     Decomposed,
-    /// The actions are in order.
     Ordered,
-    /// The plan was accepted.
     PlanAccepted,
     /// The plan goes back with feedback.
     PlanSentBack,
-    /// An action or a task calls for a look back.
+    /// An action or a task calls for a reflection.
     ReflectionDue,
-    /// Looking back found nothing to change.
+    /// The reflection found nothing to change.
     AllWell,
-    /// Looking back found that the plan must change.
+    /// The reflection found that the plan must change.
     RevisionNeeded,
-    /// The plan was changed.
     Revised,
-    /// Nothing is left to do.
     AllDone,
     /// It cannot go on; the cause is recorded elsewhere.
     GaveUp,
@@ -60,7 +52,7 @@ pub enum PhaseEvent {
 
 impl PhaseEvent {
     /// Everything that can happen.
-    pub const ALL: [Self; 12] = [
+    const ALL: [Self; 12] = [
         Self::GoalUnderstood,
         Self::Decomposed,
         Self::Ordered,
@@ -76,16 +68,6 @@ impl PhaseEvent {
     ];
 }
 
-/// A event that has no place in its phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{event:?} cannot happen in the phase {phase:?}")]
-pub struct Impossible {
-    /// The phase.
-    pub phase: Phase,
-    /// What was claimed to happen in it.
-    pub event: PhaseEvent,
-}
-
 impl Phase {
     /// Every phase, in order.
     pub const ALL: [Self; 8] = [
@@ -99,25 +81,25 @@ impl Phase {
         Self::Completion,
     ];
 
-    /// The phase that follows.
-    pub const fn after(self, event: PhaseEvent) -> Result<Self, Impossible> {
-        use PhaseEvent as H;
+    /// The phase that follows; `None` where the event cannot happen in this phase.
+    const fn after(self, event: PhaseEvent) -> Option<Self> {
+        use PhaseEvent as E;
         match (self, event) {
-            (Self::GoalUnderstanding, H::GoalUnderstood) | (Self::PlanReview, H::PlanSentBack) => {
-                Ok(Self::TaskDecomposition)
+            (Self::GoalUnderstanding, E::GoalUnderstood) | (Self::PlanReview, E::PlanSentBack) => {
+                Some(Self::TaskDecomposition)
             }
-            (Self::TaskDecomposition, H::Decomposed) => Ok(Self::ActionPlanning),
-            (Self::ActionPlanning, H::Ordered) => Ok(Self::PlanReview),
-            (Self::PlanReview, H::PlanAccepted)
-            | (Self::Reflection, H::AllWell)
-            | (Self::PlanRevision, H::Revised)
-            | (Self::Completion, H::TriedAgain) => Ok(Self::Execution),
-            (Self::Execution, H::ReflectionDue) => Ok(Self::Reflection),
-            (Self::Reflection, H::RevisionNeeded) => Ok(Self::PlanRevision),
-            (Self::Execution | Self::Reflection, H::AllDone) => Ok(Self::Completion),
-            (Self::Completion, _) => Err(Impossible { phase: self, event }),
-            (_, H::GaveUp) => Ok(Self::Completion),
-            (phase, event) => Err(Impossible { phase, event }),
+            (Self::TaskDecomposition, E::Decomposed) => Some(Self::ActionPlanning),
+            (Self::ActionPlanning, E::Ordered) => Some(Self::PlanReview),
+            (Self::PlanReview, E::PlanAccepted)
+            | (Self::Reflection, E::AllWell)
+            | (Self::PlanRevision, E::Revised)
+            | (Self::Completion, E::TriedAgain) => Some(Self::Execution),
+            (Self::Execution, E::ReflectionDue) => Some(Self::Reflection),
+            (Self::Reflection, E::RevisionNeeded) => Some(Self::PlanRevision),
+            (Self::Execution | Self::Reflection, E::AllDone) => Some(Self::Completion),
+            (Self::Completion, _) => None,
+            (_, E::GaveUp) => Some(Self::Completion),
+            (_, _) => None,
         }
     }
 
@@ -130,7 +112,7 @@ impl Phase {
             if phase == other {
                 return true;
             }
-            let steps = PhaseEvent::ALL.into_iter().filter_map(|event| phase.after(event).ok());
+            let steps = PhaseEvent::ALL.into_iter().filter_map(|event| phase.after(event));
             // An end is an end: only somebody who has it tried again leads out of it, and that is an event of its own.
             let is_passed = phase == Self::Completion && self != Self::Completion;
             for step in steps.filter(|_| !is_passed) {
@@ -152,7 +134,7 @@ impl Phase {
             Self::PlanReview => Text::new("reviewing the plan", "計画のレビュー"),
             Self::Execution => Text::new("executing", "実行"),
             Self::Reflection => Text::new("reflecting", "振り返り"),
-            Self::PlanRevision => Text::new("revised_actions the plan", "計画の修正"),
+            Self::PlanRevision => Text::new("revising the plan", "計画の修正"),
             Self::Completion => Text::new("completed", "完了"),
         }
     }
@@ -166,34 +148,31 @@ mod tests {
     #[test]
     fn the_table_is_closed() {
         use Phase as P;
-        use PhaseEvent as H;
+        use PhaseEvent as E;
         let mut expected = alloc::vec![
-            (P::GoalUnderstanding, H::GoalUnderstood, P::TaskDecomposition),
-            (P::TaskDecomposition, H::Decomposed, P::ActionPlanning),
-            (P::ActionPlanning, H::Ordered, P::PlanReview),
-            (P::PlanReview, H::PlanAccepted, P::Execution),
-            (P::PlanReview, H::PlanSentBack, P::TaskDecomposition),
-            (P::Execution, H::ReflectionDue, P::Reflection),
-            (P::Execution, H::AllDone, P::Completion),
-            (P::Reflection, H::AllWell, P::Execution),
-            (P::Reflection, H::RevisionNeeded, P::PlanRevision),
-            (P::Reflection, H::AllDone, P::Completion),
-            (P::PlanRevision, H::Revised, P::Execution),
-            (P::Completion, H::TriedAgain, P::Execution),
+            (P::GoalUnderstanding, E::GoalUnderstood, P::TaskDecomposition),
+            (P::TaskDecomposition, E::Decomposed, P::ActionPlanning),
+            (P::ActionPlanning, E::Ordered, P::PlanReview),
+            (P::PlanReview, E::PlanAccepted, P::Execution),
+            (P::PlanReview, E::PlanSentBack, P::TaskDecomposition),
+            (P::Execution, E::ReflectionDue, P::Reflection),
+            (P::Execution, E::AllDone, P::Completion),
+            (P::Reflection, E::AllWell, P::Execution),
+            (P::Reflection, E::RevisionNeeded, P::PlanRevision),
+            (P::Reflection, E::AllDone, P::Completion),
+            (P::PlanRevision, E::Revised, P::Execution),
+            (P::Completion, E::TriedAgain, P::Execution),
         ];
         expected.extend(
-            P::ALL.into_iter().filter(|p| *p != P::Completion).map(|p| (p, H::GaveUp, P::Completion)),
+            P::ALL.into_iter().filter(|p| *p != P::Completion).map(|p| (p, E::GaveUp, P::Completion)),
         );
         let mut possible = Vec::new();
         for phase in P::ALL {
             for event in PhaseEvent::ALL {
-                match phase.after(event) {
-                    Ok(next) => possible.push((phase, event, next)),
-                    Err(error) => assert_eq!(error, Impossible { phase, event }),
-                }
+                possible.extend(phase.after(event).map(|next| (phase, event, next)));
             }
         }
-        let key = |(p, h, n): &(P, H, P)| (*p as u8, *h as u8, *n as u8);
+        let key = |(p, e, n): &(P, E, P)| (*p as u8, *e as u8, *n as u8);
         possible.sort_by_key(key);
         expected.sort_by_key(key);
         assert_eq!(possible, expected);

@@ -1,30 +1,26 @@
 //! The shape of a plan: levels made flat, and what is wrong with it, named so that a planner can mend it.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::documents::{ActionPlan, Subtask};
 
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 
 /// Levels deeper than this are refused: nobody plans so, and everything must be bounded.
 const DEEPEST: usize = 8;
 
 /// The limits a plan must keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds<'a> {
+pub(crate) struct Bounds<'a> {
     /// Tasks, at most.
-    pub max_tasks: u32,
+    pub(crate) max_tasks: u32,
     /// The tools a task may name; empty for any.
-    pub tools: &'a [String],
+    pub(crate) tools: &'a [String],
 }
 
 /// Tasks with levels as tasks without: a task that is made of others waits for them, and they wait for what it waits
 /// for. One that asks for nothing itself is left out, and whoever waited for it waits for its parts.
-pub fn flattened(tasks: &[Subtask]) -> Vec<Subtask> {
+pub(crate) fn flattened(tasks: &[Subtask]) -> Vec<Subtask> {
     let mut flat = Vec::new();
     for task in tasks {
         flatten(task, &[], DEEPEST, &mut flat);
@@ -53,7 +49,7 @@ fn flatten(task: &Subtask, inherited: &[TaskId], depth: usize, flat: &mut Vec<Su
     }
     if has_own_work(task) {
         let parts = task.subtasks.iter().map(|part| part.id.clone());
-        let dependencies = without_repeats(below.iter().cloned().chain(parts));
+        let dependencies = graph::without_repeats(below.iter().cloned().chain(parts));
         flat.push(Subtask { dependencies, subtasks: Vec::new(), ..task.clone() });
     }
 }
@@ -73,12 +69,7 @@ fn resolved(ids: &[TaskId], parts: &[(TaskId, Vec<TaskId>)]) -> Vec<TaskId> {
         Some((_, parts)) => parts.clone(),
         None => Vec::from([id.clone()]),
     };
-    without_repeats(ids.iter().flat_map(stands_for))
-}
-
-fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
-    let mut seen = BTreeSet::new();
-    ids.filter(|id| seen.insert(id.clone())).collect()
+    graph::without_repeats(ids.iter().flat_map(stands_for))
 }
 
 /// Tasks that are named where there are too many.
@@ -128,7 +119,7 @@ fn is_vacuous(command: &str) -> bool {
 }
 
 /// What is wrong with a task by itself, whatever the others are; `None` where all are sound.
-pub fn problem_of_each(tasks: &[Subtask]) -> Option<String> {
+pub(crate) fn problem_of_each(tasks: &[Subtask]) -> Option<String> {
     tasks.iter().find_map(|task| if is_name(task.id.as_str()) { blank(task) } else { Some(misnamed(task)) })
 }
 
@@ -141,7 +132,7 @@ fn misnamed(task: &Subtask) -> String {
 }
 
 /// What is wrong with the tasks of a plan, with the offending names; `None` where they are sound.
-pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
+pub(crate) fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
     if tasks.is_empty() {
         return Some("task_decomposition.subtasks: at least one task is needed".to_string());
     }
@@ -177,10 +168,14 @@ pub fn problem_of_tasks(tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String>
 }
 
 /// What is wrong with the order and the steps of a plan.
-pub fn problem_of_actions(actions: &ActionPlan, tasks: &[Subtask], bounds: Bounds<'_>) -> Option<String> {
-    let is_known = |id: &&TaskId| tasks.iter().any(|task| task.id == **id);
+pub(crate) fn problem_of_actions(
+    actions: &ActionPlan,
+    tasks: &[Subtask],
+    bounds: Bounds<'_>,
+) -> Option<String> {
+    let known: BTreeSet<&TaskId> = tasks.iter().map(|task| &task.id).collect();
     let named = actions.execution_order.iter().chain(actions.actions.iter().map(|action| &action.task_id));
-    if let Some(unknown) = named.into_iter().find(|id| !is_known(id)) {
+    if let Some(unknown) = named.into_iter().find(|id| !known.contains(id)) {
         return Some(format!("action_plan: `{unknown}` is no task of the plan"));
     }
     let tools = actions.actions.iter().filter(|action| !action.tool.is_empty());

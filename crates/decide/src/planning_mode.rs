@@ -16,16 +16,14 @@ pub struct ExplicitSettings {
     pub interval: bool,
 }
 
-/// How a goal is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanningMode {
     pub calls: PlanningCalls,
     pub style: PlanningStyle,
-    /// Tasks between two looks back; 0 for none but after errors.
+    /// Tasks between two reflections; 0 for reflections after errors only.
     pub reflection_interval: u32,
 }
 
-/// The size of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Simple,

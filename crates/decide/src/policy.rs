@@ -4,15 +4,13 @@
 //! doubt the answer is the stricter one: a rule that forbids or asks and is empty or malformed catches every tool,
 //! so that a slip of the pen is noticed at once instead of opening a door; one that allows then allows nothing.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::Localize;
 use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
-use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::glob::NameGlob;
+use crate::prelude::*;
 
 /// Whether one tool may be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,9 +53,7 @@ pub enum Permission {
     Ask,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// Decides whether a tool may be used: first what forbids, then what asks, then what allows; a tool that no
 /// rule is about may be used only when nothing is listed as allowed.
@@ -101,24 +97,21 @@ fn allows(rule: &str, tool: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use alloc::borrow::ToOwned;
-    use alloc::string::String;
-    use alloc::vec::Vec;
-
+    use crate::prelude::*;
     use fixpoint_vocabulary::settings::{ApprovalRule, ApprovalWhen, BranchKind};
 
     use super::{Answer, Permission, Question, decide};
 
     fn owned(globs: &[&str]) -> Vec<String> {
-        globs.iter().map(|&glob| glob.to_owned()).collect()
+        globs.iter().map(|&glob| glob.to_string()).collect()
     }
 
     /// Rules written with `@` in front hold on the default branch only.
     fn approval(rule: &&str) -> ApprovalRule {
         match rule.strip_prefix('@') {
-            None => ApprovalRule::Tool((*rule).to_owned()),
+            None => ApprovalRule::Tool((*rule).to_string()),
             Some(tool) => ApprovalRule::Conditional {
-                tool: tool.to_owned(),
+                tool: tool.to_string(),
                 when: ApprovalWhen { branch: BranchKind::Default },
             },
         }
@@ -126,7 +119,7 @@ mod tests {
 
     fn ask(tool: &str, forbidden: &[&str], asked: &[&str], allowed: &[&str], on: Option<bool>) -> Answer {
         decide(&Question {
-            tool: tool.to_owned(),
+            tool: tool.to_string(),
             allowed_tools: owned(allowed),
             forbidden_tools: owned(forbidden),
             require_approval: asked.iter().map(approval).collect(),
@@ -165,7 +158,7 @@ mod tests {
             ("read", &[" read "], &[], &[], Forbid, Some(" read ")),
         ];
         for &(tool, forbidden, asked, allowed, verdict, rule) in rows {
-            let expected = Answer { verdict, rule: rule.map(ToOwned::to_owned) };
+            let expected = Answer { verdict, rule: rule.map(ToString::to_string) };
             assert_eq!(
                 ask(tool, forbidden, asked, allowed, None),
                 expected,

@@ -4,9 +4,7 @@
 //! ones included, as soon as they are known. A set cut short by an earlier failure (`masked`) is compared only
 //! with sets cut short as well. Invariant: what is remembered grows with the number of *different* sets.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::work::Fingerprint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -171,8 +169,6 @@ impl FailureHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec::Vec;
 
     /// Failures by letter, files outside the scope in capitals; `!` for a set that was cut short.
     fn set(names: &str) -> FailureSet {

@@ -4,15 +4,13 @@
 //! comparison of the samples instead ([`decide_compared`]). The loop around this decision, with its memory of
 //! the best plan, is in `run/review.rs`.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings};
 use fixpoint_vocabulary::{Lang, Localize, Reason, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::direction::{self, Direction};
+use crate::prelude::*;
 
 /// A judged plan and what came before it.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Whether results are looked back on now.
+//! Whether a reflection is due.
 
 use fixpoint_vocabulary::settings::{ReflectAfter, ReflectionSettings};
 use fixpoint_vocabulary::{Lang, Localize, Reason};

@@ -4,20 +4,16 @@
 //! counter covers a task and all its descendants, so that a lineage ends whatever the judge says. What cannot
 //! be rewired soundly (unknown or circular dependencies) is refused with the offending id.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::limits::MAX_SUBTASKS;
 use fixpoint_vocabulary::settings::{PlanningSettings, ReplanningSettings};
-use fixpoint_vocabulary::{Cause, Lang, Localize, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 
 /// A task of the running graph. Other fields are carried along untouched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,14 +45,10 @@ pub struct GraphTask {
 impl GraphTask {
     /// What waiting for this task rests on: its replacements once it has been replaced, else its dependencies.
     pub fn awaited(&self) -> &[TaskId] {
-        match self.state {
-            TaskState::ReplacedByReplan => self.replaced_by.as_deref().unwrap_or_default(),
-            TaskState::Ready
-            | TaskState::Running
-            | TaskState::NeedsContinuation
-            | TaskState::Done
-            | TaskState::Blocked
-            | TaskState::Cancelled => &self.dependencies,
+        if self.state == TaskState::ReplacedByReplan {
+            self.replaced_by.as_deref().unwrap_or_default()
+        } else {
+            &self.dependencies
         }
     }
 }
@@ -156,9 +148,7 @@ pub enum Answer {
     },
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// What blocks a replan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -339,7 +329,7 @@ impl Lineage<'_> {
             let expanded = task.dependencies.iter().flat_map(|dependency| {
                 if dependency == &self.old.id { new_ids.to_vec() } else { Vec::from([dependency.clone()]) }
             });
-            task.dependencies = without_repeats(expanded);
+            task.dependencies = graph::without_repeats(expanded);
         }
         task
     }
@@ -349,7 +339,7 @@ impl Lineage<'_> {
         let own = child.dependencies.iter().map(renamed);
         GraphTask {
             id: renamed(&child.id),
-            dependencies: without_repeats(own.chain(self.old.dependencies.iter().cloned())),
+            dependencies: graph::without_repeats(own.chain(self.old.dependencies.iter().cloned())),
             state: TaskState::Ready,
             // A child without a scope of its own must not reach further than the task it replaces.
             scope_paths: child.scope_paths.clone().or_else(|| self.old.scope_paths.clone()),
@@ -375,11 +365,6 @@ fn fresh_names(question: &Question) -> BTreeMap<TaskId, TaskId> {
         names.insert(child.id.clone(), free);
     }
     names
-}
-
-fn without_repeats(ids: impl Iterator<Item = TaskId>) -> Vec<TaskId> {
-    let mut seen = BTreeSet::new();
-    ids.filter(|id| seen.insert(id.clone())).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
-//! Steps changed as a look back asks for, mechanically. What is done stays done.
+//! Applies a revision to the steps of a plan. Steps of finished tasks are not changed.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::documents::{Action, ActionPlan, Change, PlanRevision, TypedChange};
 
@@ -19,7 +16,7 @@ fn names(actions: &[Action]) -> Vec<String> {
 }
 
 /// The steps after a revision, or what is wrong with it. Steps of tasks that are done are not touched.
-pub fn revised(
+pub(crate) fn revised(
     plan: &ActionPlan,
     revision: &PlanRevision,
     tasks: &[TaskId],

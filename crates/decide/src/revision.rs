@@ -1,18 +1,16 @@
 //! How often a plan may be revised while it runs, and when a person is needed instead.
 //!
-//! Two things end revised_actions: the limit, and the return of an error that a revision was meant to cure. Invariant:
+//! Two things end revising: the limit, and the return of an error that a revision was meant to cure. Invariant:
 //! no sequence of errors leads to more than `max_revisions` revisions.
 
-use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
-
+use crate::prelude::*;
 use fixpoint_vocabulary::settings::RevisionSettings;
 use fixpoint_vocabulary::{Cause, Reason};
 use serde::{Deserialize, Serialize};
 
 /// What is remembered of the revisions made.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Revisions {
+pub(crate) struct Revisions {
     made: u32,
     meant_to_cure: BTreeSet<String>,
 }
@@ -20,7 +18,7 @@ pub struct Revisions {
 /// Why no further revision is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub(crate) enum Code {
     RevisionsUsedUp,
     /// An error came back after the revision meant to cure it.
     SameErrorAgain,
@@ -28,7 +26,7 @@ pub enum Code {
 
 /// What happens about an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RevisionDecision {
+pub(crate) enum RevisionDecision {
     /// Revise the plan; with a person's consent where that is configured.
     Revise {
         /// The number of this revision, from 1.
@@ -46,7 +44,7 @@ pub enum RevisionDecision {
 
 /// Whether a person must agree to a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Approval {
+pub(crate) enum Approval {
     NotNeeded,
     /// Yes, within so many seconds; silence is a no.
     Within {
@@ -55,27 +53,14 @@ pub enum Approval {
 }
 
 impl Revisions {
-    pub const fn made(&self) -> u32 {
-        self.made
-    }
-
-    /// Decides about a revision that is to cure an error, and remembers it when it is made.
-    pub fn ask(&mut self, error: &str, settings: &RevisionSettings) -> RevisionDecision {
-        let verdict = self.verdict(error, settings);
-        if matches!(verdict, RevisionDecision::Revise { .. }) {
-            self.record(error);
-        }
-        verdict
-    }
-
     /// Remembers a revision that was made to cure an error.
-    pub fn record(&mut self, error: &str) {
+    pub(crate) fn record(&mut self, error: &str) {
         self.made += 1;
         self.meant_to_cure.insert(error.to_string());
     }
 
     /// Decides about a revision that is to cure an error.
-    pub fn verdict(&self, error: &str, settings: &RevisionSettings) -> RevisionDecision {
+    pub(crate) fn verdict(&self, error: &str, settings: &RevisionSettings) -> RevisionDecision {
         if self.meant_to_cure.contains(error) {
             return pause(Reason::new(
                 Code::SameErrorAgain,
@@ -108,6 +93,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Decides about a revision, and records it if it is made.
+    fn ask(revisions: &mut Revisions, error: &str, settings: &RevisionSettings) -> RevisionDecision {
+        let verdict = revisions.verdict(error, settings);
+        if matches!(verdict, RevisionDecision::Revise { .. }) {
+            revisions.record(error);
+        }
+        verdict
+    }
+
     fn code(verdict: RevisionDecision) -> Result<u32, Code> {
         match verdict {
             RevisionDecision::Revise { number, .. } => Ok(number),
@@ -122,18 +116,18 @@ mod tests {
     fn the_limit_and_the_returning_error() {
         let settings = RevisionSettings::default();
         let mut revisions = Revisions::default();
-        assert_eq!(code(revisions.ask("no such file", &settings)), Ok(1));
-        assert_eq!(code(revisions.ask("no such file", &settings)), Err(Code::SameErrorAgain));
-        assert_eq!(code(revisions.ask("timeout", &settings)), Ok(2));
-        assert_eq!(code(revisions.ask("permission", &settings)), Ok(3));
-        assert_eq!(code(revisions.ask("another", &settings)), Err(Code::RevisionsUsedUp));
-        assert_eq!(revisions.made(), 3);
+        assert_eq!(code(ask(&mut revisions, "no such file", &settings)), Ok(1));
+        assert_eq!(code(ask(&mut revisions, "no such file", &settings)), Err(Code::SameErrorAgain));
+        assert_eq!(code(ask(&mut revisions, "timeout", &settings)), Ok(2));
+        assert_eq!(code(ask(&mut revisions, "permission", &settings)), Ok(3));
+        assert_eq!(code(ask(&mut revisions, "another", &settings)), Err(Code::RevisionsUsedUp));
+        assert_eq!(revisions.made, 3);
     }
 
     #[test]
     fn approval_is_asked_where_configured() {
         let settings = RevisionSettings { require_human_approval: true, ..Default::default() };
-        let verdict = Revisions::default().ask("e", &settings);
+        let verdict = ask(&mut Revisions::default(), "e", &settings);
         assert_eq!(
             verdict,
             RevisionDecision::Revise { number: 1, approval: Approval::Within { seconds: 3600 } }
@@ -146,7 +140,7 @@ mod tests {
         fn never_more_than_the_limit(errors in proptest::collection::vec("[a-d]", 0..30), max in 0u32..5) {
             let settings = RevisionSettings { max_revisions: max, ..Default::default() };
             let mut revisions = Revisions::default();
-            let made = errors.iter().filter(|error| code(revisions.ask(error, &settings)).is_ok()).count();
+            let made = errors.iter().filter(|error| code(ask(&mut revisions, error, &settings)).is_ok()).count();
             prop_assert!(made as u32 <= max);
         }
     }

@@ -29,11 +29,6 @@ mod task_graph;
 mod task_node;
 mod transition;
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::ActionPlan;
 use fixpoint_vocabulary::run_spec::{PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
@@ -42,7 +37,6 @@ use fixpoint_vocabulary::{Cause, TaskId};
 
 pub use self::change::{Change, Decision, Owner, RejectedAnswer, RunChange, TaskSignal};
 pub use self::delivery::DeliveryChange;
-use self::delivery::DeliveryState;
 use self::final_review::FinalReview;
 pub use self::final_review::FinalReviewChange;
 pub use self::ledger::Ledger;
@@ -56,6 +50,7 @@ pub use self::task_changes::{NewTask, TaskChange};
 use self::task_graph::TaskGraph;
 pub use self::task_node::{TaskKind, TaskNode};
 use self::transition::Transition;
+use crate::prelude::*;
 use crate::revision::Revisions;
 use crate::task_run::TaskRun;
 
@@ -76,7 +71,6 @@ pub enum RunStatus {
 /// When something is decided: the number its record will have, and how long nothing was recorded before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// The number of the record.
     pub seq: u64,
     /// Milliseconds since the record before, by a clock that does not jump.
     pub elapsed_ms: u64,
@@ -121,7 +115,8 @@ pub struct Run {
     /// A revision that waits for approval, and the error that it answers.
     proposed: Option<(ActionPlan, String)>,
     reflections: u32,
-    delivery: DeliveryState,
+    /// How far delivery has come.
+    delivery: Option<DeliveryChange>,
 }
 
 impl Run {
@@ -151,7 +146,7 @@ impl Run {
             revisions: Revisions::default(),
             proposed: None,
             reflections: 0,
-            delivery: DeliveryState::default(),
+            delivery: None,
         }
     }
 
@@ -161,7 +156,6 @@ impl Run {
         Transition::new(self, turn, event).decide()
     }
 
-    /// Whether it is at work, waits, or is over.
     pub const fn status(&self) -> RunStatus {
         self.status
     }
@@ -170,12 +164,10 @@ impl Run {
         matches!(self.status, RunStatus::Ended { .. })
     }
 
-    /// What is fixed about it.
     pub const fn options(&self) -> &RunOptions {
         &self.options
     }
 
-    /// What it was asked to do.
     pub const fn spec(&self) -> Option<&RunSpec> {
         self.spec.as_ref()
     }
@@ -193,27 +185,22 @@ impl Run {
         &self.checks
     }
 
-    /// The commands that have no end yet.
     pub fn in_flight(&self) -> impl Iterator<Item = (CommandId, &Owner, &Command)> {
         self.in_flight.iter().map(|(id, in_flight)| (*id, &in_flight.owner, &in_flight.command))
     }
 
-    /// Whether a command has no end yet.
     pub fn is_in_flight(&self, id: CommandId) -> bool {
         self.in_flight.contains_key(&id)
     }
 
-    /// What was spent so far.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The plans and what was said of them.
     pub const fn review(&self) -> &PlanReview {
         &self.review
     }
 
-    /// How far planning has come.
     pub const fn planning(&self) -> &Planning {
         &self.planning
     }
@@ -232,6 +219,11 @@ impl Run {
             TaskSource::Planned(options) => Some(options),
             TaskSource::Given(_) => None,
         }
+    }
+
+    /// Whether a model judges results, beside the checks.
+    fn is_judged_by_model(&self) -> bool {
+        self.plan_options().is_some_and(|options| options.judging == Judging::ByModel)
     }
 
     /// The parts that have a command in flight or deferred.

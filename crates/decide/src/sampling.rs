@@ -5,16 +5,15 @@
 //! as samples come in (a Wang–Tsiatis boundary, Δ = ¼), because looking several times at growing data finds
 //! more differences than there are. `fixpoint simulate judging` measures what this comes to.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::limits::DELTA_THRESHOLD;
 use fixpoint_vocabulary::settings::limits::MAX_SAMPLES;
 use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
-use fixpoint_vocabulary::{Lang, Localize, Score};
+use fixpoint_vocabulary::{Localize, Score};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::{self, Sigma};
+use crate::prelude::*;
 use crate::refinement::{self, Comparison};
 
 /// How many standard errors the difference must be from zero when all samples are in.
@@ -100,11 +99,8 @@ pub struct Answer {
     pub finding: ScoreDifference,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
-/// Decides whether to score again, and which plan.
 pub fn decide(question: &Question) -> Answer {
     let (a, b) = (&question.a.scores, &question.b.scores);
     let (Some(mean_a), Some(mean_b)) = (noise::mean(a), noise::mean(b)) else {

@@ -4,40 +4,37 @@
 //! wall: steps are words for an agent, which works in its own copy. What is surely wrong is refused, what may be wrong
 //! needs a person's consent, and each finding names its item.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::documents::Subtask;
 
 /// What a finding leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
+pub(crate) enum Severity {
     /// The plan is not carried out.
     Refuse,
     Ask,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RiskyCommand {
+pub(crate) struct RiskyCommand {
     /// The task that holds it.
-    pub task: TaskId,
-    pub severity: Severity,
+    pub(crate) task: TaskId,
+    pub(crate) severity: Severity,
     /// What kind of thing it is.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// The item itself, shortened.
-    pub item: String,
+    pub(crate) item: String,
 }
 
 impl RiskyCommand {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!("task `{}`: {}: {}", self.task, self.rule, self.item)
     }
 }
 
 /// What the commands of a plan hold.
-pub fn risky_commands(tasks: &[Subtask]) -> Vec<RiskyCommand> {
+pub(crate) fn risky_commands(tasks: &[Subtask]) -> Vec<RiskyCommand> {
     let mut found = Vec::new();
     for task in tasks {
         for command in &task.goals {
@@ -82,7 +79,6 @@ fn rule_of(command: &str) -> Option<(Severity, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     fn of(command: &str) -> Option<(Severity, &'static str)> {
         let task = serde_json::json!({ "id": "t", "description": "d", "goals": ["true", command] });

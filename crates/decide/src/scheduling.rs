@@ -5,15 +5,13 @@
 //! for something that can no longer be done is blocked, derived anew each time, so that it frees itself when a
 //! person unblocks the cause. Invariant: while unblocked work is left, something runs or starts.
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::{Lang, Localize, TaskId, TaskState};
+use fixpoint_vocabulary::{Localize, TaskId, TaskState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::glob::{OverlapMatcher, PatternSet};
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 use crate::replanning::GraphTask;
 
 /// The graph as it stands.
@@ -38,9 +36,7 @@ pub struct Answer {
     pub finished: bool,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
 /// What waiting for a task comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +54,6 @@ enum Prospect {
 #[error("tasks: several tasks are called `{0}`")]
 pub struct DuplicateTask(pub TaskId);
 
-/// Decides what starts now.
 pub fn decide(question: &Question) -> Result<Answer, DuplicateTask> {
     if let Some(id) = graph::duplicates(question.tasks.iter().map(|task| &task.id)).first() {
         return Err(DuplicateTask((*id).clone()));

@@ -7,18 +7,15 @@
 
 mod companions;
 
-use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::Localize;
 use fixpoint_vocabulary::settings::limits::MAX_GLOBS;
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
-use fixpoint_vocabulary::{Lang, Localize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::companions::{CompanionChanges, Companions};
 use crate::glob::{PatternSet, is_tree_path};
+use crate::prelude::*;
 
 /// The directory of Fixpoint's own configuration.
 const OWN_CONFIGURATION: &[u8] = b".fixpoint";
@@ -97,11 +94,8 @@ pub enum Rule {
     MaxChangedLines,
 }
 
-impl Localize for Answer {
-    fn localize(&mut self, _: Lang) {}
-}
+impl Localize for Answer {}
 
-/// Decides whether a set of changes lies within a scope.
 pub fn decide(question: &Question) -> Answer {
     let guard = ScopeGuard::new(&ScopeSettings {
         allowed_paths: question.allowed_paths.clone(),
@@ -140,7 +134,6 @@ pub struct ScopeGuard {
 pub struct ScopeViolation<'a> {
     /// The path that may not change; `None` when a budget is exceeded.
     pub path: Option<&'a [u8]>,
-    /// The rule that was broken.
     pub rule: Rule,
     /// The glob that denies the path.
     pub pattern: Option<&'a str>,
@@ -156,7 +149,6 @@ enum Place<'a> {
 }
 
 impl ScopeGuard {
-    /// Compiles a scope.
     pub fn new(settings: &ScopeSettings) -> Self {
         Self {
             allowed: PatternSet::new(&settings.allowed_paths),

@@ -3,16 +3,14 @@
 //! Compared with the first plan: too many tasks more or fewer, by share **and** by number, is a break. So are
 //! dependencies on tasks that do not exist, circles, and two tasks of one name, whatever the first plan was.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::settings::RefinementSettings;
 use fixpoint_vocabulary::{Lang, Localize, TaskId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::{self, Edges};
+use crate::prelude::*;
 
 /// A task as far as structure goes. Other fields are allowed and not looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -23,6 +21,11 @@ pub struct PlannedTask {
     /// The tasks it waits for.
     #[serde(default)]
     pub dependencies: Vec<TaskId>,
+}
+
+pub(crate) fn outline(tasks: &[Subtask]) -> Vec<PlannedTask> {
+    let outline = |task: &Subtask| (task.id.clone(), task.dependencies.clone());
+    tasks.iter().map(outline).map(|(id, dependencies)| PlannedTask { id, dependencies }).collect()
 }
 
 /// Two plans to be compared.
@@ -62,7 +65,6 @@ impl Localize for Answer {
     }
 }
 
-/// Checks the replanned plan.
 pub fn decide(question: &Question) -> Answer {
     let counts = TaskCounts::of(question);
     let edges = edges_of(&question.replanned);
@@ -100,7 +102,7 @@ pub fn decide(question: &Question) -> Answer {
 }
 
 /// The dependencies by task. Tasks of one name are taken together, so that a circle through either is seen.
-pub fn edges_of(tasks: &[PlannedTask]) -> Edges<TaskId> {
+fn edges_of(tasks: &[PlannedTask]) -> Edges<TaskId> {
     let mut edges: Edges<TaskId> = Edges::new();
     for task in tasks {
         edges.entry(task.id.clone()).or_default().extend(task.dependencies.iter().cloned());
@@ -148,8 +150,6 @@ impl TaskCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::vec;
 
     fn plan(tasks: &[(&str, &[&str])]) -> Vec<PlannedTask> {
         let planned = |(id, dependencies): &(&str, &[&str])| PlannedTask {

@@ -28,15 +28,9 @@ mod guard_evaluation;
 mod judge;
 mod next_attempt;
 mod options;
-mod proof;
 mod proof_tree;
 mod queries;
 mod status;
-
-use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use fixpoint_vocabulary::work::{
     Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, FailureId, Fingerprint,
@@ -54,19 +48,7 @@ pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, Test
 pub use self::proof_tree::described;
 pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
 use crate::convergence::{AttemptOutcome, Controller};
-
-/// The commit and tree an attempt left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct AttemptSnapshot {
-    commit: CommitId,
-    tree: String,
-}
-
-impl AttemptSnapshot {
-    fn as_base(&self) -> Base {
-        Base { commit: self.commit.clone(), tree: TreeId(self.tree.clone()) }
-    }
-}
+use crate::prelude::*;
 
 /// What remains to be done at a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +98,7 @@ pub struct TaskRun {
     /// The attempt that is being evaluated.
     evaluation: Option<Evaluation>,
     /// What each judged attempt left, in order.
-    snapshots: Vec<AttemptSnapshot>,
+    snapshots: Vec<Base>,
     /// What the last attempt left to do.
     last: Option<Remaining>,
     /// What the best attempt left to do, where a later one was worse.
@@ -137,7 +119,6 @@ pub struct TaskRun {
 }
 
 impl TaskRun {
-    /// A task that has not begun.
     pub fn new(options: TaskOptions) -> Self {
         let (baseline, evaluation, last) = match &options.start {
             TaskStart::TakeBase => (BaselineState::default(), None, None),
@@ -321,8 +302,8 @@ impl TaskRun {
         }
         let evaluation = self.evaluation.take();
         self.last_reports = evaluation.iter().flat_map(Evaluation::reports).cloned().collect();
-        let tree = judged.attempt.tree.clone().unwrap_or_default();
-        self.snapshots.push(AttemptSnapshot { commit: judged.commit.clone(), tree });
+        let tree = TreeId(judged.attempt.tree.clone().unwrap_or_default());
+        self.snapshots.push(Base { commit: judged.commit.clone(), tree });
         // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.
         let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
         self.idle_attempts = if is_idle { self.idle_attempts.saturating_add(1) } else { 0 };

@@ -22,7 +22,7 @@ pub enum TaskEvent {
     Cancelled,
 }
 
-/// A event that has no place in a task's state.
+/// An event that cannot happen to a task in this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{event:?} cannot happen to a task that is {state:?}")]
 pub struct InvalidTransition {
@@ -32,16 +32,16 @@ pub struct InvalidTransition {
 }
 
 pub const fn after(state: TaskState, event: TaskEvent) -> Result<TaskState, InvalidTransition> {
-    use TaskEvent as H;
+    use TaskEvent as E;
     use TaskState as S;
     match (state, event) {
-        (S::Ready | S::NeedsContinuation, H::Started) => Ok(S::Running),
-        (S::Running, H::Finished) | (S::Ready, H::FoundSatisfied) => Ok(S::Done),
-        (S::Running, H::Unfinished) => Ok(S::NeedsContinuation),
-        (S::Running, H::Replaced) => Ok(S::ReplacedByReplan),
-        (S::Running, H::Blocked(_)) => Ok(S::Blocked),
-        (S::Running, H::Interrupted) | (S::Blocked, H::Unblocked) => Ok(S::Ready),
-        (S::Ready | S::Running | S::NeedsContinuation | S::Blocked, H::Cancelled) => Ok(S::Cancelled),
+        (S::Ready | S::NeedsContinuation, E::Started) => Ok(S::Running),
+        (S::Running, E::Finished) | (S::Ready, E::FoundSatisfied) => Ok(S::Done),
+        (S::Running, E::Unfinished) => Ok(S::NeedsContinuation),
+        (S::Running, E::Replaced) => Ok(S::ReplacedByReplan),
+        (S::Running, E::Blocked(_)) => Ok(S::Blocked),
+        (S::Running, E::Interrupted) | (S::Blocked, E::Unblocked) => Ok(S::Ready),
+        (S::Ready | S::Running | S::NeedsContinuation | S::Blocked, E::Cancelled) => Ok(S::Cancelled),
         (state, event) => Err(InvalidTransition { state, event }),
     }
 }
@@ -49,11 +49,9 @@ pub const fn after(state: TaskState, event: TaskEvent) -> Result<TaskState, Inva
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::collections::BTreeSet;
-    use alloc::string::{String, ToString};
-    use alloc::{format, vec};
+    use crate::prelude::*;
 
-    const HAPPENINGS: [TaskEvent; 9] = [
+    const EVENTS: [TaskEvent; 9] = [
         TaskEvent::Started,
         TaskEvent::Finished,
         TaskEvent::FoundSatisfied,
@@ -69,7 +67,7 @@ mod tests {
     fn the_table_is_closed() {
         let possible: BTreeSet<String> = TaskState::ALL
             .into_iter()
-            .flat_map(|state| HAPPENINGS.map(|event| (state, after(state, event))))
+            .flat_map(|state| EVENTS.map(|event| (state, after(state, event))))
             .filter_map(|(state, next)| next.ok().map(|next| format!("{state:?} → {next:?}")))
             .collect();
         let expected = vec![
@@ -93,7 +91,7 @@ mod tests {
     #[test]
     fn nothing_leaves_a_terminal_state() {
         for state in TaskState::ALL.into_iter().filter(|state| state.is_terminal()) {
-            for event in HAPPENINGS {
+            for event in EVENTS {
                 assert_eq!(after(state, event), Err(InvalidTransition { state, event }));
             }
         }

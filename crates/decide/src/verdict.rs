@@ -4,10 +4,7 @@
 //! agent that guessed the path, is ignored, and no clock is compared. Words in the output count only where the
 //! check declares it, and only on a line that is nothing but a verdict; the last such line counts.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use fixpoint_vocabulary::settings::CheckVerdict;
 use fixpoint_vocabulary::{Lang, Localize, Text};
 use schemars::JsonSchema;
@@ -75,7 +72,6 @@ impl Localize for Answer {
     }
 }
 
-/// Reads what a check decided.
 pub fn decide(question: &Question) -> Answer {
     let mut reasons = Vec::new();
     if let Some(file) = &question.file {
@@ -167,7 +163,6 @@ fn last_verdict(text: &str) -> Option<Decision> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use proptest::prelude::*;
 
     fn ask(mode: CheckVerdict, text: &str, file: Option<&str>) -> (Decision, Source) {

@@ -22,7 +22,6 @@ pub enum EngineExit {
 }
 
 impl EngineExit {
-    /// Why it ended or waits.
     pub const fn cause(self) -> Cause {
         match self {
             Self::Ended(cause) | Self::Paused(cause) => cause,
@@ -81,7 +80,7 @@ pub struct Engine<J, X> {
     clock: Arc<dyn Clock>,
     executor: X,
     run: Run,
-    /// What happens first: the beginning, or what a restart makes of the record.
+    /// Events to decide first: the start, or what follows from a restart.
     first: VecDeque<Event>,
     /// What the clock that does not jump showed at the last record.
     last_ms: u64,
@@ -159,7 +158,6 @@ impl<J: Journal, X: Executor> Engine<J, X> {
         }
     }
 
-    /// The state of the run.
     pub const fn state(&self) -> &Run {
         &self.run
     }
@@ -244,12 +242,10 @@ impl<J: Journal, X: Executor> Engine<J, X> {
 }
 
 impl RecordedRun {
-    /// The number of the next record.
     pub fn next(&self) -> Seq {
         Seq(self.records.len() as u64 + 1)
     }
 
-    /// The state of the run by its record.
     pub fn run(&self) -> Run {
         let mut run = Run::new(self.header.options.clone(), self.header.spec.clone());
         for (seq, record) in (1u64..).zip(&self.records) {

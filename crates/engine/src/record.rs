@@ -26,7 +26,6 @@ const LARGEST_INLINE: usize = 4096;
 /// The first record of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalHeader {
-    /// The version of the format.
     pub format: u32,
     /// When it was written, in milliseconds since 1970.
     pub at: u64,
@@ -141,7 +140,6 @@ impl<J: Journal> RecordWriter<J> {
         self.append(&[payload])
     }
 
-    /// Writes events with their decisions.
     pub(crate) fn write_records(&mut self, records: &[Record]) -> Result<(), EngineError> {
         let payloads: Result<Vec<Vec<u8>>, EngineError> =
             records.iter().map(|record| self.payload(encode(record.slim().as_ref())?)).collect();

@@ -9,7 +9,6 @@ use crate::record::RecordedRun;
 /// Where another decision would have been made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The number of the record.
     pub number: u64,
     pub event: Event,
     pub recorded: Decision,

@@ -1,7 +1,7 @@
-//! What parsers hand in, within bounds: failures, names of tests, and whether the run was cut short.
+//! Collects within limits what readers report: failures, names of tests, and whether the run ended early.
 //!
-//! Owns every bound on memory but that of a line. What does not fit is counted, never silently dropped. Makes the
-//! report at the end, when the exit code is known.
+//! Owns every limit on memory but that of a line. What does not fit is counted. Makes the report at the end, when the
+//! exit code is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,35 +9,32 @@ use crate::fingerprint::FingerprintParts;
 use crate::normalise::Normaliser;
 use crate::report::{Failure, Omitted, Report, Runner, TestId};
 
-/// Failures that are kept; readers hold back no more than this either.
+/// A reader keeps no more than this many failures either.
 pub(crate) const MAX_FAILURES: usize = 4096;
-/// Bytes of a message that are kept.
 pub(crate) const MAX_MESSAGE: usize = 4096;
-/// Names of tests that are kept, of each outcome.
+/// For each outcome.
 pub(crate) const MAX_NAMES: usize = 200_000;
 
-/// What was read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     failures: Vec<FingerprintParts>,
-    /// What was handed in already, word for word: a log that repeats itself must not use up the room.
+    /// Failures that were reported already, so that a repetitive log does not use up the limit.
     known: BTreeSet<[u8; 16]>,
-    /// What would explain a failing command if nothing better is found, such as an uncaught exception.
+    /// Explains a failing command if nothing better is found, such as an uncaught exception.
     last_resort: Option<FingerprintParts>,
     passed: Names,
-    /// Tests that passed as summaries count them.
+    /// Passed tests, by summaries.
     counted: u64,
-    /// Test cases of XML documents that passed. They may be those that a summary counts already.
+    /// Passed test cases of XML documents. A summary may count them too.
     cases: u64,
     skipped: Names,
     masked: bool,
     ran_any: bool,
-    /// The first runner that was recognised.
     first: Option<Runner>,
     omitted: Omitted,
 }
 
-/// What the end of the output is told.
+/// What is known at the end of the output.
 #[derive(Debug)]
 pub(crate) struct Ending<'a> {
     pub(crate) told: Option<Runner>,
@@ -49,12 +46,10 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Collector {
-    /// A runner was recognised.
     pub(crate) fn recognised(&mut self, runner: Runner) {
         self.first.get_or_insert(runner);
     }
 
-    /// A failure.
     pub(crate) fn failed(&mut self, mut draft: FingerprintParts) {
         self.ran_any |= draft.test.is_some();
         self.masked |= draft.masks();
@@ -73,46 +68,40 @@ impl Collector {
         self.failures.push(draft);
     }
 
-    /// Something that explains a failing command if nothing else does; the last one counts.
+    /// Explains a failing command if nothing else does; the last one counts.
     pub(crate) fn suspect(&mut self, mut draft: FingerprintParts) {
         cut(&mut draft.message);
         self.last_resort = Some(draft);
     }
 
-    /// A test passed.
     pub(crate) fn passed(&mut self, package: Option<&str>, test: &str) {
         self.ran_any = true;
         self.passed.add(package, test);
     }
 
-    /// A test was skipped.
     pub(crate) fn skipped(&mut self, package: Option<&str>, test: &str) {
         self.skipped.add(package, test);
     }
 
-    /// A summary counts this many tests that passed.
     pub(crate) fn counted(&mut self, passed: u64) {
         self.ran_any |= passed > 0;
         self.counted = self.counted.saturating_add(passed);
     }
 
-    /// A test case of an XML document passed; several may share a name.
+    /// Several test cases may have the same name.
     pub(crate) fn case_passed(&mut self, package: Option<&str>, test: &str) {
         self.cases = self.cases.saturating_add(1);
         self.passed(package, test);
     }
 
-    /// Tests ran whose names are not known.
     pub(crate) fn ran_unnamed(&mut self) {
         self.ran_any = true;
     }
 
-    /// More might have failed.
     pub(crate) fn masked(&mut self) {
         self.masked = true;
     }
 
-    /// Everything, once there is no more.
     pub(crate) fn finish(mut self, ending: Ending<'_>) -> Report {
         let succeeded = ending.exit_code == Some(0);
         if succeeded {
@@ -145,13 +134,13 @@ impl Collector {
         }
     }
 
-    /// Whose failures these mostly are; whoever was recognised first where nobody's are.
+    /// The runner with the most failures, or else the first one recognised.
     fn dominant(&self) -> Option<Runner> {
         let mut counts: BTreeMap<Runner, usize> = BTreeMap::new();
         for draft in &self.failures {
             *counts.entry(draft.runner).or_default() += 1;
         }
-        // A tail that nothing explains belongs to whoever was running.
+        // A tail that nothing explains belongs to the runner that was recognised.
         let known =
             counts.into_iter().filter(|(runner, _)| *runner != Runner::Generic || self.first.is_none());
         // A test runner speaks for the compilers it calls.
@@ -166,14 +155,14 @@ fn test_id(draft: &FingerprintParts) -> Option<TestId> {
     draft.test.as_ref().map(|test| TestId { package: draft.package.clone(), test: test.clone() })
 }
 
-/// Each fingerprint once: what is printed twice, as details and as a summary, is one failure.
+/// Removes duplicates: details and a summary of the same failure have the same fingerprint.
 fn distinct(drafts: Vec<FingerprintParts>, normaliser: &Normaliser) -> Vec<Failure> {
     let mut seen = BTreeSet::new();
     let failures = drafts.into_iter().map(|draft| draft.finish(normaliser));
     failures.filter(|failure| seen.insert(failure.fingerprint.clone())).collect()
 }
 
-/// Cuts a text to the length of a message; whether that was necessary.
+/// Whether the text had to be cut.
 fn cut(text: &mut String) -> bool {
     if text.len() <= MAX_MESSAGE {
         return false;
@@ -182,7 +171,7 @@ fn cut(text: &mut String) -> bool {
     true
 }
 
-/// Adds a line to a text as long as there is room.
+/// Does nothing if the text is full.
 pub(crate) fn append(text: &mut String, line: &str) {
     if text.len() <= MAX_MESSAGE {
         if !text.is_empty() {
@@ -192,11 +181,10 @@ pub(crate) fn append(text: &mut String, line: &str) {
     }
 }
 
-/// Names, without repetition once there are many.
+/// Names of tests; duplicates are removed once there are many.
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<TestId>,
-    /// How many of them are known to be distinct.
     distinct: usize,
     omitted: u64,
 }

@@ -6,28 +6,26 @@
 use crate::normalise::{Normaliser, Text};
 use crate::report::{Failure, Kind, Runner};
 
-/// Hexadecimal digits in a fingerprint.
 const LENGTH: usize = 16;
 
-/// A failure as a parser read it.
+/// A failure before its fingerprint is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FingerprintParts {
     pub(crate) runner: Runner,
     pub(crate) package: Option<String>,
     pub(crate) test: Option<String>,
     pub(crate) kind: Kind,
-    /// What people are shown.
+    /// Shown to people.
     pub(crate) message: String,
-    /// What of the message makes it this failure; the message itself where empty.
+    /// The part of the message that identifies the failure; all of it if empty.
     pub(crate) signature: String,
-    /// Source text that failed: its numbers count.
+    /// The source line that failed; numbers in it count.
     pub(crate) source: String,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u32>,
 }
 
 impl FingerprintParts {
-    /// A failure that says nothing yet.
     pub(crate) fn new(runner: Runner, kind: Kind) -> Self {
         Self {
             runner,
@@ -42,20 +40,17 @@ impl FingerprintParts {
         }
     }
 
-    /// The same in a test.
     pub(crate) fn test(mut self, package: Option<&str>, test: &str) -> Self {
         self.package = package.map(str::to_string);
         self.test = Some(test.to_string());
         self
     }
 
-    /// The same with words.
     pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// The same at a place.
     pub(crate) fn at(mut self, place: Option<(&str, Option<u32>)>) -> Self {
         if let Some((file, line)) = place {
             self.file = Some(file.to_string());
@@ -64,12 +59,10 @@ impl FingerprintParts {
         self
     }
 
-    /// Whether more might have failed had this not.
     pub(crate) fn masks(&self) -> bool {
         matches!(self.kind, Kind::Compile | Kind::Crash)
     }
 
-    /// The failure, with its fingerprint.
     pub(crate) fn finish(self, normaliser: &Normaliser) -> Failure {
         let fingerprint = self.fingerprint(normaliser);
         Failure {
@@ -84,7 +77,6 @@ impl FingerprintParts {
         }
     }
 
-    /// A digest of the failure word for word.
     pub(crate) fn digest(&self) -> [u8; 16] {
         let kind = self.kind.to_string();
         let texts = [&self.message, &self.signature, &self.source, &kind];

@@ -7,54 +7,45 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memchr3, memrchr};
 
-/// Of a longer line only this much is read.
+/// The rest of a longer line is dropped.
 pub(crate) const MAX_LINE: usize = 64 * 1024;
 
-/// As many bytes of a line must be known before it can be taken for XML.
+/// Bytes of a line that must be known before it can be recognised as XML.
 const MARKUP_PROBE: usize = 10;
 
-/// How the output is being split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mode {
-    /// At line ends.
     #[default]
     Text,
-    /// At line ends and behind every `>`.
+    /// At line ends and after every `>`.
     Markup,
 }
 
-/// What ended a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The end of a line, or of the output.
     Line,
-    /// A `>`, which is part of the piece.
     Tag,
 }
 
-/// Takes the pieces.
 pub(crate) trait Sink {
-    /// One piece; answers how to go on splitting.
+    /// Returns how to split the rest.
     fn piece(&mut self, text: &str, ending: Ending, mode: Mode) -> Mode;
 }
 
-/// What is not yet a whole piece.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     partial: Vec<u8>,
-    /// Whether bytes of the partial piece were thrown away.
+    /// Whether the current piece was too long.
     cut: bool,
     mode: Mode,
     long_lines: u64,
 }
 
 impl Lines {
-    /// How many lines were too long so far.
     pub(crate) fn long_lines(&self) -> u64 {
         self.long_lines
     }
 
-    /// Splits what there is; keeps the rest for the next chunk.
     pub(crate) fn push(&mut self, mut chunk: &[u8], sink: &mut impl Sink) {
         while !chunk.is_empty() {
             if self.partial.is_empty() && !self.cut && self.mode == Mode::Text && chunk.first() == Some(&b'<')
@@ -85,7 +76,6 @@ impl Lines {
         }
     }
 
-    /// Hands over what is left at the end of the output.
     pub(crate) fn finish(&mut self, sink: &mut impl Sink) {
         if !self.partial.is_empty() || self.cut {
             self.complete(b"", sink);
@@ -118,7 +108,7 @@ impl Lines {
         }
     }
 
-    /// A piece is whole: `bytes` with its end sign, behind what was kept of it before.
+    /// Emits a piece: what was buffered and `bytes`, which ends with its delimiter.
     fn complete(&mut self, bytes: &[u8], sink: &mut impl Sink) {
         let (body, ending) = match bytes.split_last() {
             Some((b'\n', body)) => (body, Ending::Line),
@@ -160,7 +150,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Everything but escape sequences and backspaces; `first` is where the first of them is.
+/// Removes escape sequences and backspaces; `first` is the position of the first of them.
 fn without_escapes(bytes: &[u8], first: usize) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let (clean, mut rest) = bytes.split_at_checked(first).unwrap_or((bytes, &[]));
@@ -180,7 +170,7 @@ fn without_escapes(bytes: &[u8], first: usize) -> Vec<u8> {
     kept
 }
 
-/// What follows one escape sequence, given what follows its escape character.
+/// What follows an escape sequence, given what follows its escape character.
 fn behind_escape(bytes: &[u8]) -> &[u8] {
     match bytes.split_first() {
         // A control sequence ends with a byte from `@` to `~`.

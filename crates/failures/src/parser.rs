@@ -1,8 +1,7 @@
-//! The pass over an output: which lines go to which runner's reader.
+//! Reads an output: passes lines to the reader of their runner.
 //!
-//! Owns the choice of reader and the last lines of the output. One reader at a time is at work; it says when a line
-//! is not its own, and then the line is looked at afresh. Refuses to know what any runner prints beyond its first
-//! sign. Memory does not grow with the output.
+//! Owns the choice of reader and the last lines of the output. One reader is active at a time; it says when a line is
+//! not its own. Memory does not grow with the output.
 
 use crate::collector::{Collector, Ending};
 use crate::detect;
@@ -13,18 +12,15 @@ use crate::runners::junit::Junit;
 use crate::runners::{Reader, Step};
 use crate::tail::Tail;
 
-/// What is known about an output before it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Who wrote it; found out where not told.
+    /// Detected if `None`.
     pub runner: Option<Runner>,
-    /// Where the command ran: paths in it are made relative.
+    /// Paths are made relative to this directory.
     pub workdir: Option<String>,
-    /// Whether numbers that were seen tell failures apart.
     pub values: Values,
 }
 
-/// Reads an output in chunks of any size.
 #[derive(Debug)]
 pub struct Parser {
     lines: Lines,
@@ -33,7 +29,6 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A parser that has read nothing.
     pub fn new(options: &Options) -> Self {
         Self {
             lines: Lines::default(),
@@ -48,17 +43,16 @@ impl Parser {
         }
     }
 
-    /// Reads on. Where a chunk ends makes no difference.
+    /// Chunk boundaries make no difference.
     pub fn push(&mut self, chunk: &[u8]) {
         self.lines.push(chunk, &mut self.reading);
     }
 
-    /// The report, once the command has ended.
     pub fn finish(mut self, exit_code: Option<i32>) -> Report {
         self.lines.finish(&mut self.reading);
         let ParserState { told, reader, junit, mut collector, tail } = self.reading;
         if let Some(mut reader) = reader {
-            reader.finish(&mut collector);
+            reader.read.finish(&mut collector);
         }
         if let Some(mut junit) = junit {
             junit.finish(&mut collector);
@@ -77,7 +71,6 @@ impl Parser {
 struct ParserState {
     told: Option<Runner>,
     reader: Option<Reader>,
-    /// The XML document that is being read, if it is one.
     junit: Option<Junit>,
     collector: Collector,
     tail: Tail,
@@ -86,11 +79,11 @@ struct ParserState {
 impl ParserState {
     fn line(&mut self, line: &str) {
         if let Some(reader) = &mut self.reader {
-            if detect::interrupts(reader.runner(), line) {
-                reader.finish(&mut self.collector);
+            if detect::interrupts(reader.runner, line) {
+                reader.read.finish(&mut self.collector);
                 self.reader = None;
             } else {
-                match reader.line(line, &mut self.collector) {
+                match reader.read.line(line, &mut self.collector) {
                     Step::Taken => return,
                     Step::Ended => {
                         self.reader = None;
@@ -101,11 +94,11 @@ impl ParserState {
             }
         }
         let Some(mut reader) = detect::begin(line, self.told, &self.tail) else { return };
-        // Many a tool begins its complaints as rustc does.
-        if reader.runner() != Runner::Rustc || !line.starts_with("error: ") {
-            self.collector.recognised(reader.runner());
+        // Many tools begin their errors as rustc does.
+        if reader.runner != Runner::Rustc || !line.starts_with("error: ") {
+            self.collector.recognised(reader.runner);
         }
-        match reader.line(line, &mut self.collector) {
+        match reader.read.line(line, &mut self.collector) {
             Step::Taken => self.reader = Some(reader),
             Step::Ended | Step::Refused => {}
         }
@@ -127,7 +120,7 @@ impl Sink for ParserState {
 }
 
 impl ParserState {
-    /// A piece of XML goes to the reader of XML only.
+    /// XML is read by the XML reader only.
     fn markup(&mut self, text: &str, ending: lines::Ending) -> Mode {
         if self.junit.is_none() {
             self.collector.recognised(Runner::Junit);

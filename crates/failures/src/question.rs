@@ -10,33 +10,31 @@ use crate::normalise::Values;
 use crate::parser::{Options, Parser};
 use crate::report::{Report, Runner};
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
-    /// Everything it printed.
+    /// Everything the command printed.
     pub output: String,
-    /// Who printed it; found out where absent.
+    /// The runner that printed it; detected if absent.
     #[serde(default)]
     pub runner: Option<Runner>,
-    /// Where it ran: paths are made relative to this directory.
+    /// The directory in which the command ran; paths are made relative to it.
     #[serde(default)]
     pub workdir: Option<String>,
-    /// How it ended. A code other than 0 with no failure that could be read is itself one failure.
+    /// The exit code. A code other than 0 without a readable failure is one failure.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// Whether numbers that were seen tell failures apart.
+    /// Whether observed numbers distinguish failures.
     #[serde(default)]
     pub values: Values,
 }
 
-/// What failed, what passed, and whether the run was cut short.
 pub type Answer = Report;
 
 impl Localize for Report {
     fn localize(&mut self, _: Lang) {}
 }
 
-/// Reads the failures out of an output.
 pub fn decide(question: &Question) -> Answer {
     let options =
         Options { runner: question.runner, workdir: question.workdir.clone(), values: question.values };

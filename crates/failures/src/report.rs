@@ -1,7 +1,6 @@
-//! What was read out of an output: failures, what passed, what was skipped, and how far the reading can be trusted.
+//! The result of reading an output: failures, passed and skipped tests, and whether it is complete.
 //!
-//! Owns the words; refuses to read anything. Whatever was left out for want of space is counted in [`Omitted`],
-//! so that a bounded report never passes for a complete one.
+//! Invariant: what was left out because of a limit is counted in [`Omitted`].
 
 use std::fmt;
 
@@ -30,13 +29,13 @@ pub enum Runner {
     Mocha,
     /// Node's own test runner.
     NodeTest,
-    /// JUnit XML, whatever wrote it.
+    /// JUnit XML of any tool.
     Junit,
     /// The Test Anything Protocol.
     Tap,
     /// rustc, cargo or clippy.
     Rustc,
-    /// gcc, clang, and the linkers behind them.
+    /// gcc, clang and their linkers.
     Gcc,
     /// The TypeScript compiler.
     Tsc,
@@ -47,7 +46,6 @@ pub enum Runner {
 }
 
 impl Runner {
-    /// Every runner there is.
     pub const ALL: [Self; 16] = [
         Self::CargoTest,
         Self::Nextest,
@@ -67,7 +65,6 @@ impl Runner {
         Self::Generic,
     ];
 
-    /// The name used in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::CargoTest => "cargo_test",
@@ -89,53 +86,40 @@ impl Runner {
         }
     }
 
-    /// The runner of that name, as a setting spells it: a dash stands for an underscore as well.
+    /// As settings spell it, with dashes or underscores.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.replace('-', "_");
         Self::ALL.into_iter().find(|runner| runner.name() == name)
     }
 
-    /// Whether it only reports on sources. Such lines are believed only when the command failed: a passing test
-    /// suite may well print them.
+    /// Whether it only reports on sources. Such lines count only if the command failed: a passing test suite may print
+    /// them too.
     pub(crate) fn is_diagnostics(self) -> bool {
-        match self {
-            Self::Rustc | Self::Gcc | Self::Tsc | Self::Eslint | Self::Generic => true,
-            Self::CargoTest
-            | Self::Nextest
-            | Self::GoTest
-            | Self::Pytest
-            | Self::Unittest
-            | Self::Jest
-            | Self::Vitest
-            | Self::Mocha
-            | Self::NodeTest
-            | Self::Junit
-            | Self::Tap => false,
-        }
+        matches!(self, Self::Rustc | Self::Gcc | Self::Tsc | Self::Eslint | Self::Generic)
     }
 }
 
-/// What kind of failure it is. Another kind is another failure.
+/// The kind of a failure. A failure of another kind is another failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// An assertion did not hold.
+    /// An assertion failed.
     Assertion,
-    /// The program gave up on its own (Rust and Go).
+    /// The program panicked (Rust and Go).
     Panic,
-    /// An exception of the named type was not caught.
+    /// An exception of this type was not caught.
     Exception(String),
-    /// A source did not compile, or could not be loaded.
+    /// A source file did not compile or could not be loaded.
     Compile,
     /// It took too long and was stopped.
     Timeout,
-    /// The process died of a signal.
+    /// A signal ended the process.
     Crash,
-    /// A rule about sources was broken.
+    /// A lint rule was violated.
     Lint,
-    /// The command ended with this code, and nothing it printed could be read as a failure.
+    /// The command ended with this code, and no failure could be read from its output.
     Exit(i32),
-    /// A failure that says no more than that.
+    /// Any other failure.
     Error,
 }
 
@@ -155,13 +139,13 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A test's name, with the package it belongs to where the runner says so.
+/// The name of a test, with its package if the runner reports one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct TestId {
-    /// Crate, Go package, or class, whichever the runner has.
+    /// Crate, Go package or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The test, as its runner names it.
+    /// The name of the test, as the runner prints it.
     pub test: String,
 }
 
@@ -177,72 +161,70 @@ impl fmt::Display for TestId {
 /// One failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// Who reported it.
+    /// The runner that reported it.
     pub runner: Runner,
     /// Crate, Go package, or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The test that failed; absent where no test did, as with a compile error.
+    /// The test that failed; absent if the failure is not that of a test, such as a compile error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: Kind,
-    /// The tool's words, cut to a bounded length.
+    /// The message of the tool, cut to a maximum length.
     pub message: String,
-    /// Where it failed, relative to the working directory where possible.
+    /// The file, relative to the working directory if possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line in that file; not part of the fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What makes this failure the same one in another run.
+    /// Identifies the same failure in other runs.
     pub fingerprint: String,
 }
 
 impl Failure {
-    /// The test that failed, if a test did.
     pub fn test_id(&self) -> Option<TestId> {
         self.test.clone().map(|test| TestId { package: self.package.clone(), test })
     }
 }
 
-/// What was left out because a bound was reached. All zero: nothing was.
+/// What was left out because a limit was reached; all zero if nothing was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Omitted {
     /// Lines of which only the beginning was read.
     pub long_lines: u64,
-    /// Failures beyond the number that is kept.
+    /// Failures beyond the limit.
     pub failures: u64,
     /// Messages that were cut.
     pub messages: u64,
-    /// Names of passed or skipped tests beyond the number that is kept.
+    /// Names of passed or skipped tests beyond the limit.
     pub tests: u64,
 }
 
 impl Omitted {
-    /// Whether nothing was left out.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Everything that was read.
+/// Everything that was read from the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Whose output it mostly is.
+    /// The runner with the most failures, or else the first one recognised.
     pub runner: Runner,
     /// The failures, each fingerprint once, in the order they were printed.
     pub failures: Vec<Failure>,
-    /// Tests seen passing by name, sorted.
+    /// The names of tests that passed, sorted.
     pub passed: Vec<TestId>,
-    /// How many more tests passed than are named in `passed`, as a summary counts them.
+    /// How many more tests passed than `passed` names, by the summary.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub passed_unnamed: u64,
-    /// Tests seen skipped by name, sorted.
+    /// The names of skipped tests, sorted.
     pub skipped: Vec<TestId>,
-    /// Whether more might have failed had it not been cut short, by a compile error, a crash or a fail-fast stop.
+    /// Whether more tests might have failed, had a compile error, a crash or a fail-fast stop not ended the run early.
     pub masked: bool,
-    /// Whether any test ran at all.
+    /// Whether any test ran.
     pub ran_any: bool,
     /// What was left out.
     #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
@@ -250,13 +232,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// How many tests are known to have passed, by name or by a summary; never fewer than are named.
+    /// Tests that passed, by name or by a summary; at least as many as are named.
     pub fn passed_count(&self) -> u64 {
         (self.passed.len() as u64).saturating_add(self.passed_unnamed)
     }
 }
 
-/// Counts that are zero are not written.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape is given by the serialiser")]
 fn is_zero(count: &u64) -> bool {
     *count == 0

@@ -1,20 +1,19 @@
 //! The last lines of an output.
 //!
-//! Owns the failure that a command is when it fails without a word that could be read, and what stood just before a
-//! line for readers that are recognised late. Keeps a fixed number of lines of bounded length.
+//! Owns the failure of a command whose output contains no readable one, and the lines before those by which a reader is
+//! recognised. Keeps a fixed number of lines of limited length.
 
 use crate::collector::append;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Lines that are remembered.
 const LINES: usize = 32;
-/// Bytes of each that are remembered.
+/// Bytes of each line.
 const MAX_LINE: usize = 1024;
-/// Lines that make up the signature of an unexplained failure.
+/// Lines in the signature of an unexplained failure.
 const SIGNATURE_LINES: usize = 10;
 
-/// Words that a line says only when something went wrong.
+/// Words that appear only in error messages.
 const COMPLAINTS: [&str; 23] = [
     "error",
     "fail",
@@ -41,16 +40,14 @@ const COMPLAINTS: [&str; 23] = [
     "unknown",
 ];
 
-/// A ring of lines.
+/// A ring buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     lines: Vec<String>,
-    /// Where the next line goes.
     next: usize,
 }
 
 impl Tail {
-    /// Remembers a line, and forgets the oldest.
     pub(crate) fn add(&mut self, line: &str) {
         let line = line.get(..line.floor_char_boundary(MAX_LINE)).unwrap_or(line);
         match self.lines.get_mut(self.next) {
@@ -63,14 +60,13 @@ impl Tail {
         self.next = (self.next + 1) % LINES;
     }
 
-    /// The lines, the latest first.
     pub(crate) fn latest_first(&self) -> impl Iterator<Item = &str> {
         let count = self.lines.len();
         let newest = self.next + count;
         (1..=count).filter_map(move |back| self.lines.get((newest - back) % count.max(1)).map(String::as_str))
     }
 
-    /// The failure of a command that said nothing that could be read.
+    /// The failure of a command whose output contains no readable one.
     pub(crate) fn into_draft(self, exit_code: Option<i32>) -> FingerprintParts {
         let said: Vec<&str> = self.latest_first().filter(|line| !line.trim().is_empty()).collect();
         let mut complaints: Vec<&str> = said.iter().copied().filter(|line| complains(line)).collect();
@@ -103,7 +99,7 @@ fn complains(line: &str) -> bool {
     COMPLAINTS.iter().any(|word| lower.contains(word))
 }
 
-/// What an exit code says by itself: shells give 128 and the signal's number for a process that died of it.
+/// What an exit code means by itself: shells use 128 plus the number of the signal.
 fn kind_of(exit_code: Option<i32>) -> Kind {
     match exit_code {
         Some(124) => Kind::Timeout,

@@ -16,9 +16,9 @@ pub struct InstalledAgent {
     pub title: &'static str,
     /// Where the program is.
     pub program: PathBuf,
-    /// The arguments. `{prompt}` stands for the task, `{prompt_file}` for a file with it.
-    pub arguments: &'static [&'static str],
-    pub prompt: PromptInput,
+    /// The arguments. `{prompt}` stands for the task, `{prompt_file}` for a file with it; without either, the agent reads
+    /// the task from its standard input.
+    pub arguments: Vec<&'static str>,
 }
 
 impl InstalledAgent {
@@ -29,85 +29,26 @@ impl InstalledAgent {
     }
 }
 
-/// How an agent gets its task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PromptInput {
-    /// On its standard input.
-    Stdin,
-    /// As the argument `{prompt}`. Its standard input should be empty: some agents read it too.
-    Argument,
-    /// In a file whose path is the argument `{prompt_file}`.
-    File,
-}
-
-struct Known {
-    name: &'static str,
-    title: &'static str,
-    arguments: &'static [&'static str],
-    prompt: PromptInput,
-}
-
-/// In order of preference.
-const KNOWN: [Known; 9] = [
-    Known { name: "claude", title: "Claude Code", arguments: &[], prompt: PromptInput::Stdin },
-    Known { name: "codex", title: "Codex", arguments: &[], prompt: PromptInput::Stdin },
-    Known {
-        name: "opencode",
-        title: "OpenCode",
-        arguments: &["run", "{prompt}"],
-        prompt: PromptInput::Argument,
-    },
-    Known {
-        name: "gemini",
-        title: "Gemini CLI",
-        // A private workspace is a directory it has never been told to trust.
-        arguments: &["--skip-trust", "--approval-mode", "auto_edit", "-p", "{prompt}"],
-        prompt: PromptInput::Argument,
-    },
-    Known {
-        name: "cursor-agent",
-        title: "Cursor CLI",
-        // Without `--force` it only proposes changes.
-        arguments: &["-p", "--force", "{prompt}"],
-        prompt: PromptInput::Argument,
-    },
-    Known {
-        name: "copilot",
-        title: "GitHub Copilot CLI",
-        arguments: &["--allow-all-tools", "-p", "{prompt}"],
-        prompt: PromptInput::Argument,
-    },
-    Known {
-        name: "qwen",
-        title: "Qwen Code",
-        arguments: &["--approval-mode", "auto-edit", "-p", "{prompt}"],
-        prompt: PromptInput::Argument,
-    },
-    Known {
-        name: "goose",
-        title: "goose",
-        arguments: &["run", "--no-session", "-i", "-"],
-        prompt: PromptInput::Stdin,
-    },
-    Known {
-        name: "aider",
-        title: "Aider",
-        // It would commit its edits and what was changed before them, add its own files to .gitignore, and leave its
-        // history and its map of the repository among the results.
-        arguments: &[
-            "--yes-always",
-            "--no-auto-commits",
-            "--no-dirty-commits",
-            "--no-gitignore",
-            "--chat-history-file",
-            "/dev/null",
-            "--map-tokens",
-            "0",
-            "--message-file",
-            "{prompt_file}",
-        ],
-        prompt: PromptInput::File,
-    },
+/// Program, title and arguments of each supported agent, in order of preference.
+const KNOWN: [(&str, &str, &str); 9] = [
+    ("claude", "Claude Code", ""),
+    ("codex", "Codex", ""),
+    ("opencode", "OpenCode", "run {prompt}"),
+    // A private workspace is a directory it has never been told to trust.
+    ("gemini", "Gemini CLI", "--skip-trust --approval-mode auto_edit -p {prompt}"),
+    // Without `--force` it only proposes changes.
+    ("cursor-agent", "Cursor CLI", "-p --force {prompt}"),
+    ("copilot", "GitHub Copilot CLI", "--allow-all-tools -p {prompt}"),
+    ("qwen", "Qwen Code", "--approval-mode auto-edit -p {prompt}"),
+    ("goose", "goose", "run --no-session -i -"),
+    // It would commit its edits and what was changed before them, add its own files to .gitignore, and leave its
+    // history and its map of the repository among the results.
+    (
+        "aider",
+        "Aider",
+        "--yes-always --no-auto-commits --no-dirty-commits --no-gitignore --chat-history-file /dev/null --map-tokens 0 \
+         --message-file {prompt_file}",
+    ),
 ];
 
 /// The supported agent of this name, installed as `program`.
@@ -117,11 +58,11 @@ pub fn known_agent(name: &str, program: PathBuf) -> Option<InstalledAgent> {
 
 /// The supported agents that are installed, in order of preference. `find` looks a program up on the `PATH`.
 pub fn installed_agents(find: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<InstalledAgent> {
-    let found = KNOWN.iter().filter_map(|Known { name, title, arguments, prompt }| {
-        let program = find(name)?;
-        Some(InstalledAgent { name, title, program, arguments, prompt: *prompt })
-    });
-    found.collect()
+    let installed = |(name, title, arguments): (&'static str, &'static str, &'static str)| {
+        let arguments = arguments.split_whitespace().collect();
+        Some(InstalledAgent { name, title, program: find(name)?, arguments })
+    };
+    KNOWN.into_iter().filter_map(installed).collect()
 }
 
 #[cfg(test)]
@@ -139,8 +80,7 @@ mod tests {
             name: "codex",
             title: "Codex",
             program: PathBuf::from("/opt/codex"),
-            arguments: &[],
-            prompt: PromptInput::Stdin,
+            arguments: vec![],
         };
         assert_eq!(known_agent("codex", PathBuf::from("/opt/codex")).as_ref(), Some(&expected));
         assert_eq!(known_agent("nobody", PathBuf::from("/opt/codex")), None);
@@ -167,16 +107,14 @@ mod tests {
         assert_eq!(lines, expected);
     }
 
+    /// Without a placeholder the task is written to standard input, so there may be one at most.
     #[test]
-    fn the_arguments_match_how_the_task_is_given() {
+    fn the_task_is_given_in_one_way() {
         for agent in installed_agents(&everything) {
-            let has = |word| agent.arguments.contains(&word);
-            let said = match agent.prompt {
-                PromptInput::Stdin => !has("{prompt}") && !has("{prompt_file}"),
-                PromptInput::Argument => has("{prompt}") && !has("{prompt_file}"),
-                PromptInput::File => has("{prompt_file}") && !has("{prompt}"),
-            };
-            assert!(said, "{agent:?}");
+            let placeholders =
+                agent.arguments.iter().filter(|word| ["{prompt}", "{prompt_file}"].contains(word));
+            let reads_stdin = ["claude", "codex", "goose"].contains(&agent.name);
+            assert_eq!(placeholders.count(), usize::from(!reads_stdin), "{agent:?}");
         }
     }
 }

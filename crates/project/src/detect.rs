@@ -13,28 +13,8 @@ use crate::private_files;
 use crate::project_directory::ProjectDirectory;
 
 /// Names of directories that are not projects: installed packages, build output, examples, test data.
-const NOT_PROJECTS: [&str; 20] = [
-    "build",
-    "dist",
-    "doc",
-    "docs",
-    "env",
-    "example",
-    "examples",
-    "fixtures",
-    "node_modules",
-    "out",
-    "spec",
-    "target",
-    "test",
-    "testdata",
-    "tests",
-    "third_party",
-    "tmp",
-    "vendor",
-    "venv",
-    "virtualenv",
-];
+const NOT_PROJECTS: &str = "build dist doc docs env example examples fixtures node_modules out spec target test testdata \
+                            tests third_party tmp vendor venv virtualenv";
 
 /// Directories below the root that are read, at most.
 const MAX_DIRECTORIES: usize = 200;
@@ -69,7 +49,9 @@ fn detect_below(root: &ProjectDirectory<'_>, findings: &mut Findings) {
 
 /// Names with control characters are skipped: they could not be shown in a terminal or in a comment.
 fn may_be_project(name: &str) -> bool {
-    !name.starts_with('.') && !NOT_PROJECTS.contains(&name) && !name.chars().any(char::is_control)
+    !name.starts_with('.')
+        && !NOT_PROJECTS.split(' ').any(|other| other == name)
+        && !name.chars().any(char::is_control)
 }
 
 fn no_checks() -> Text {

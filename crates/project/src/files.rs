@@ -65,7 +65,7 @@ impl Files for Directory {
 }
 
 fn read_bounded(path: &Path) -> Option<String> {
-    // Asked before opening: opening a pipe would wait for somebody who writes.
+    // Asked before opening: opening a pipe would wait for a writer.
     let metadata = fs::metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return None;

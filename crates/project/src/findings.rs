@@ -31,19 +31,6 @@ impl Purpose {
     }
 }
 
-/// A check that an ecosystem proposes.
-pub(crate) struct Proposal {
-    pub(crate) purpose: Purpose,
-    /// The ecosystem's short name, added to the names of checks that would otherwise be equal.
-    pub(crate) ecosystem: &'static str,
-    /// The command line, run in the project's directory.
-    pub(crate) command: String,
-    /// The test runner, if it is certain.
-    pub(crate) runner: Option<&'static str>,
-    /// The files that led to it, relative to the project's directory.
-    pub(crate) because: Vec<String>,
-}
-
 struct Proposed {
     purpose: Purpose,
     short: String,
@@ -62,8 +49,29 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn check(&mut self, dir: &ProjectDirectory<'_>, proposal: Proposal) {
-        let Proposal { purpose, ecosystem, command, runner, because } = proposal;
+    /// Adds a check of the tests.
+    pub(crate) fn test(
+        &mut self,
+        dir: &ProjectDirectory<'_>,
+        ecosystem: &str,
+        command: &str,
+        runner: Option<&'static str>,
+        because: &[&str],
+    ) {
+        self.check(dir, Purpose::Test, ecosystem, command, runner, because);
+    }
+
+    /// Adds a check. The ecosystem is part of its name only where names would be equal; `runner` is given only if it is
+    /// certain; `because` names the files that led to it. Command and files are relative to `dir`.
+    pub(crate) fn check(
+        &mut self,
+        dir: &ProjectDirectory<'_>,
+        purpose: Purpose,
+        ecosystem: &str,
+        command: &str,
+        runner: Option<&'static str>,
+        because: &[&str],
+    ) {
         let short = match dir.directory() {
             "" => purpose.name().to_string(),
             directory => format!("{}-{directory}", purpose.name()),
@@ -73,7 +81,7 @@ impl Findings {
             purpose,
             long: format!("{short}-{ecosystem}"),
             short,
-            command: dir.command(&command),
+            command: dir.command(command),
             runner,
             because: because.join(", "),
         });

@@ -22,7 +22,7 @@ mod shell_quoting;
 mod tests;
 mod yaml;
 
-pub use agents::{InstalledAgent, PromptInput, installed_agents, known_agent};
+pub use agents::{InstalledAgent, installed_agents, known_agent};
 pub use detect::detect;
 pub use detected::{DetectedCheck, DetectedProject};
 pub use files::{Directory, Files, MAX_FILE_BYTES};

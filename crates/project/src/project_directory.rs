@@ -85,27 +85,17 @@ impl<'a> ProjectDirectory<'a> {
 
     /// A JSON document; a note if it is not valid.
     pub(crate) fn json(&self, name: &str, findings: &mut Findings) -> Option<Json> {
-        let text = self.text(name, findings)?;
-        match serde_json::from_str(&text) {
-            Ok(document) => Some(document),
-            Err(error) => {
-                findings.note(malformed(&self.path(name), "JSON", &error.to_string()));
-                None
-            }
-        }
+        let parsed = serde_json::from_str(&self.text(name, findings)?);
+        let note = |error| findings.note(malformed(&self.path(name), "JSON", &format!("{error}")));
+        parsed.map_err(note).ok()
     }
 
     /// A TOML document; a note if it is not valid.
     pub(crate) fn toml(&self, name: &str, findings: &mut Findings) -> Option<toml::Table> {
-        let text = self.text(name, findings)?;
-        match text.parse() {
-            Ok(document) => Some(document),
-            Err(error) => {
-                let error: toml::de::Error = error;
-                findings.note(malformed(&self.path(name), "TOML", error.message()));
-                None
-            }
-        }
+        let parsed = toml::from_str(&self.text(name, findings)?);
+        let note =
+            |error: toml::de::Error| findings.note(malformed(&self.path(name), "TOML", error.message()));
+        parsed.map_err(note).ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reading an answer into a document.
+//! Reads an answer into a document.
 //!
 //! Owns how lenient reading is. Prose, code fences and a byte order mark around the object, an array around it, camelCase
 //! names, choices in any case, trailing commas, line breaks in strings and unknown fields are accepted. Of several objects

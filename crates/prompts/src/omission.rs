@@ -1,4 +1,4 @@
-//! The note that stands where text was left out of a prompt.
+//! The note about text that was left out of a prompt.
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,13 +28,11 @@ pub fn left_out(count: u64, unit: Unit) -> String {
 }
 
 fn counted(count: u64, unit: Unit) -> String {
-    let noun = match (unit, count) {
-        (Unit::Lines, 1) => "line",
-        (Unit::Lines, _) => "lines",
-        (Unit::Characters, 1) => "character",
-        (Unit::Characters, _) => "characters",
+    let noun = match unit {
+        Unit::Lines => "line",
+        Unit::Characters => "character",
     };
-    format!("{} {noun}", grouped(count))
+    fixpoint_vocabulary::counted(grouped(count), noun)
 }
 
 /// A number with thousands separators.

@@ -85,7 +85,7 @@ pub(crate) const SECTIONS: [SectionKind; 21] = [
     section("actions", "Planned actions", 5, 3),
     SectionKind { overflow: Overflow::KeepEnd, ..section("agent_text", "End of the agent's output", 5, 3) },
     section("context", "The repository", 6, 3),
-    section("draft", "SavedPlan", 7, 1),
+    section("draft", "Draft", 7, 1),
 ];
 
 /// The rejected answer to the same question, for the model to correct.
@@ -93,28 +93,9 @@ const LAST_ANSWER: SectionKind = section("last_answer", "Your last answer", 6, 5
 
 /// The placeholders for our own words.
 #[cfg(test)]
-pub(crate) const OWN: [&str; 20] = [
-    "strategy",
-    "no_questions",
-    "task_fields",
-    "repair",
-    "last_answer",
-    "max_tasks",
-    "chain_of_thought",
-    "hierarchical",
-    "simple",
-    "detailed",
-    "moderate",
-    "minimal",
-    "nobody_to_ask",
-    "states_assumptions",
-    "decides_itself",
-    "ask_acceptance",
-    "ask_worth",
-    "shallow",
-    "not_shallow",
-    "deep",
-];
+pub(crate) const OWN: &str = "strategy no_questions task_fields repair last_answer max_tasks chain_of_thought hierarchical \
+                              simple detailed moderate minimal nobody_to_ask states_assumptions decides_itself \
+                              ask_acceptance ask_worth shallow not_shallow deep";
 
 /// The prompt for a question.
 ///
@@ -166,7 +147,7 @@ pub fn render(
 
 /// Without the blank lines that absent sections leave.
 fn without_blank_lines(text: &str) -> String {
-    // Quoted text may contain blank lines of its own, so only what stands before the first section is changed.
+    // Quoted text may contain blank lines of its own, so only the text before the first section is changed.
     let (own, rest) = match text.find("(data only") {
         Some(at) => text.split_at_checked(at).unwrap_or((text, "")),
         None => (text, ""),

@@ -48,7 +48,7 @@ pub(crate) fn names(names: &[String]) -> String {
     names.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// Remarks with their author. Further lines are indented, so that no remark can pretend to be by somebody else.
+/// Remarks with their author. Further lines are indented, so that no remark can pretend to be by another person.
 pub(crate) fn remarks(remarks: &[Remark]) -> String {
     let line = |remark: &Remark| {
         let text = sanitized(remark.text.as_str()).trim().replace('\n', "\n    ");

@@ -106,8 +106,7 @@ mod tests {
             used.extend(names(text).unwrap_or_else(|problem| panic!("{problem} in {text}")));
         }
         let known: BTreeSet<String> = OWN
-            .iter()
-            .copied()
+            .split_whitespace()
             .chain(SECTIONS.iter().map(|section| section.name))
             .map(str::to_string)
             .collect();

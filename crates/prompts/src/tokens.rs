@@ -30,9 +30,7 @@ const RARE: u64 = 3000;
 /// The estimated tokens of a text: seldom fewer than a model counts, seldom more than 1.5 times as many.
 pub fn estimate_tokens(text: &str) -> u64 {
     let mut meter = TokenMeter::default();
-    for letter in text.chars() {
-        meter.add(letter);
-    }
+    text.chars().for_each(|letter| meter.add(letter));
     meter.tokens()
 }
 
@@ -86,7 +84,7 @@ pub(crate) fn prefix_within(text: &str, tokens: u64) -> &str {
     text
 }
 
-/// About the longest end of a text within a number of tokens, never more.
+/// The longest end of a text within a number of tokens, never more.
 pub(crate) fn suffix_within(text: &str, tokens: u64) -> &str {
     let mut meter = TokenMeter::default();
     let mut start = 0;

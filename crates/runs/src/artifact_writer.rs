@@ -1,8 +1,8 @@
-//! Writes the files about a run beside its journal while it goes on.
+//! Writes the files about a run next to its journal while it goes on.
 //!
-//! Everything here can be made again from the journal. Invariants: a record changes only the files of the tasks it is
-//! about; a file is there whole or as it was before, and is left alone where it says the same already; the planning
-//! history only grows, and a line that a crash or a full disk cut short is cut off before the next one is written.
+//! All files can be made again from the journal. Invariants: a record changes only the files of its tasks; files are
+//! replaced as a whole, and only if their content changes; the planning history only grows, and an incomplete last line is
+//! removed before the next one is written.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};

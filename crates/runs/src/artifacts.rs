@@ -25,7 +25,7 @@ pub struct BaselineFailures {
     pub checks: Vec<BaselineCheck>,
 }
 
-/// One check.
+/// One check at the base.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BaselineCheck {
     /// The name of the check.

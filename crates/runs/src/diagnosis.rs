@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
 use fixpoint_vocabulary::work::Fingerprint;
-use fixpoint_vocabulary::{Cause, Lang, Text, counted};
+use fixpoint_vocabulary::{Cause, Lang, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::explanation::explain_task;
 use crate::history::TaskHistory;
 use crate::view::TaskView;
-use crate::words::progress_words;
+use crate::words::{cause_name, progress_words, say};
 
 /// A failure that several attempts did not fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -130,18 +130,15 @@ pub(crate) fn persistent_failures(task: &TaskHistory) -> Vec<PersistentFailure> 
 
 /// The diagnosis as a Markdown document.
 pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str, lang: Lang) -> String {
-    let say = |en: &'static str, ja: &'static str| match lang {
-        Lang::En => en,
-        Lang::Ja => ja,
-    };
+    let say = |en: &'static str, ja: &'static str| say(lang, en, ja);
     let mut text = format!("# {} — {}\n\n{}\n", run, cause_name(diagnosis.cause), diagnosis.what);
-    let mut section = |title: &str, lines: Vec<String>| {
+    let mut section = |title: String, lines: Vec<String>| {
         if !lines.is_empty() {
             text.push_str(&format!("\n## {title}\n\n{}\n", lines.join("\n")));
         }
     };
     let failures = diagnosis.fingerprints.iter().map(|failure| {
-        let name = failure.test.as_deref().unwrap_or(say("(no test name)", "（テスト名なし）"));
+        let name = failure.test.clone().unwrap_or_else(|| say("(no test name)", "（テスト名なし）"));
         let place = match (&failure.place, lang) {
             (Some(place), Lang::En) => format!(" at {place}"),
             (Some(place), Lang::Ja) => format!("（{place}）"),
@@ -170,8 +167,7 @@ pub fn diagnosis_markdown(diagnosis: &Diagnosis, run: &str, lang: Lang) -> Strin
         say(
             "| attempt | stage | result | failures | changed files | verdict |",
             "| 試行 | ステージ | 結果 | 失敗 | 変更ファイル | 判定 |",
-        )
-        .to_string(),
+        ),
         "|---|---|---|---|---|---|".to_string(),
     ];
     let table: Vec<String> = head.into_iter().chain(tried).collect();
@@ -190,18 +186,10 @@ fn times_seen(failure: &PersistentFailure, lang: Lang) -> String {
         1 => (format!("in {attempts}, including the last one"), "（最後の試行を含む）".to_string()),
         row => (format!("in {attempts}, including the last {row}"), format!("（直近{row}回を含む）")),
     };
-    Text::new(en, format!("{}回の試行で発生{ja}", failure.seen)).in_lang(lang).to_string()
+    say(lang, en, format!("{}回の試行で発生{ja}", failure.seen))
 }
 
-/// The name of a cause, as in JSON.
-pub fn cause_name(cause: Cause) -> String {
-    serde_json::to_value(cause)
-        .ok()
-        .and_then(|name| name.as_str().map(ToString::to_string))
-        .unwrap_or_default()
-}
-
-/// Text of others as a block that cannot end itself.
+/// Text of others as an indented block, which it cannot end.
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
 }

@@ -38,7 +38,7 @@ impl RunId {
     }
 }
 
-/// Where the program keeps what it knows of one repository.
+/// The directory with the runs and caches of one repository.
 #[derive(Debug, Clone)]
 pub struct StateDirectory {
     state: PathBuf,
@@ -147,12 +147,12 @@ impl RunDirectory {
     /// Records that are too large for the journal.
     pub fn blobs(&self) -> Result<FileBlobs, RunError> {
         let opened = FileBlobs::open(&self.path.join("blobs"));
-        opened.map_err(|error| RunError::blobs(&self.id, &error))
+        opened.map_err(|error| RunError::unavailable(&self.id, &error))
     }
 
     /// Locks the run for this process.
     pub fn lock(&self) -> Result<RunLock, RunError> {
-        RunLock::acquire(&self.path).map_err(|error| RunError::lock(&self.id, &error))
+        RunLock::acquire(&self.path).map_err(|error| RunError::unavailable(&self.id, &error))
     }
 
     /// The process that works on the run now. A lock that cannot be looked at counts as free.

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use fixpoint_engine::RecordError;
-use fixpoint_journal::{Damage, LockError, OpenError};
-use fixpoint_ports::BlobError;
+use fixpoint_journal::{Damage, OpenError};
 
 use crate::directory::RunId;
 
@@ -50,19 +49,11 @@ impl RunError {
         Self::Unreadable { run: run.clone(), why: error.to_string() }
     }
 
-    pub(crate) fn blobs(run: &RunId, error: &BlobError) -> Self {
-        Self::unavailable(run, error)
-    }
-
-    pub(crate) fn lock(run: &RunId, error: &LockError) -> Self {
-        Self::unavailable(run, error)
-    }
-
     pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
         Self::Unavailable { what: path.display().to_string(), why: error.to_string() }
     }
 
-    fn unavailable(run: &RunId, error: &impl std::fmt::Display) -> Self {
+    pub(crate) fn unavailable(run: &RunId, error: &impl std::fmt::Display) -> Self {
         Self::Unavailable { what: format!("run {run}"), why: error.to_string() }
     }
 }

@@ -8,13 +8,13 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
 use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
-use fixpoint_vocabulary::{Cause, Lang, Text, counted};
+use fixpoint_vocabulary::{Cause, Lang, Redacted, counted};
 
 use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::history::Iteration;
 use crate::summary::texts;
 use crate::view::TaskView;
-use crate::words::progress_words;
+use crate::words::{cause_name, progress_words, say};
 
 /// Failures that are shown.
 const MOST_FAILURES: usize = 3;
@@ -35,20 +35,17 @@ pub struct Explanation {
 }
 
 pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explanation {
-    let localize = |en: &str, ja: &str| Text::new(en.to_string(), ja.to_string()).in_lang(lang).to_string();
     let explainer = TaskExplainer { run, task, lang };
     let what = match task.cause() {
         Some(cause) => explainer.what(cause),
         None => match task.task.status() {
             TaskStatus::Working { activity } => explainer.working(activity),
             TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => {
-                localize("Not started yet.", "まだ開始していません。")
+                explainer.say("Not started yet.", "まだ開始していません。")
             }
         },
     };
-    let mut evidence = Vec::new();
-    evidence.extend(explainer.obstacle());
-    evidence.extend(explainer.refusal());
+    let mut evidence: Vec<String> = explainer.obstacle().into_iter().chain(explainer.refusal()).collect();
     evidence.extend(explainer.unusable_checks());
     evidence.extend(explainer.trail());
     evidence.extend(explainer.failures());
@@ -70,7 +67,7 @@ struct TaskExplainer<'a> {
 
 impl TaskExplainer<'_> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
-        Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
+        say(self.lang, en, ja)
     }
 
     fn what(&self, cause: Cause) -> String {
@@ -130,7 +127,7 @@ impl TaskExplainer<'_> {
             | Cause::JudgeUnavailable
             | Cause::Dependency
             | Cause::Partial => {
-                let name = crate::diagnosis::cause_name(cause);
+                let name = cause_name(cause);
                 self.say(format!("Ended: {name}."), format!("終了: {name}。"))
             }
         }
@@ -239,11 +236,10 @@ impl TaskExplainer<'_> {
                     format!("`{command}`: コマンドが見つかりません: {said}"),
                 ),
                 CheckEnd::CouldNotRun => {
-                    let why: Vec<&str> =
-                        report.reasons.iter().map(fixpoint_vocabulary::Redacted::as_str).collect();
+                    let why = report.reasons.iter().map(Redacted::as_str).collect::<Vec<_>>().join("; ");
                     self.say(
-                        format!("`{command}` could not run: {}", why.join("; ")),
-                        format!("`{command}` を実行できません: {}", why.join("; ")),
+                        format!("`{command}` could not run: {why}"),
+                        format!("`{command}` を実行できません: {why}"),
                     )
                 }
                 CheckEnd::Failed
@@ -443,10 +439,7 @@ impl TaskExplainer<'_> {
 
 /// The beginning of a text, on one line.
 fn short(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= LONGEST {
-        return line;
-    }
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(LONGEST).collect();
-    format!("{cut}…")
+    if cut.len() < line.len() { format!("{cut}…") } else { line }
 }

@@ -1,8 +1,8 @@
-//! What happened in a run, as far as the run's own state does not keep it: times, attempts with what agents and checks
+//! What happened in a run and is not part of its state: times, attempts with what agents and checks
 //! reported, and the last errors.
 //!
 //! Invariant: nothing is folded here a second time. Every record is added once, together with the [`Run`] as it is after
-//! that record; where the run stands is asked of that [`Run`], never remembered here.
+//! that record; the state of the run is read from that [`Run`], never stored here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ pub struct TaskHistory {
     pub iterations: Vec<Iteration>,
     /// What the last command that failed said.
     pub last_error: Option<String>,
-    /// Why no smaller tasks replaced it, in the words of the planner or of whoever could not ask it.
+    /// Why it was not split into smaller tasks: what the planner said, or why it could not be asked.
     pub replan_refusal: Option<String>,
     /// Work on the attempt that is not judged yet.
     open: OpenAttempt,
@@ -71,7 +71,7 @@ struct OpenAttempt {
     checks: Vec<FinishedChecks>,
 }
 
-/// For whom a command runs that has not ended yet. Those of the run itself are not listed.
+/// What a running command belongs to. Commands of the run itself are not listed.
 #[derive(Debug, Clone)]
 enum CommandOwner {
     Task(TaskId, TaskActivity),
@@ -158,7 +158,7 @@ impl RunHistory {
             if let Some(task) = self.task_mut(id) {
                 task.add_judged(record.at, decision);
             }
-            if is_told(decision) {
+            if changes_artifacts(decision) {
                 changed.insert(id.clone());
             }
         }
@@ -199,7 +199,7 @@ impl RunHistory {
         }
     }
 
-    /// Notes for whom the commands run that the record begins, because their end says only which command it was.
+    /// Notes what the started commands belong to, since their end names only the command.
     fn note_commands(&mut self, record: &Record, run: &Run) {
         for (command, owner, _) in record.decision.commands(self.next_seq) {
             let owner = match owner {
@@ -260,15 +260,15 @@ impl RunHistory {
     }
 }
 
-/// Whether a task's artifacts tell of a decision.
-const fn is_told(decision: &Decision) -> bool {
+/// Whether a decision changes a task's artifacts.
+const fn changes_artifacts(decision: &Decision) -> bool {
     match decision.status {
         TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => true,
         TaskStatus::New | TaskStatus::Working { .. } => decision.judged.is_some(),
     }
 }
 
-/// What came instead of smaller tasks.
+/// Why there are no smaller tasks.
 fn replan_refusal(end: &CommandEnd) -> Option<String> {
     let CommandEnd::Completed(CommandResult::Answer(answer)) = end else { return None };
     match &answer.reading {

@@ -35,7 +35,7 @@ pub use artifact_writer::ArtifactWriter;
 pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
 };
-pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, cause_name, diagnosis_markdown};
+pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, diagnosis_markdown};
 pub use directory::{RunDirectory, RunId, StateDirectory};
 pub use error::RunError;
 pub use explanation::Explanation;
@@ -47,4 +47,4 @@ pub use planning_history::{PlanningHistoryLine, planning_history};
 pub use run_explanation::explain;
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, UsageLine, texts};
 pub use view::{FoldedRun, RunView, TaskView};
-pub use words::{progress_words, state_words, status_words};
+pub use words::{cause_name, progress_words, say, state_words, status_words};

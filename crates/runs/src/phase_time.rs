@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use fixpoint_decide::phases::Phase;
-use fixpoint_vocabulary::{Lang, Text};
+use fixpoint_vocabulary::Lang;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::words::say;
 
 /// Milliseconds that round to a tenth of a second.
 const SHORTEST_SHOWN: u64 = 50;
@@ -46,8 +48,8 @@ impl PhaseTimes {
             format!("{} {seconds:.1} s", line.phase.title().in_lang(lang))
         };
         let parts = lines.iter().map(part).collect::<Vec<_>>();
-        let text = Text::new(format!("Time: {}", parts.join(", ")), format!("時間: {}", parts.join("、")));
-        is_planned.then(|| text.in_lang(lang).to_string())
+        is_planned
+            .then(|| say(lang, format!("Time: {}", parts.join(", ")), format!("時間: {}", parts.join("、"))))
     }
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::view::{RunView, TaskView};
+use crate::words::json_name;
 
 /// One version of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +93,7 @@ pub(crate) fn plan_line(run: &Run, lang: Lang) -> Option<PlanLine> {
             score: plan.score().map(|score| score.get()),
             samples: plan.samples.len(),
             acceptable: plan.samples.first().map(|first| first.is_acceptable),
-            decision: decided.map(|answer| word(&answer.decision)),
+            decision: decided.map(|answer| json_name(&answer.decision)),
             reason: decided.map(|answer| answer.reason.text.in_lang(lang).to_string()),
             mended: match plan.repair {
                 PlanRepair::None => None,
@@ -118,19 +119,17 @@ pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
     }
     let in_vain = view.run.unreachable_tasks();
     let line = |node: &TaskNode| TaskLine {
-        id: node.id().to_string(),
-        description: node.task.description.clone(),
         kind: kind_name(&node.kind).to_string(),
         state: if in_vain.contains(node.id()) { TaskState::Blocked } else { node.state },
         cause: if in_vain.contains(node.id()) { Some(Cause::Dependency) } else { node.cause },
-        dependencies: node.task.dependencies.iter().map(ToString::to_string).collect(),
         replaced_by: node.replaced_by.iter().map(ToString::to_string).collect(),
         attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
         result: node.result().map(|result| result.commit.to_string()),
         proof: view.task(node.id()).and_then(TaskView::proof),
+        ..planned_line(&node.task)
     };
     let lines: Vec<TaskLine> = view.run.tasks().map(line).collect();
-    // A run that went no further than its plan has tasks that nobody began.
+    // A run that only made a plan has no started tasks.
     let plan = view.run.review().plan().filter(|_| lines.is_empty());
     let planned = plan.into_iter().flat_map(|plan| &plan.tasks).map(planned_line);
     lines.into_iter().chain(planned).collect()
@@ -159,10 +158,4 @@ const fn kind_name(kind: &TaskKind) -> &'static str {
         TaskKind::Added => "added",
         TaskKind::Merge { .. } => "merge",
     }
-}
-
-/// A value as JSON writes it, without its quotes.
-fn word(value: &impl Serialize) -> String {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    text.trim_matches('"').to_string()
 }

@@ -1,7 +1,7 @@
 //! The history of a run as one JSON object a line: plans, judgements, refinements, replans, reflections, revisions,
 //! actions, completion; each with its type and time.
 //!
-//! Computed record by record from the journal and written beside it, so that other programs can read it.
+//! Computed record by record from the journal and written next to it, so that other programs can read it.
 
 use fixpoint_decide::run::{
     Change, FinalReviewChange, PlanReviewChange, ReflectionChange, Run, RunChange, RunStatus, TaskChange,
@@ -17,9 +17,9 @@ use fixpoint_vocabulary::{Cause, Lang};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::diagnosis::cause_name;
 use crate::run_explanation::explain;
 use crate::view::{FoldedRun, RunView};
+use crate::words::cause_name;
 
 /// One line of the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ pub(crate) fn planning_lines(record: &Record, view: RunView<'_>, lang: Lang) -> 
         seq: view.history.seq(),
         payload,
     };
-    let steps = record.decision.changes.iter().filter_map(|step| told(step, view.run, lang));
+    let steps = record.decision.changes.iter().filter_map(|step| content(step, view.run, lang));
     let end = completion(record, view, lang).map(|end| ("completion", end));
     steps.chain(end).map(line).collect()
 }
@@ -60,7 +60,7 @@ fn timestamp(milliseconds: u64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|at| at.to_string()).unwrap_or_default()
 }
 
-fn told(change: &Change, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
+fn content(change: &Change, run: &Run, lang: Lang) -> Option<(&'static str, Value)> {
     match change {
         Change::PlanReview(change) => plan_review(change, run, lang),
         Change::Task(change) => task(change, lang),
@@ -167,7 +167,7 @@ fn completion(record: &Record, view: RunView<'_>, lang: Lang) -> Option<Value> {
             key_outcomes: vec![explanation.what],
             lessons_learned: explanation.evidence,
             revision_attempts: None,
-            reason: Some(cause_name(cause).to_string()),
+            reason: Some(cause_name(cause)),
             current_state: None,
             recommendations: explanation.next,
         },

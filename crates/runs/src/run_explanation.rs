@@ -1,12 +1,11 @@
 //! The state of a run in words: that of its only task, or that of its plan and the tasks of it.
 
 use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
-use fixpoint_vocabulary::{Cause, Lang, TaskState, Text, counted};
+use fixpoint_vocabulary::{Cause, Lang, TaskState, counted};
 
-use crate::diagnosis::cause_name;
 use crate::explanation::{Explanation, explain_task, idle_hint};
 use crate::view::{RunView, TaskView};
-use crate::words::state_words;
+use crate::words::{cause_name, say, state_words};
 
 /// Tasks that are listed.
 const MOST_TASKS: usize = 12;
@@ -29,14 +28,15 @@ struct RunExplainer<'a> {
 
 impl<'a> RunExplainer<'a> {
     fn say(&self, en: impl Into<String>, ja: impl Into<String>) -> String {
-        Text::new(en.into(), ja.into()).in_lang(self.lang).to_string()
+        say(self.lang, en, ja)
+    }
+
+    fn label(&self, en: &str, ja: &str, text: &str) -> String {
+        format!("{}: {text}", self.say(en, ja))
     }
 
     fn explain(&self) -> Explanation {
-        let what = match self.view.cause() {
-            Some(cause) => self.what(cause),
-            None => self.working(),
-        };
+        let what = self.view.cause().map_or_else(|| self.working(), |cause| self.what(cause));
         Explanation { what, evidence: self.evidence(), next: self.next() }
     }
 
@@ -46,8 +46,8 @@ impl<'a> RunExplainer<'a> {
 
     /// The tasks that count: without replaced ones and merges.
     fn worked(&self) -> impl Iterator<Item = &TaskNode> {
-        let stands = |node: &&TaskNode| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
-        self.view.run.tasks().filter(stands)
+        let counts = |node: &&TaskNode| !node.is_merge() && node.state != TaskState::ReplacedByReplan;
+        self.view.run.tasks().filter(counts)
     }
 
     fn what(&self, cause: Cause) -> String {
@@ -76,7 +76,7 @@ impl<'a> RunExplainer<'a> {
                 "計画に、実行してはならない内容が含まれています。",
             ),
             Cause::NeedsClarification => self.say(
-                "The goal is unclear, and nobody answered the questions.",
+                "The goal is unclear, and the questions were not answered.",
                 "目標が不明確で、質問への回答がありませんでした。",
             ),
             Cause::ModelUnavailable => {
@@ -130,47 +130,33 @@ impl<'a> RunExplainer<'a> {
 
     fn evidence(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.view.history.last_error.iter().cloned().collect();
-        lines.extend(self.view.history.unusable_answer.iter().map(|problem| {
-            self.say(
-                format!("the model's last answer could not be used: {problem}"),
-                format!("モデルの最後の回答を利用できませんでした: {problem}"),
-            )
-        }));
+        let (en, ja) =
+            ("the model's last answer could not be used", "モデルの最後の回答を利用できませんでした");
+        lines.extend(self.view.history.unusable_answer.iter().map(|problem| self.label(en, ja, problem)));
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
         lines.extend(self.view.run.review().findings.iter().cloned());
         let in_vain = self.view.run.unreachable_tasks();
-        for node in self.view.run.tasks().take(MOST_TASKS) {
-            let is_in_vain = in_vain.contains(node.id());
-            lines.push(self.task_line(node, is_in_vain));
-        }
+        let tasks = self.view.run.tasks().take(MOST_TASKS);
+        lines.extend(tasks.map(|node| self.task_line(node, in_vain.contains(node.id()))));
         if let Some(task) = self.stuck() {
-            let told = explain_task(self.view.run, task, self.lang).evidence.into_iter().take(MOST_OF_ONE);
-            lines.extend(told);
+            lines.extend(explain_task(self.view.run, task, self.lang).evidence.into_iter().take(MOST_OF_ONE));
         }
-        lines.extend(
-            self.view
-                .run
-                .missing_aspects()
-                .iter()
-                .map(|missing| self.say(format!("missing: {missing}"), format!("不足: {missing}"))),
-        );
+        let missing = self.view.run.missing_aspects().iter();
+        lines.extend(missing.map(|item| self.label("missing", "不足", item)));
         lines
     }
 
     /// Open questions about the goal, assumptions, and what is not possible.
     fn goal_lines(&self) -> Vec<String> {
         let planning = self.view.run.planning();
-        let line =
-            |en: &str, ja: &str, item: &String| self.say(format!("{en}: {item}"), format!("{ja}: {item}"));
-        let mut lines: Vec<String> =
-            self.view.history.questions.iter().map(|item| line("asked", "質問", item)).collect();
-        let understanding =
-            planning.understanding.iter().flat_map(|understanding| &understanding.assumptions);
-        lines.extend(understanding.map(|item| line("assumption", "仮定", item)));
+        let questions = self.view.history.questions.iter();
+        let mut lines: Vec<String> = questions.map(|item| self.label("asked", "質問", item)).collect();
+        let assumptions = planning.understanding.iter().flat_map(|understanding| &understanding.assumptions);
+        lines.extend(assumptions.map(|item| self.label("assumption", "仮定", item)));
         if let Some(partial) = &planning.partial {
-            lines.extend(partial.infeasible.iter().map(|item| line("not possible", "実行不可", item)));
-            lines.extend(partial.alternatives.iter().map(|item| line("alternative", "代替案", item)));
+            lines.extend(partial.infeasible.iter().map(|item| self.label("not possible", "実行不可", item)));
+            lines.extend(partial.alternatives.iter().map(|item| self.label("alternative", "代替案", item)));
         }
         lines
     }
@@ -196,22 +182,20 @@ impl<'a> RunExplainer<'a> {
 
     fn task_line(&self, node: &TaskNode, is_in_vain: bool) -> String {
         let attempts = node.run.as_ref().map_or(0, |run| run.attempts());
-        let state = match (node.state, node.cause, is_in_vain) {
-            (_, _, true) => {
-                format!("{} ({})", state_words(TaskState::Blocked, self.lang), cause_name(Cause::Dependency))
-            }
-            (TaskState::Blocked, Some(cause), false) => {
+        let cause = if is_in_vain { Some(Cause::Dependency) } else { node.cause };
+        let state = match (if is_in_vain { TaskState::Blocked } else { node.state }, cause) {
+            (TaskState::Blocked, Some(cause)) => {
                 format!("{} ({})", state_words(TaskState::Blocked, self.lang), cause_name(cause))
             }
-            (TaskState::ReplacedByReplan, ..) => {
+            (TaskState::ReplacedByReplan, _) => {
                 let names: Vec<&str> = node.replaced_by.iter().map(|id| id.as_str()).collect();
                 let names = names.join(", ");
                 self.say(format!("replaced by {names}"), format!("{names} に分割"))
             }
-            (TaskState::Done, ..) if self.view.run.left_out().any(|id| id == node.id()) => {
+            (TaskState::Done, _) if self.view.run.left_out().any(|id| id == node.id()) => {
                 self.say("done, left out of the result", "完了（成果物には含まれません）")
             }
-            (state, ..) => state_words(state, self.lang).to_string(),
+            (state, _) => state_words(state, self.lang).to_string(),
         };
         let kind = match node.kind {
             TaskKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
@@ -248,8 +232,7 @@ impl<'a> RunExplainer<'a> {
             (Cause::Done, _) if self.worked().count() == 0 => {
                 vec![self.say("`fixpoint run` executes the plan", "`fixpoint run` で計画を実行します")]
             }
-            (Cause::Done, _) => vec![self.look()],
-            (Cause::Partial, None) => vec![self.look()],
+            (Cause::Done, _) | (Cause::Partial, None) => vec![self.look()],
             (Cause::Budget, _) => vec![self.say(
                 "to continue with a larger budget: `fixpoint resume --budget +2usd`",
                 "予算を増やして続行するには `fixpoint resume --budget +2usd`",

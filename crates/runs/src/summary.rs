@@ -7,8 +7,8 @@ use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::RunStatus;
 use fixpoint_decide::task_run::TaskStatus;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
-use fixpoint_vocabulary::work::{AgentEnd, ReportedFailure};
-use fixpoint_vocabulary::{Cause, Lang, Text, counted};
+use fixpoint_vocabulary::work::ReportedFailure;
+use fixpoint_vocabulary::{Cause, Lang, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,7 @@ use crate::history::{Iteration, TaskHistory};
 use crate::phase_time::PhaseTime;
 use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
 use crate::view::{RunView, TaskView};
+use crate::words::{json_name, say};
 
 /// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +48,8 @@ impl Status {
     }
 
     /// `holder` is the process that works on the run.
-    pub const fn of(standing: RunStatus, holder: Option<u32>) -> Self {
-        match (standing, holder) {
+    pub const fn of(status: RunStatus, holder: Option<u32>) -> Self {
+        match (status, holder) {
             (RunStatus::Ended { cause: Cause::Done | Cause::AlreadySatisfied }, _) => Self::Done,
             (RunStatus::Ended { .. }, _) => Self::Failed,
             (RunStatus::Paused { .. }, None) => Self::Paused,
@@ -156,12 +157,6 @@ impl IterationLine {
     fn of(task: &TaskHistory, iteration: &Iteration, lang: Lang) -> Self {
         let judged = &iteration.judged;
         let attempt = iteration.attempt.as_ref();
-        let end = |end: AgentEnd| match end {
-            AgentEnd::Exited => "exited",
-            AgentEnd::TimedOut => "timed_out",
-            AgentEnd::CouldNotStart => "could_not_start",
-            AgentEnd::Unavailable => "unavailable",
-        };
         Self {
             n: iteration.number,
             task: Some(task.id.to_string()),
@@ -178,7 +173,7 @@ impl IterationLine {
             tree: judged.attempt.tree.clone(),
             changed_files: attempt.map_or(0, |made| made.result.changed_files),
             changed_lines: attempt.map_or(0, |made| made.result.changed_lines),
-            agent_end: attempt.map(|made| end(made.result.end).to_string()),
+            agent_end: attempt.map(|made| json_name(&made.result.end)),
             exit_code: attempt.and_then(|made| made.result.exit_code),
             last_words: attempt.and_then(|made| made.result.last_words.as_ref().map(ToString::to_string)),
             tokens: attempt.and_then(|made| made.result.usage).map(|usage| usage.tokens()),
@@ -205,10 +200,10 @@ pub struct Cost {
     /// US dollars of agents and models, where a price is known; a lower bound where only one of them has a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// UsageLine by agents.
+    /// Usage by agents.
     #[serde(default)]
     pub agents: UsageLine,
-    /// UsageLine by the models that plan and judge.
+    /// Usage by the models that plan and judge.
     #[serde(default)]
     pub models: UsageLine,
 }
@@ -239,7 +234,7 @@ impl Cost {
         let ledger = view.run.ledger();
         let used = ledger.models + ledger.agents;
         let (agents, models) = (UsageLine::of(ledger.agents), UsageLine::of(ledger.models));
-        // That the one part is free says nothing about the whole while nobody knows the price of the other.
+        // If one part is free and the price of the other is unknown, the price of both is unknown.
         let is_known =
             |cost: &MicroUsd| cost.0 > 0 || !(agents.has_unknown_price() || models.has_unknown_price());
         Self {
@@ -268,8 +263,7 @@ impl Cost {
         };
         let en = parts(|tokens| counted(tokens, "token"), "at least ", ", ");
         let ja = parts(|tokens| format!("{tokens}トークン"), "少なくとも", "、");
-        let text = Text::new(format!("Used: {en}"), format!("使用: {ja}"));
-        (tokens.is_some() || usd.is_some()).then(|| text.in_lang(lang).to_string())
+        (tokens.is_some() || usd.is_some()).then(|| say(lang, format!("Used: {en}"), format!("使用: {ja}")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A run as it is looked at: its state and its history together, borrowed from whoever folds the journal.
+//! A run's state together with its history, borrowed.
 //!
 //! Owns the one function that folds a recorded run. While a run goes on, the engine's state is borrowed instead.
 
@@ -22,10 +22,10 @@ pub struct FoldedRun {
 }
 
 impl FoldedRun {
-    /// A run of which nothing but the opening is recorded.
-    pub fn new(opening: &JournalHeader) -> Self {
-        let run = Run::new(opening.options.clone(), opening.spec.clone());
-        Self { history: RunHistory::new(&run, opening.at), run }
+    /// A run with only its header recorded.
+    pub fn new(header: &JournalHeader) -> Self {
+        let run = Run::new(header.options.clone(), header.spec.clone());
+        Self { history: RunHistory::new(&run, header.at), run }
     }
 
     /// Folds everything that is recorded.
@@ -33,7 +33,7 @@ impl FoldedRun {
         Self::watched(recorded, |_, _| {})
     }
 
-    /// The same; `watch` is shown every record with the run as it is after it.
+    /// The same; `watch` is called with each record and the run after it.
     pub fn watched(recorded: &RecordedRun, mut watch: impl FnMut(&Record, RunView<'_>)) -> Self {
         let mut folded = Self::new(&recorded.header);
         for (seq, record) in (1u64..).zip(&recorded.records) {
@@ -119,7 +119,7 @@ impl<'a> RunView<'a> {
     pub fn result(self) -> Option<CommitId> {
         match &self.run.options().tasks {
             TaskSource::Given(_) => self.first().and_then(TaskView::result).cloned(),
-            TaskSource::Planned(_) => self.run.result().map(|result| result.commit),
+            TaskSource::Planned(_) => self.run.result().map(|result| result.commit.clone()),
         }
     }
 
@@ -166,9 +166,9 @@ impl<'a> TaskView<'a> {
             let judged = &iteration.judged;
             (judged.attempt.masked, judged.failures.len() + judged.outside.len())
         };
-        // An attempt whose checks could not run shows no failures because nobody looked.
+        // An attempt whose checks could not run has no failures, but that proves nothing.
         let was_checked = |iteration: &&Iteration| iteration.judged.attempt.outcome != AttemptOutcome::Infra;
-        // Of equally good ones the later counts, because it knows more.
+        // Of equally good attempts, the last one.
         let best = iterations.iter().rev().filter(was_checked).min_by_key(badness);
         Some(&best.unwrap_or(last).judged.commit)
     }

@@ -1,7 +1,8 @@
 //! The words that people are shown for a state, in both languages. Programs get the names that JSON has.
 
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_vocabulary::{Lang, TaskState};
+use fixpoint_vocabulary::{Cause, Lang, TaskState};
+use serde::Serialize;
 
 use crate::summary::Status;
 
@@ -46,6 +47,24 @@ pub const fn progress_words(progress: ProgressKind, lang: Lang) -> &'static str 
         ProgressKind::Changed => ("different failures", "別の失敗"),
     };
     in_lang(en, ja, lang)
+}
+
+/// A sentence in one of the two languages.
+pub fn say(lang: Lang, en: impl Into<String>, ja: impl Into<String>) -> String {
+    match lang {
+        Lang::En => en.into(),
+        Lang::Ja => ja.into(),
+    }
+}
+
+/// The name of a cause, as in JSON.
+pub fn cause_name(cause: Cause) -> String {
+    json_name(&cause)
+}
+
+/// A value without fields as JSON writes it, without its quotes.
+pub(crate) fn json_name(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default().trim_matches('"').to_string()
 }
 
 const fn in_lang(en: &'static str, ja: &'static str, lang: Lang) -> &'static str {

@@ -1,95 +1,77 @@
-//! Agents of known character: what each does to a tree in one attempt.
+//! Simulated agents, each with one behaviour: what it does to a tree in one attempt.
 //!
-//! Owns what agents do wrong. Refuses memory: what an agent does depends on the number of the attempt, on the tree it
-//! begins with and on the numbers it is handed, so that a repeated attempt comes to the same.
+//! Owns what agents do wrong. Refuses memory: the result depends on the number of the attempt, the tree it begins with
+//! and the given random numbers, so that a repeated attempt has the same result.
 
 use fixpoint_vocabulary::work::AgentEnd;
 
+use crate::named_variants::named_variants;
+use crate::project_state::{Build, ProjectState, named};
 use crate::random::Random;
-use crate::state::{Build, State, named};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agent {
     /// Fixes something nearly every time, and changes nothing when nothing is wrong.
     Fixes,
-    /// Fixes something every third time: honest, and stopped by whoever is hasty.
+    /// Fixes something every third time: honest, but an impatient policy stops it.
     SlowFixes,
     /// Changes files and fixes nothing.
     Stalls,
-    /// Fixes nothing, and its failures say the same in other words each time.
+    /// Fixes nothing; its failures have another message each time.
     Rewords,
     /// Trades one failure for another and back.
     Oscillates,
-    /// Fails at something else each time.
+    /// Has another failure each time.
     Churns,
-    /// Fixes, and breaks other tests on the way.
+    /// Fixes, and breaks other tests.
     Breaks,
-    /// Fixes, and edits files that are none of its business.
+    /// Fixes, and edits files outside its scope.
     Wanders,
     /// Weakens or deletes tests more often than it fixes anything.
     Cheats,
-    /// Is ended by its time limit each time, with or without having fixed something.
+    /// Exceeds its time limit each time, with or without having fixed something.
     Hangs,
-    /// Dies in the middle of its work, which then may not even build.
+    /// Crashes during its work, which then may not build.
     Crashes,
     Idles,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Leaving {
+pub(crate) struct AgentExit {
     pub(crate) end: AgentEnd,
     pub(crate) exit_code: Option<i32>,
 }
 
-const EXITED: Leaving = Leaving { end: AgentEnd::Exited, exit_code: Some(0) };
+const EXITED: AgentExit = AgentExit { end: AgentEnd::Exited, exit_code: Some(0) };
+
+named_variants!(Agent {
+    Fixes: "fixes",
+    SlowFixes: "slow-fixes",
+    Stalls: "stalls",
+    Rewords: "rewords",
+    Oscillates: "oscillates",
+    Churns: "churns",
+    Breaks: "breaks",
+    Wanders: "wanders",
+    Cheats: "cheats",
+    Hangs: "hangs",
+    Crashes: "crashes",
+    Idles: "idles",
+});
 
 impl Agent {
-    pub const ALL: [Self; 12] = [
-        Self::Fixes,
-        Self::SlowFixes,
-        Self::Stalls,
-        Self::Rewords,
-        Self::Oscillates,
-        Self::Churns,
-        Self::Breaks,
-        Self::Wanders,
-        Self::Cheats,
-        Self::Hangs,
-        Self::Crashes,
-        Self::Idles,
-    ];
-
-    /// Its name, as it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fixes => "fixes",
-            Self::SlowFixes => "slow-fixes",
-            Self::Stalls => "stalls",
-            Self::Rewords => "rewords",
-            Self::Oscillates => "oscillates",
-            Self::Churns => "churns",
-            Self::Breaks => "breaks",
-            Self::Wanders => "wanders",
-            Self::Cheats => "cheats",
-            Self::Hangs => "hangs",
-            Self::Crashes => "crashes",
-            Self::Idles => "idles",
-        }
-    }
-
-    /// The agent of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    pub(crate) fn work(self, number: u32, state: &mut State, random: &mut Random) -> Leaving {
+    pub(crate) fn work(self, number: u32, state: &mut ProjectState, random: &mut Random) -> AgentExit {
         let chance = random.unit();
         let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();
         match self {
             Self::Idles => return EXITED,
-            // Whoever is honest and finds nothing wrong changes nothing.
+            // An honest agent that finds nothing wrong changes nothing.
             Self::Fixes | Self::SlowFixes if is_content && state.build == Build::Whole => return EXITED,
-            Self::Hangs if chance < 0.4 => return Leaving { end: AgentEnd::TimedOut, exit_code: None },
+            Self::Hangs if chance < 0.4 => return AgentExit { end: AgentEnd::TimedOut, exit_code: None },
             Self::Fixes
             | Self::SlowFixes
             | Self::Stalls
@@ -139,14 +121,14 @@ impl Agent {
                 if chance < 0.9 {
                     fix(state);
                 }
-                return Leaving { end: AgentEnd::TimedOut, exit_code: None };
+                return AgentExit { end: AgentEnd::TimedOut, exit_code: None };
             }
             Self::Crashes => {
                 if chance < 0.7 {
                     fix(state);
                 }
                 state.build = if random.unit() < 0.4 { Build::Broken } else { state.build };
-                return Leaving { end: AgentEnd::Exited, exit_code: Some(1) };
+                return AgentExit { end: AgentEnd::Exited, exit_code: Some(1) };
             }
         }
         EXITED
@@ -154,15 +136,15 @@ impl Agent {
 }
 
 /// Fixes one thing: first that it builds, then one test after the other.
-fn fix(state: &mut State) {
+fn fix(state: &mut ProjectState) {
     match state.build {
         Build::Broken => state.build = Build::Whole,
         Build::Whole => drop(state.goal.pop_first()),
     }
 }
 
-/// Makes a failure go away without mending it.
-fn cheat(state: &mut State, random: &mut Random) {
+/// Hides a failure without fixing it.
+fn cheat(state: &mut ProjectState, random: &mut Random) {
     state.build = Build::Whole;
     let is_hidden = |test: &&String| state.softened.contains(*test) || state.removed.contains(*test);
     let failing = state.goal.iter().find(|test| !is_hidden(test)).cloned();
@@ -185,13 +167,16 @@ mod tests {
         assert_eq!(Agent::from_name("improves"), None);
     }
 
-    /// What each may come to within ten attempts, in many lives. Catches a character that does what another does: a
-    /// cheat that mends everything, an idler that edits, a slow one that is fast.
+    /// Catches an agent that behaves like another: a cheat that fixes everything, an idle one that edits, a slow one
+    /// that is fast.
     #[test]
-    fn each_keeps_to_its_character() {
+    fn each_agent_has_its_own_behaviour() {
         for seed in 0..50 {
             for agent in Agent::ALL {
-                let mut state = State { goal: (0..3).map(|n| format!("g{n}")).collect(), ..State::default() };
+                let mut state = ProjectState {
+                    goal: (0..3).map(|n| format!("g{n}")).collect(),
+                    ..ProjectState::default()
+                };
                 for number in 1..=10 {
                     let mut random = Random::keyed(seed, &format!("{agent:?} {number}"));
                     let before = state.clone();

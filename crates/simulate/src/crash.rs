@@ -1,24 +1,24 @@
-//! A loss of power at any byte of a run, and whether the run ends as if nothing had been.
+//! A loss of power at any byte of a task, and whether the task ends as if it had not happened.
 
 use core::fmt;
 
 use fixpoint_journal::{OpenError, Residue, StoredJournal};
 
-use crate::history::{Disagreement, Finished};
-use crate::machine::{Interrupted, Machine};
 use crate::project::Project;
-use crate::task::{rough, simulate_task};
+use crate::simulated_task::{Difference, SimulatedTask};
+use crate::storage::SimulationError;
+use crate::task::{simulate_task, with_faults};
+use crate::task_simulator::TaskSimulator;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crash {
-    /// After so many bytes written.
     pub after_bytes: usize,
-    /// What the torn write leaves.
+    /// What is left of the torn write.
     pub residue: Residue,
 }
 
 impl Crash {
-    /// The command that does the same once more.
+    /// The command that repeats it.
     pub fn command(&self, project: &Project) -> impl fmt::Display {
         let Project { seed, agent, world } = project;
         let residue = match self.residue {
@@ -34,49 +34,47 @@ impl Crash {
     }
 }
 
-/// Runs a task in rough circumstances whose disk loses its power once, takes it up again, and goes on to the end.
-pub(crate) fn crash_once(project: &Project, crash: Crash) -> Result<Finished, Interrupted> {
-    let machine = Machine::default();
-    machine.disk.lose_power_after(crash.after_bytes, crash.residue);
-    match machine.run(project, &rough(project.seed), &mut |_, _| {}) {
+/// Runs a task whose disk loses power once and whose executor and clock are faulty, and resumes it to its end.
+pub(crate) fn crash_once(project: &Project, crash: Crash) -> Result<SimulatedTask, SimulationError> {
+    let simulator = TaskSimulator::default();
+    simulator.storage.disk.lose_power_after(crash.after_bytes, crash.residue);
+    match simulator.run(project, &with_faults(project.seed), &mut |_, _| {}) {
         Ok(finished) => return Ok(finished),
-        Err(Interrupted::Engine(_) | Interrupted::Journal(_)) => {}
+        Err(SimulationError::Engine(_) | SimulationError::Journal(_)) => {}
         Err(
-            defect @ (Interrupted::Record(_)
-            | Interrupted::Unrecorded(_)
-            | Interrupted::DecidedOtherwise { .. }),
+            defect @ (SimulationError::Record(_)
+            | SimulationError::Unrecorded(_)
+            | SimulationError::DecidedOtherwise { .. }),
         ) => return Err(defect),
     }
-    machine.disk.restart();
-    check_recorded(&machine)?;
-    machine.run(project, &rough(project.seed), &mut |_, _| {})
+    simulator.storage.disk.restart();
+    check_recorded(&simulator)?;
+    simulator.run(project, &with_faults(project.seed), &mut |_, _| {})
 }
 
-/// Refuses a machine on which something was performed that is not on record.
-pub(crate) fn check_recorded(machine: &Machine) -> Result<(), Interrupted> {
-    let recorded = match StoredJournal::examine(machine.disk.clone()) {
+/// Fails if a command was executed that is not on record.
+pub(crate) fn check_recorded(simulator: &TaskSimulator) -> Result<(), SimulationError> {
+    let recorded = match StoredJournal::examine(simulator.storage.disk.clone()) {
         Ok(inspection) => inspection.records.len() as u64,
         Err(OpenError::Missing(_)) => 0,
         Err(error) => return Err(error.into()),
     };
-    match machine.book.borrow().last.filter(|command| command.seq >= recorded) {
-        Some(unrecorded) => Err(Interrupted::Unrecorded(unrecorded)),
+    match simulator.log.borrow().last.filter(|command| command.seq >= recorded) {
+        Some(unrecorded) => Err(SimulationError::Unrecorded(unrecorded)),
         None => Ok(()),
     }
 }
 
-/// Runs a task in good circumstances, and in rough ones with a loss of power, and answers how it ended and in what the two differ.
+/// Runs a task without faults, and with a loss of power, and compares the two.
 pub fn crash_and_compare(
     project: &Project,
     crash: Crash,
-) -> Result<(Finished, Option<Disagreement>), Interrupted> {
-    let undisturbed = simulate_task(project)?;
+) -> Result<(SimulatedTask, Option<Difference>), SimulationError> {
+    let expected = simulate_task(project)?;
     let crashed = crash_once(project, crash)?;
-    let disagreement = undisturbed.disagreement(&crashed);
-    Ok((crashed, disagreement))
+    let difference = expected.difference(&crashed);
+    Ok((crashed, difference))
 }
 
-#[cfg(test)]
-mod damage;
 #[cfg(test)]
 mod tests;

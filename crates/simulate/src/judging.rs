@@ -12,11 +12,11 @@ use fixpoint_vocabulary::settings::{JudgeSettings, RefinementSettings};
 
 use crate::random::Random;
 
-/// The true quality of the plan that came first.
+/// The true quality of the first plan.
 const QUALITY: f64 = 60.0;
 /// The true improvement that should not be missed.
 const IMPROVEMENT: f64 = 8.0;
-/// Plans scored twice before, from which a judge's scatter is learned.
+/// Plans scored twice before, to learn a judge's scatter.
 const LEARNED_FROM: usize = 40;
 
 /// How two plans are compared.
@@ -31,39 +31,34 @@ pub enum Method {
 }
 
 impl Method {
-    /// Every method, in the order of the table.
     pub const ALL: [Self; 3] = [Self::FixedThreshold, Self::Calibrated, Self::CalibratedLearning];
 }
 
-/// What many comparisons came to.
+/// The results of many comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Figures {
+pub struct JudgingRates {
     /// The share of comparisons that found an improvement or a degradation.
     pub called_changed: f64,
-    /// The share that found an improvement.
     pub called_improved: f64,
     /// Further judge calls for a comparison, on average.
     pub further_calls: f64,
 }
 
-/// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgingRow {
     pub sigma: f64,
     pub method: Method,
-    /// Figures where the plans are equally good.
-    pub unchanged: Figures,
-    /// Figures where the later plan is 8 points better.
-    pub improved: Figures,
+    /// The plans are equally good.
+    pub unchanged: JudgingRates,
+    /// The later plan is 8 points better.
+    pub improved: JudgingRates,
 }
 
 impl JudgingRow {
-    /// The share of unchanged plans called changed.
     pub fn false_change(&self) -> f64 {
         self.unchanged.called_changed
     }
 
-    /// The share of real improvements that were not seen.
     pub fn missed_change(&self) -> f64 {
         1.0 - self.improved.called_improved
     }
@@ -78,17 +73,18 @@ pub fn simulate_judging(
 ) -> Vec<JudgingRow> {
     let rows = [1.0, 2.5, 4.0].into_iter().flat_map(|sigma| Method::ALL.map(|method| (sigma, method)));
     rows.map(|(sigma, method)| {
-        let figures = |improvement: f64| {
+        let rates = |improvement: f64| {
             let key = format!("{sigma} {method:?} {improvement}");
-            let bench = Bench { random: Random::keyed(seed, &key), sigma, method, settings, judge };
-            bench.measure(improvement, runs)
+            let comparisons =
+                Comparisons { random: Random::keyed(seed, &key), sigma, method, settings, judge };
+            comparisons.measure(improvement, runs)
         };
-        JudgingRow { sigma, method, unchanged: figures(0.0), improved: figures(IMPROVEMENT) }
+        JudgingRow { sigma, method, unchanged: rates(0.0), improved: rates(IMPROVEMENT) }
     })
     .collect()
 }
 
-struct Bench<'a> {
+struct Comparisons<'a> {
     random: Random,
     sigma: f64,
     method: Method,
@@ -96,8 +92,8 @@ struct Bench<'a> {
     judge: &'a JudgeSettings,
 }
 
-impl Bench<'_> {
-    fn measure(mut self, improvement: f64, runs: u32) -> Figures {
+impl Comparisons<'_> {
+    fn measure(mut self, improvement: f64, runs: u32) -> JudgingRates {
         let mut counts = [0u32; 3];
         for _ in 0..runs {
             let (direction, calls) = match self.method {
@@ -119,7 +115,7 @@ impl Bench<'_> {
         }
         let [called_changed, called_improved, further_calls] =
             counts.map(|count| f64::from(count) / f64::from(runs.max(1)));
-        Figures { called_changed, called_improved, further_calls }
+        JudgingRates { called_changed, called_improved, further_calls }
     }
 
     fn score(&mut self, quality: f64) -> Score {
@@ -160,7 +156,7 @@ impl Bench<'_> {
         }
     }
 
-    /// What the product makes of the scores.
+    /// The product's own comparison.
     fn direction(&self, question: &Question, difference: Option<f64>) -> Direction {
         match sampling::compare(question, self.settings) {
             Some(Comparison::Stagnated | Comparison::Improved) if difference > Some(0.0) => {
@@ -199,7 +195,7 @@ mod tests {
 
     /// Catches a second rule beside the product's: scored once, both methods are the table and nothing else.
     #[test]
-    fn with_one_sample_the_fixed_threshold_is_what_is_left() {
+    fn with_one_sample_the_fixed_threshold_is_all_that_remains() {
         let once = JudgeSettings { max_samples: 1 };
         let rows = simulate_judging(1, 20_000, &RefinementSettings::default(), &once);
         for pair in rows.chunks(Method::ALL.len()) {

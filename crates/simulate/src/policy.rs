@@ -1,7 +1,7 @@
-//! Policies that decide when an agent is done or stopped: the product's, and two of those in use today.
+//! Policies that decide when a task is done or stopped: the product's, and two plain loops in common use.
 //!
-//! The other two are meant to be as good as such loops are: they run every check after every attempt, read exit codes,
-//! and forgive a check that failed before the work began, for which they run everything twice at the base.
+//! The plain loops are as good as such loops are: they run every check after every attempt, read exit codes, and ignore
+//! a check that failed before the work began, for which they run all checks twice at the base.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,15 @@ use fixpoint_vocabulary::work::{
     Fingerprint,
 };
 
-use crate::machine::{Circumstances, Hands, Interrupted, Machine};
-use crate::performer::{Book, Cost, Manners};
+use crate::executor::{CheckCost, CommandLog, EndReports};
+use crate::named_variants::named_variants;
 use crate::project::Project;
-use crate::state::Truth;
+use crate::project_state::Correctness;
+use crate::storage::SimulationError;
+use crate::task_simulator::{TaskScenario, TaskSimulator, WallTime};
 use crate::world::{GOAL, GUARD};
 
-/// How often a command that failed is tried again before its check counts as failing.
+/// How often a failed command is repeated before its check counts as failing.
 const RETRIES: u32 = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,63 +33,57 @@ pub enum Policy {
     SameSetTwice,
 }
 
-impl Policy {
-    /// Every policy, in the order of the table.
-    pub const ALL: [Self; 3] = [Self::Fixpoint, Self::MaxIterations, Self::SameSetTwice];
+named_variants!(Policy {
+    Fixpoint: "Fixpoint, this configuration",
+    MaxIterations: "max iterations only",
+    SameSetTwice: "same fingerprint set twice",
+});
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fixpoint => "Fixpoint, this configuration",
-            Self::MaxIterations => "max iterations only",
-            Self::SameSetTwice => "same fingerprint set twice",
-        }
-    }
-}
-
-/// What a policy said in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// Done, and whether that is true.
-    Done(Truth),
+pub(crate) enum Verdict {
+    Done(Correctness),
     /// Stopped, or left waiting.
     Stopped,
 }
 
-/// What following a policy came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Course {
-    pub(crate) claim: Claim,
+pub(crate) struct PolicyOutcome {
+    pub(crate) verdict: Verdict,
     pub(crate) attempts: u32,
-    pub(crate) cost: Cost,
+    pub(crate) cost: CheckCost,
 }
 
-/// Follows a policy to its end.
-pub(crate) fn follow(policy: Policy, project: &Project, order: &TaskOptions) -> Result<Course, Interrupted> {
-    let attempts = order.limits.convergence.max_iterations;
+pub(crate) fn run_policy(
+    policy: Policy,
+    project: &Project,
+    options: &TaskOptions,
+) -> Result<PolicyOutcome, SimulationError> {
+    let attempts = options.limits.convergence.max_iterations;
     match policy {
-        Policy::Fixpoint => fixpoint(project, order),
-        Policy::MaxIterations => Ok(Loop::new(*project).go(attempts, OnRepeat::GoOn)),
-        Policy::SameSetTwice => Ok(Loop::new(*project).go(attempts, OnRepeat::Stop)),
+        Policy::Fixpoint => fixpoint(project, options),
+        Policy::MaxIterations => Ok(PlainLoop::new(*project).go(attempts, OnRepeat::Continue)),
+        Policy::SameSetTwice => Ok(PlainLoop::new(*project).go(attempts, OnRepeat::Stop)),
     }
 }
 
-/// Whether the agent gets there within so many attempts if nobody stops or redirects it.
-pub(crate) fn gets_there(project: &Project, attempts: u32) -> bool {
+/// Whether the agent reaches the goal within so many attempts if no policy stops it.
+pub(crate) fn reaches_goal(project: &Project, attempts: u32) -> bool {
     let mut commit = project.base().ids().0;
     (1..=attempts).any(|number| {
         commit = project.attempt(&attempt(project, number, commit.clone())).commit;
-        project.truth(&commit) == Truth::Done
+        project.correctness(&commit) == Correctness::Correct
     })
 }
 
-fn fixpoint(project: &Project, order: &TaskOptions) -> Result<Course, Interrupted> {
-    let circumstances = Circumstances { order: order.clone(), manners: Manners::Good, hands: Hands::Still };
-    let finished = Machine::default().run(project, &circumstances, &mut |_, _| {})?;
+fn fixpoint(project: &Project, options: &TaskOptions) -> Result<PolicyOutcome, SimulationError> {
+    let scenario =
+        TaskScenario { options: options.clone(), end_reports: EndReports::Once, wall_time: WallTime::Fixed };
+    let finished = TaskSimulator::default().run(project, &scenario, &mut |_, _| {})?;
     let last = finished.results.last().map(|name| CommitId(name.clone()));
     let last = last.unwrap_or_else(|| project.base().ids().0);
     let is_done = matches!(finished.ending.cause(), Cause::Done | Cause::AlreadySatisfied);
-    let claim = if is_done { Claim::Done(project.truth(&last)) } else { Claim::Stopped };
-    Ok(Course { claim, attempts: finished.attempts, cost: finished.cost })
+    let verdict = if is_done { Verdict::Done(project.correctness(&last)) } else { Verdict::Stopped };
+    Ok(PolicyOutcome { verdict, attempts: finished.attempts, cost: finished.cost })
 }
 
 fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptCommand {
@@ -95,26 +91,26 @@ fn attempt(project: &Project, number: u32, base: CommitId) -> AttemptCommand {
     AttemptCommand { number, base, origin, stage: 1, session: None }
 }
 
-/// What two attempts in a row with the same failures lead to.
+/// What to do when two attempts in a row have the same failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OnRepeat {
-    GoOn,
+    Continue,
     Stop,
 }
 
 /// A loop around an agent that reads exit codes.
 #[derive(Debug)]
-struct Loop {
+struct PlainLoop {
     project: Project,
-    book: Book,
+    log: CommandLog,
 }
 
-impl Loop {
+impl PlainLoop {
     fn new(project: Project) -> Self {
-        Self { project, book: Book::default() }
+        Self { project, log: CommandLog::default() }
     }
 
-    fn go(mut self, attempts: u32, on_repeat: OnRepeat) -> Course {
+    fn go(mut self, attempts: u32, on_repeat: OnRepeat) -> PolicyOutcome {
         let mut commit = self.project.base().ids().0;
         let at_base = [self.check(&commit), self.check(&commit)];
         let must_pass = |check: u32| check == GOAL || at_base.iter().all(|reports| passes(reports, check));
@@ -123,25 +119,25 @@ impl Loop {
             commit = self.attempt(number, commit);
             let reports = self.check(&commit);
             if [GOAL, GUARD].into_iter().all(|check| !must_pass(check) || passes(&reports, check)) {
-                let truth = self.project.truth(&commit);
-                return self.end(Claim::Done(truth), number);
+                let correctness = self.project.correctness(&commit);
+                return self.end(Verdict::Done(correctness), number);
             }
             let failing = failing(&reports);
             if on_repeat == OnRepeat::Stop && before.as_ref() == Some(&failing) {
-                return self.end(Claim::Stopped, number);
+                return self.end(Verdict::Stopped, number);
             }
             before = Some(failing);
         }
-        self.end(Claim::Stopped, attempts)
+        self.end(Verdict::Stopped, attempts)
     }
 
-    fn end(self, claim: Claim, attempts: u32) -> Course {
-        Course { claim, attempts, cost: self.book.cost }
+    fn end(self, verdict: Verdict, attempts: u32) -> PolicyOutcome {
+        PolicyOutcome { verdict, attempts, cost: self.log.cost }
     }
 
     fn attempt(&mut self, number: u32, commit: CommitId) -> CommitId {
-        let order = attempt(&self.project, number, commit.clone());
-        let result = self.perform(&Command::RunAttempt(order));
+        let attempt = attempt(&self.project, number, commit.clone());
+        let result = self.perform(&Command::RunAttempt(attempt));
         if let Some(CommandResult::Attempt(result)) = result { result.commit } else { commit }
     }
 
@@ -153,10 +149,10 @@ impl Loop {
         if let Some(CommandResult::Checks { reports }) = result { reports } else { Vec::new() }
     }
 
-    /// Performs a command, again where the machine failed.
+    /// Executes a command, again where the simulated machine failed.
     fn perform(&mut self, command: &Command) -> Option<CommandResult> {
         let mut tries = 0..RETRIES;
-        tries.find_map(|_| match self.book.perform(&self.project, command) {
+        tries.find_map(|_| match self.log.perform(&self.project, command) {
             CommandEnd::Completed(result) => Some(result),
             CommandEnd::Failed { .. } | CommandEnd::Cancelled | CommandEnd::Lost => None,
         })
@@ -175,42 +171,46 @@ fn failing(reports: &[CheckReport]) -> BTreeSet<Fingerprint> {
 mod tests {
     use super::*;
     use crate::agent::Agent;
-    use crate::task::usual;
+    use crate::task::without_faults;
     use crate::world::World;
 
-    fn claims(policy: Policy, agent: Agent, world: World) -> Vec<Course> {
+    fn outcomes_of(policy: Policy, agent: Agent, world: World) -> Vec<PolicyOutcome> {
         let project = |seed| Project::new(seed, agent, world);
-        (0..100).map(|seed| follow(policy, &project(seed), &usual().order).unwrap()).collect()
+        (0..100).map(|seed| run_policy(policy, &project(seed), &without_faults().options).unwrap()).collect()
     }
 
-    /// Catches a loop that is weaker than those in use: one that never ends well where an honest agent works, or is
-    /// put off by what failed before.
+    /// Catches a loop that is weaker than those in use: one that never ends well with an honest agent, or that does
+    /// not ignore known failures.
     #[test]
     fn the_loops_finish_what_an_honest_agent_does() {
         for world in [World::Plain, World::KnownFailure, World::Outages] {
-            let courses = claims(Policy::MaxIterations, Agent::Fixes, world);
-            let done = courses.iter().filter(|course| course.claim == Claim::Done(Truth::Done)).count();
+            let outcomes = outcomes_of(Policy::MaxIterations, Agent::Fixes, world);
+            let done = outcomes
+                .iter()
+                .filter(|outcome| outcome.verdict == Verdict::Done(Correctness::Correct))
+                .count();
             assert!(done >= 97, "{world:?}: {done}");
-            assert!(courses.iter().all(|course| course.attempts <= 10));
+            assert!(outcomes.iter().all(|outcome| outcome.attempts <= 10));
         }
     }
 
     /// Catches a loop that compares with the attempt before the last, or stops for the first failures it sees.
     #[test]
     fn the_loop_that_compares_stops_at_the_second_time() {
-        for course in claims(Policy::SameSetTwice, Agent::Stalls, World::Plain) {
-            assert_eq!((course.claim, course.attempts), (Claim::Stopped, 2));
+        for outcome in outcomes_of(Policy::SameSetTwice, Agent::Stalls, World::Plain) {
+            assert_eq!((outcome.verdict, outcome.attempts), (Verdict::Stopped, 2));
         }
-        for course in claims(Policy::MaxIterations, Agent::Stalls, World::Plain) {
-            assert_eq!((course.claim, course.attempts), (Claim::Stopped, 10));
-            assert_eq!(course.cost.suites(), 12.0, "twice at the base, once for each attempt");
+        for outcome in outcomes_of(Policy::MaxIterations, Agent::Stalls, World::Plain) {
+            assert_eq!((outcome.verdict, outcome.attempts), (Verdict::Stopped, 10));
+            assert_eq!(outcome.cost.suites(), 12.0, "twice at the base, once for each attempt");
         }
     }
 
     #[test]
-    fn who_gets_there_is_known() {
-        let share =
-            |agent| (0..100).filter(|seed| gets_there(&Project::new(*seed, agent, World::Plain), 10)).count();
+    fn who_reaches_the_goal_is_known() {
+        let share = |agent| {
+            (0..100).filter(|seed| reaches_goal(&Project::new(*seed, agent, World::Plain), 10)).count()
+        };
         assert!(share(Agent::Fixes) >= 97);
         assert!(
             (30..70).contains(&share(Agent::SlowFixes)),

@@ -1,7 +1,7 @@
-//! A made-up project: an agent in a world, both by a seed.
+//! A simulated project: an agent, a world and a seed.
 //!
-//! Invariant: a command comes to the same however often it is cut short and repeated. Chance is drawn by the command
-//! and by how often it has come to an end before, never from one stream.
+//! Invariant: a command has the same result however often it is interrupted and repeated. Random numbers are drawn by the
+//! command and by how often it has ended before, never from one stream.
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
@@ -10,14 +10,13 @@ use fixpoint_vocabulary::work::{
 };
 
 use crate::agent::Agent;
+use crate::project_state::{Correctness, ProjectState, is_of_goal};
 use crate::random::Random;
-use crate::state::{State, Truth, is_of_goal};
-use crate::world::{Words, World};
+use crate::world::{FailureWording, World};
 
 /// The file that holds the tests of the goal.
 const TESTS: &str = "tests/goal.rs";
 
-/// An agent at work in a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Project {
     pub(crate) seed: u64,
@@ -26,24 +25,22 @@ pub struct Project {
 }
 
 impl Project {
-    /// The project of that seed. The seed also says how many tests of the goal fail, one to six.
+    /// The seed also says how many tests of the goal fail, one to six.
     pub const fn new(seed: u64, agent: Agent, world: World) -> Self {
         Self { seed, agent, world }
     }
 
-    /// The tree before anybody did anything.
-    pub(crate) fn base(&self) -> State {
+    pub(crate) fn base(&self) -> ProjectState {
         let failing = 1 + Random::keyed(self.seed, "failing tests").next_u64() % 6;
         let goal = (0..failing).map(|n| format!("g{n}")).collect();
-        State { goal, build: self.world.build_at_base(), ..State::default() }
+        ProjectState { goal, build: self.world.build_at_base(), ..ProjectState::default() }
     }
 
-    /// The truth about a commit.
-    pub(crate) fn truth(&self, commit: &CommitId) -> Truth {
-        State::of(commit).truth(self.world.build_at_base())
+    pub(crate) fn correctness(&self, commit: &CommitId) -> Correctness {
+        ProjectState::of(commit).correctness(self.world.build_at_base())
     }
 
-    /// Performs a command that came to an end `before` times.
+    /// Executes a command that has ended `before` times.
     pub(crate) fn perform(&self, command: &Command, before: u32) -> CommandEnd {
         let mut random = self.random("command", &command_key(command), before);
         if random.unit() < self.world.failing_commands() {
@@ -55,8 +52,8 @@ impl Project {
                 CommandResult::Base(Base { commit, tree })
             }
             Command::RunChecks(run) => self.check(run, before),
-            Command::RunAttempt(order) => CommandResult::Attempt(self.attempt(order)),
-            Command::RestorePaths(order) => graft(order),
+            Command::RunAttempt(command) => CommandResult::Attempt(self.attempt(command)),
+            Command::RestorePaths(command) => restore_paths(command),
             Command::Merge(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
@@ -69,8 +66,8 @@ impl Project {
     }
 
     fn check(&self, run: &CheckRun, before: u32) -> CommandResult {
-        let state = State::of(&run.commit);
-        let words = if self.agent == Agent::Rewords { Words::Other } else { Words::Same };
+        let state = ProjectState::of(&run.commit);
+        let words = if self.agent == Agent::Rewords { FailureWording::Other } else { FailureWording::Same };
         let reports = run.calls.iter().map(|call| {
             let random = self.random(&format!("check {} {:?}", call.check, call.only), &run.commit.0, before);
             self.world.report(&state, call, words, random)
@@ -78,14 +75,14 @@ impl Project {
         CommandResult::Checks { reports: reports.collect() }
     }
 
-    /// An attempt that could not be made has done nothing, so that how often that was does not matter.
-    pub(crate) fn attempt(&self, order: &AttemptCommand) -> AttemptResult {
-        let mut random = self.random("attempt", &order.base.0, order.number);
-        let mut state = State::of(&order.base);
-        let leaving = self.agent.work(order.number, &mut state, &mut random);
+    /// Does not depend on how often the attempt failed before: a failed attempt changes nothing.
+    pub(crate) fn attempt(&self, command: &AttemptCommand) -> AttemptResult {
+        let mut random = self.random("attempt", &command.base.0, command.number);
+        let mut state = ProjectState::of(&command.base);
+        let exit = self.agent.work(command.number, &mut state, &mut random);
         let (commit, _) = state.ids();
-        if commit != order.base {
-            self.world.leaves(&mut state, &mut random);
+        if commit != command.base {
+            self.world.disturb(&mut state, &mut random);
         }
         let violations: Vec<String> = state.outside.iter().cloned().collect();
         let has_edited_tests =
@@ -99,10 +96,10 @@ impl Project {
             } else {
                 Vec::new()
             },
-            exit_code: leaving.exit_code,
+            exit_code: exit.exit_code,
             changed_files: 1,
             changed_lines: u64::from(state.edits),
-            ..AttemptResult::new(leaving.end, commit, tree)
+            ..AttemptResult::new(exit.end, commit, tree)
         }
     }
 
@@ -111,27 +108,27 @@ impl Project {
     }
 }
 
-/// What tells commands of a project apart, as far as their failing goes.
+/// Identifies a command, to draw whether it fails.
 fn command_key(command: &Command) -> String {
     match command {
         Command::TakeBase => "base".to_string(),
         Command::RunChecks(run) => format!("checks {} {}", run.calls.len(), run.commit),
-        Command::RunAttempt(order) => format!("attempt {} {}", order.number, order.base),
-        Command::RestorePaths(order) => format!("graft {}", order.onto),
-        Command::Merge(order) => format!("merge {} {}", order.ours, order.theirs),
+        Command::RunAttempt(command) => format!("attempt {} {}", command.number, command.base),
+        Command::RestorePaths(command) => format!("graft {}", command.onto),
+        Command::Merge(command) => format!("merge {} {}", command.ours, command.theirs),
         Command::Ask(ask) => format!("ask {:?}", ask.about),
         Command::AskPerson(ask) => format!("person {}", ask.about),
         Command::FindCachedPlan => "recall".to_string(),
         Command::StorePlan => "keep".to_string(),
-        Command::Deliver(order) => format!("deliver {}", order.result),
+        Command::Deliver(command) => format!("deliver {}", command.result),
     }
 }
 
-fn graft(order: &RestorePaths) -> CommandResult {
-    let mut state = State::of(&order.onto);
-    let is_grafted = |path: &str| order.paths.contains(&RestoredPath::File(path.to_string()));
-    state.outside.retain(|path| !is_grafted(path));
-    if is_grafted(TESTS) {
+fn restore_paths(command: &RestorePaths) -> CommandResult {
+    let mut state = ProjectState::of(&command.onto);
+    let is_restored = |path: &str| command.paths.contains(&RestoredPath::File(path.to_string()));
+    state.outside.retain(|path| !is_restored(path));
+    if is_restored(TESTS) {
         state.softened.clear();
         state.removed.retain(|test| !is_of_goal(test));
     }

@@ -1,24 +1,20 @@
-//! Whole runs through the real engine: planning, judging, tasks side by side, replanning, merging, the end.
+//! Simulated runs through the real engine: planning, judging, parallel tasks, replanning, merging, delivery.
 //!
-//! Owns a made-up goal with everybody who takes part in it; the files below own one of them each. Refuses streams of
-//! chance: whatever is drawn is drawn by what is asked for, so that what a crash cut short comes to the same again.
+//! Owns a simulated goal and the simulated planner, judge, agents and person. Refuses one stream of random numbers: each
+//! number is drawn by the command it is for, so that a command repeated after a crash has the same result.
 
 mod actors;
-mod circumstances;
-#[cfg(test)]
-mod crash;
+mod attempt;
+mod commands;
 mod fake_executor;
+mod goal;
 mod judge;
 mod parameters;
 mod planner;
-mod scheme;
+mod scenario;
 mod simulator;
-mod stage;
 mod table;
 mod tree;
-#[cfg(test)]
-mod watcher;
-mod worker;
 
 pub use table::{RunPolicy, RunTally, simulate_runs};
 

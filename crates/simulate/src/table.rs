@@ -1,4 +1,4 @@
-//! What a configuration would do, beside what is done today: many seeded tasks under each policy.
+//! Compares a configuration with plain loops: many seeded tasks under each policy.
 //!
 //! Owns the counting. Invariant: every task ends as exactly one of done, false done or stopped, and the same seed gives
 //! the same table.
@@ -9,31 +9,30 @@ use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_vocabulary::settings::Settings;
 
 use crate::agent::Agent;
-use crate::machine::Interrupted;
-use crate::mixture;
-use crate::policy::{Claim, Course, Policy, follow, gets_there};
-use crate::state::Truth;
+use crate::policy::{Policy, PolicyOutcome, Verdict, reaches_goal, run_policy};
+use crate::project_state::Correctness;
+use crate::storage::SimulationError;
+use crate::workload;
 use crate::world::{GOAL, GUARD};
 
-/// What many tasks under one policy came to.
+/// The results of many tasks under one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
     pub tasks: u32,
-    /// Said to be done, and done.
+    /// Reported as done, and correct.
     pub done: u32,
-    /// Said to be done while something is wrong that a check could have shown.
+    /// Reported as done, but a check could have shown that it is wrong.
     pub false_done: u32,
-    /// Said to be done while something is wrong that nothing which ran could show.
+    /// Reported as done, and wrong in a way that no check that ran could show.
     pub unseen: u32,
     /// Stopped, or left waiting.
     pub stopped: u32,
-    /// Of those: stopped although the agent would have got there within the attempts allowed.
+    /// Of those: the agent would have reached the goal within the allowed attempts.
     pub false_stop: u32,
-    /// Attempts, of all tasks together.
     pub attempts: u64,
     /// Executions of all checks, every check counting the same.
     pub suites: f64,
-    /// Attempts of the tasks said to be done.
+    /// Attempts of the tasks reported as done.
     pub finished_attempts: u64,
     /// Executions of all checks in those, every check counting the same.
     pub finished_suites: f64,
@@ -42,17 +41,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A number as a share of all tasks.
     pub fn share(&self, number: u32) -> f64 {
         f64::from(number) / f64::from(self.tasks.max(1))
     }
 
-    /// A sum as an average over all tasks.
     pub fn average(&self, sum: f64) -> f64 {
         sum / f64::from(self.tasks.max(1))
     }
 
-    /// Tasks said to be done.
+    /// Tasks reported as done.
     pub const fn finished(&self) -> u32 {
         self.done + self.false_done + self.unseen
     }
@@ -73,32 +70,30 @@ impl Tally {
         ((2 * u64::from(self.finished()) + self.finished_attempts) as f64).max(1.0)
     }
 
-    fn add(&mut self, course: &Course, gets_there: impl FnOnce() -> bool) {
+    fn add(&mut self, outcome: &PolicyOutcome, reaches_goal: impl FnOnce() -> bool) {
         self.tasks += 1;
-        self.attempts += u64::from(course.attempts);
-        self.suites += course.cost.suites();
-        match course.claim {
-            Claim::Stopped => {
+        self.attempts += u64::from(outcome.attempts);
+        self.suites += outcome.cost.suites();
+        match outcome.verdict {
+            Verdict::Stopped => {
                 self.stopped += 1;
-                self.false_stop += u32::from(gets_there());
+                self.false_stop += u32::from(reaches_goal());
                 return;
             }
-            Claim::Done(Truth::Done) => self.done += 1,
-            Claim::Done(Truth::Undone) => self.false_done += 1,
-            Claim::Done(Truth::Unseen) => self.unseen += 1,
+            Verdict::Done(Correctness::Correct) => self.done += 1,
+            Verdict::Done(Correctness::Wrong) => self.false_done += 1,
+            Verdict::Done(Correctness::Undetectable) => self.unseen += 1,
         }
-        self.finished_attempts += u64::from(course.attempts);
-        self.finished_suites += course.cost.suites();
-        self.finished_suites_by_tests += course.cost.suites_by_tests();
+        self.finished_attempts += u64::from(outcome.attempts);
+        self.finished_suites += outcome.cost.suites();
+        self.finished_suites_by_tests += outcome.cost.suites_by_tests();
     }
 }
 
-/// One policy of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyRow {
     pub policy: Policy,
     pub total: Tally,
-    /// Its tasks by the agent's character.
     pub by_agent: BTreeMap<Agent, Tally>,
 }
 
@@ -106,29 +101,28 @@ pub struct PolicyRow {
 pub struct TaskTable {
     /// Attempts allowed for a task.
     pub max_iterations: u32,
-    /// One row for each policy.
     pub rows: Vec<PolicyRow>,
 }
 
-/// What a configuration asks for, with one goal and one guard.
-pub fn order_from(settings: &Settings) -> TaskOptions {
+/// The options of a task under a configuration, with one goal and one guard.
+pub fn options_from(settings: &Settings) -> TaskOptions {
     let (goals, guards) = (BTreeSet::from([GOAL]), BTreeSet::from([GUARD]));
     TaskOptions::under(settings, "simulated".into(), goals, guards)
 }
 
 /// Runs so many tasks of the mixture under each policy. An error is a defect of the engine.
-pub fn simulate_tasks(seed: u64, runs: u32, settings: &Settings) -> Result<TaskTable, Interrupted> {
-    let order = order_from(settings);
-    let max_iterations = order.limits.convergence.max_iterations;
+pub fn simulate_tasks(seed: u64, runs: u32, settings: &Settings) -> Result<TaskTable, SimulationError> {
+    let options = options_from(settings);
+    let max_iterations = options.limits.convergence.max_iterations;
     let empty = |policy| PolicyRow { policy, total: Tally::default(), by_agent: BTreeMap::new() };
     let mut rows: Vec<PolicyRow> = Policy::ALL.into_iter().map(empty).collect();
     for number in 0..runs {
-        let project = mixture::task(seed, number);
+        let project = workload::task(seed, number);
         for row in &mut rows {
-            let course = follow(row.policy, &project, &order)?;
-            let gets_there = || gets_there(&project, max_iterations);
-            row.total.add(&course, gets_there);
-            row.by_agent.entry(project.agent).or_default().add(&course, gets_there);
+            let outcome = run_policy(row.policy, &project, &options)?;
+            let reaches_goal = || reaches_goal(&project, max_iterations);
+            row.total.add(&outcome, reaches_goal);
+            row.by_agent.entry(project.agent).or_default().add(&outcome, reaches_goal);
         }
     }
     Ok(TaskTable { max_iterations, rows })
@@ -149,7 +143,7 @@ mod tests {
     }
 
     /// Catches evidence that is not asked for before a task is called done: weakened, deleted or broken tests, files
-    /// outside the scope. The loops in use are fooled by the same tasks, so that there is something to be fooled by.
+    /// outside the scope. The plain loops must be fooled by the same tasks, or the tasks would show nothing.
     #[test]
     fn nothing_that_can_be_seen_is_called_done_wrongly() {
         let table = table(1, 1000);
@@ -158,7 +152,7 @@ mod tests {
         for row in [plain, twice] {
             assert!(row.total.false_done > 20, "{row:?}");
         }
-        // Whoever never calls anything done is never wrong either.
+        // A policy that never calls anything done is never wrong either.
         assert!(fixpoint.total.done * 10 > plain.total.done * 9, "{fixpoint:?} {plain:?}");
         assert!(fixpoint.total.false_stop < twice.total.false_stop, "{fixpoint:?} {twice:?}");
     }
@@ -187,11 +181,11 @@ mod tests {
         settings.check_options.max_infra_failures = 7;
         settings.baseline.confirm_runs = 0;
         settings.scope.on_violation = fixpoint_vocabulary::settings::OnViolation::Block;
-        let order = order_from(&settings);
-        assert_eq!(order.limits.convergence, settings.convergence);
-        assert_eq!((order.goal_runs, order.limits.max_infra_failures), (1, 7));
+        let options = options_from(&settings);
+        assert_eq!(options.limits.convergence, settings.convergence);
+        assert_eq!((options.goal_runs, options.limits.max_infra_failures), (1, 7));
         assert_eq!(
-            (order.baseline, order.on_violation),
+            (options.baseline, options.on_violation),
             (settings.baseline.clone(), settings.scope.on_violation)
         );
         let table = simulate_tasks(1, 50, &settings).unwrap();

@@ -1,34 +1,36 @@
-//! One task through the real engine, in good circumstances or in rough ones.
+//! One task through the real engine, with and without faults of executor and clock.
 
 use std::collections::BTreeSet;
 
 use fixpoint_decide::task_run::TaskOptions;
 
-use crate::history::Finished;
-use crate::machine::{Circumstances, Hands, Interrupted, Machine};
-use crate::performer::Manners;
+use crate::executor::EndReports;
 use crate::project::Project;
+use crate::simulated_task::SimulatedTask;
+use crate::storage::SimulationError;
+use crate::task_simulator::{TaskScenario, TaskSimulator, WallTime};
 use crate::world::{GOAL, GUARD};
 
-/// Crashes in a row that a simulated task survives; a real one gives up earlier and asks a person.
-const PATIENCE: u32 = 1000;
+/// Crashes in a row that a simulation survives; a real run gives up earlier and asks a person.
+pub(crate) const MAX_INTERRUPTIONS: u32 = 1000;
 
-/// A task with the default settings in good circumstances.
-pub(crate) fn usual() -> Circumstances {
+/// A task with the default settings.
+pub(crate) fn without_faults() -> TaskScenario {
     let (goals, guards) = (BTreeSet::from([GOAL]), BTreeSet::from([GUARD]));
-    let order =
-        TaskOptions { max_interruptions: PATIENCE, ..TaskOptions::new("simulated".into(), goals, guards) };
-    Circumstances { order, manners: Manners::Good, hands: Hands::Still }
+    let options = TaskOptions::new("simulated".into(), goals, guards);
+    let options = TaskOptions { max_interruptions: MAX_INTERRUPTIONS, ..options };
+    TaskScenario { options, end_reports: EndReports::Once, wall_time: WallTime::Fixed }
 }
 
-/// The same task with an executor whose ends come late and twice, and a clock that says anything.
-pub(crate) fn rough(seed: u64) -> Circumstances {
-    Circumstances { manners: Manners::Bad, hands: Hands::Jumping { seed }, ..usual() }
+/// The same task with an executor that reports ends late and twice, and a clock that jumps.
+pub(crate) fn with_faults(seed: u64) -> TaskScenario {
+    let (end_reports, wall_time) = (EndReports::LateAndRepeated, WallTime::Jumping { seed });
+    TaskScenario { end_reports, wall_time, ..without_faults() }
 }
 
-/// Runs a task with the default settings and without any trouble.
-pub fn simulate_task(project: &Project) -> Result<Finished, Interrupted> {
-    Machine::default().run(project, &usual(), &mut |_, _| {})
+/// Runs a task with the default settings and without faults.
+pub fn simulate_task(project: &Project) -> Result<SimulatedTask, SimulationError> {
+    TaskSimulator::default().run(project, &without_faults(), &mut |_, _| {})
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! What surrounds an agent: what its checks say about a tree, when they cannot say it, and when commands fail.
+//! The simulated project around an agent: what its checks report about a tree, and when checks and commands fail.
 //!
-//! Owns the ways in which evidence deceives. Refuses chance of its own: whatever happens by chance is drawn by seed,
-//! commit and the number of times the same was asked before, so that what a crash cut short comes to the same again.
+//! Owns misleading evidence. Refuses one stream of random numbers: each is drawn by seed, commit and how often the same
+//! was asked before, so that a command repeated after a crash has the same result.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,9 @@ use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckEnd, CheckProblem, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
 };
 
+use crate::named_variants::named_variants;
+use crate::project_state::{Build, Names, ProjectState, is_of_goal};
 use crate::random::Random;
-use crate::state::{Build, Names, State, is_of_goal};
 
 /// The check that must pass, and the check that must show nothing new.
 pub(crate) const GOAL: u32 = 0;
@@ -22,15 +23,14 @@ pub const GUARD_TESTS: u32 = 200;
 /// Tests of either check that run although the rest does not build.
 const TESTS_THAT_BUILD: u32 = 5;
 
-/// The fingerprint of the error that keeps a tree from building.
 const DOES_NOT_BUILD: &str = "error: cannot find value `x` in this scope";
 
-/// The same failure in the words of several days.
+/// Messages of the same failure.
 const WORDS: [&str; 4] = ["does not hold", "is not as expected", "expected another value", "differs"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum World {
-    /// Everything is as it should be.
+    /// No faults.
     Plain,
     /// A test of the guard fails, and did before.
     KnownFailure,
@@ -38,75 +38,41 @@ pub enum World {
     FlakyAtBase,
     /// Changes make a test of the guard fail sometimes.
     NewlyFlaky,
-    /// Nothing builds at first, which hides what fails.
+    /// The base does not build, which hides failing tests.
     Masked,
     Unreliable,
     Hanging,
-    /// Commands fail sometimes, and a person has them go on.
+    /// Commands fail sometimes, and a person resumes the task.
     Outages,
 }
 
+named_variants!(World {
+    Plain: "plain",
+    KnownFailure: "known-failure",
+    FlakyAtBase: "flaky-at-base",
+    NewlyFlaky: "newly-flaky",
+    Masked: "masked",
+    Unreliable: "unreliable",
+    Hanging: "hanging",
+    Outages: "outages",
+});
+
 impl World {
-    pub const ALL: [Self; 8] = [
-        Self::Plain,
-        Self::KnownFailure,
-        Self::FlakyAtBase,
-        Self::NewlyFlaky,
-        Self::Masked,
-        Self::Unreliable,
-        Self::Hanging,
-        Self::Outages,
-    ];
-
-    /// Its name, as it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::KnownFailure => "known-failure",
-            Self::FlakyAtBase => "flaky-at-base",
-            Self::NewlyFlaky => "newly-flaky",
-            Self::Masked => "masked",
-            Self::Unreliable => "unreliable",
-            Self::Hanging => "hanging",
-            Self::Outages => "outages",
-        }
-    }
-
-    /// The world of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|world| world.name() == name)
     }
 
-    /// Whether the tree builds before anybody did anything.
-    pub(crate) const fn build_at_base(self) -> Build {
-        match self {
-            Self::Masked => Build::Broken,
-            Self::Plain
-            | Self::KnownFailure
-            | Self::FlakyAtBase
-            | Self::NewlyFlaky
-            | Self::Unreliable
-            | Self::Hanging
-            | Self::Outages => Build::Whole,
-        }
+    pub(crate) fn build_at_base(self) -> Build {
+        if self == Self::Masked { Build::Broken } else { Build::Whole }
     }
 
     /// The share of commands that fail.
-    pub(crate) const fn failing_commands(self) -> f64 {
-        match self {
-            Self::Outages => 0.15,
-            Self::Plain
-            | Self::KnownFailure
-            | Self::FlakyAtBase
-            | Self::NewlyFlaky
-            | Self::Masked
-            | Self::Unreliable
-            | Self::Hanging => 0.0,
-        }
+    pub(crate) fn failing_commands(self) -> f64 {
+        if self == Self::Outages { 0.15 } else { 0.0 }
     }
 
-    /// What becomes of a tree by the way, when somebody has changed it.
-    pub(crate) fn leaves(self, state: &mut State, random: &mut Random) {
+    /// The side effects of a change on a tree.
+    pub(crate) fn disturb(self, state: &mut ProjectState, random: &mut Random) {
         if self == Self::NewlyFlaky {
             let chance = random.unit();
             if state.wobbling.is_empty() && chance < 0.25 {
@@ -117,40 +83,30 @@ impl World {
         }
     }
 
-    /// What a check says about a tree.
     pub(crate) fn report(
         self,
-        state: &State,
+        state: &ProjectState,
         call: &CheckCall,
-        words: Words,
+        wording: FailureWording,
         mut random: Random,
     ) -> CheckReport {
         let chance = random.unit();
-        match self {
-            Self::Unreliable if chance < 0.08 => silent(call.check),
-            Self::Hanging if chance < 0.08 => {
-                let id = FailureId::Check { check: call.check.to_string(), problem: CheckProblem::Timeout };
-                cut_short(call.check, CheckEnd::TimedOut, id)
+        if self == Self::Unreliable && chance < 0.08 {
+            return report(call.check, CheckEnd::CouldNotRun, Vec::new());
+        }
+        if self == Self::Hanging && chance < 0.08 {
+            let id = FailureId::Check { check: call.check.to_string(), problem: CheckProblem::Timeout };
+            return incomplete(call.check, CheckEnd::TimedOut, id);
+        }
+        match state.build {
+            Build::Broken => {
+                incomplete(call.check, CheckEnd::Failed, FailureId::Diagnostic(DOES_NOT_BUILD.into()))
             }
-            Self::Plain
-            | Self::KnownFailure
-            | Self::FlakyAtBase
-            | Self::NewlyFlaky
-            | Self::Masked
-            | Self::Unreliable
-            | Self::Hanging
-            | Self::Outages => match state.build {
-                Build::Broken => {
-                    let id = FailureId::Diagnostic(DOES_NOT_BUILD.into());
-                    cut_short(call.check, CheckEnd::Failed, id)
-                }
-                Build::Whole => full(state, call, self.failing(state, call.check, &mut random), words),
-            },
+            Build::Whole => full(state, call, self.failing(state, call.check, &mut random), wording),
         }
     }
 
-    /// The tests that fail this time.
-    fn failing(self, state: &State, check: u32, random: &mut Random) -> Names {
+    fn failing(self, state: &ProjectState, check: u32, random: &mut Random) -> Names {
         if check == GOAL {
             return state.goal.difference(&state.softened).cloned().collect();
         }
@@ -167,19 +123,18 @@ impl World {
     }
 }
 
-/// In which words failures localize.
+/// Whether the message of a failure changes from attempt to attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Words {
+pub(crate) enum FailureWording {
     Same,
     Other,
 }
 
-/// How many tests a check has.
 pub(crate) const fn tests_of(check: u32) -> u32 {
     if check == GOAL { GOAL_TESTS } else { GUARD_TESTS }
 }
 
-/// The tests a call asks for by name, if it does: what is no test cannot be asked for, and all are run.
+/// The tests a call names; `None` if all are run, as when a name is not that of a test.
 pub(crate) fn asked(call: &CheckCall) -> Option<BTreeSet<&str>> {
     let tests = call.only.iter().map(|id| id.test().map(TestName::as_str));
     tests.collect::<Option<BTreeSet<&str>>>().filter(|tests| !tests.is_empty())
@@ -201,12 +156,8 @@ fn report(check: u32, end: CheckEnd, failures: Vec<ReportedFailure>) -> CheckRep
     }
 }
 
-fn silent(check: u32) -> CheckReport {
-    report(check, CheckEnd::CouldNotRun, Vec::new())
-}
-
-/// A check that was cut short by something that is no test.
-fn cut_short(check: u32, end: CheckEnd, id: FailureId) -> CheckReport {
+/// A check that a timeout or a build error ended early.
+fn incomplete(check: u32, end: CheckEnd, id: FailureId) -> CheckReport {
     let failure = ReportedFailure::new(id, Redacted::ours("cut short"));
     CheckReport {
         masked: true,
@@ -216,15 +167,15 @@ fn cut_short(check: u32, end: CheckEnd, id: FailureId) -> CheckReport {
     }
 }
 
-/// A check that ran to its end.
-fn full(state: &State, call: &CheckCall, failing: Names, words: Words) -> CheckReport {
+/// A check that ran completely.
+fn full(state: &ProjectState, call: &CheckCall, failing: Names, wording: FailureWording) -> CheckReport {
     let asked = asked(call);
     let is_asked = |test: &&String| asked.as_ref().is_none_or(|only| only.contains(test.as_str()));
     let shown: Vec<&String> =
         failing.iter().filter(|test| !state.removed.contains(*test)).filter(is_asked).collect();
-    let word = match words {
-        Words::Same => 0,
-        Words::Other => state.edits as usize % WORDS.len(),
+    let word = match wording {
+        FailureWording::Same => 0,
+        FailureWording::Other => state.edits as usize % WORDS.len(),
     };
     let message = WORDS.get(word).copied().unwrap_or_default();
     let failure = |test: &&String| {
@@ -255,14 +206,14 @@ fn full(state: &State, call: &CheckCall, failing: Names, words: Words) -> CheckR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::named;
+    use crate::project_state::named;
 
     fn call(check: u32) -> CheckCall {
         CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
     }
 
-    fn ends(world: World, state: &State, call: &CheckCall) -> Vec<(CheckEnd, usize)> {
-        let draw = |n| world.report(state, call, Words::Same, Random::keyed(n, "draw"));
+    fn ends(world: World, state: &ProjectState, call: &CheckCall) -> Vec<(CheckEnd, usize)> {
+        let draw = |n| world.report(state, call, FailureWording::Same, Random::keyed(n, "draw"));
         (0..200).map(draw).map(|report| (report.end, report.failures.len())).collect()
     }
 
@@ -278,8 +229,8 @@ mod tests {
     #[test]
     fn each_world_deceives_in_its_own_way() {
         use CheckEnd::{CouldNotRun, Failed, Passed, TimedOut};
-        let clean = State::default();
-        let wobbling = State { wobbling: named("t_race"), ..State::default() };
+        let clean = ProjectState::default();
+        let wobbling = ProjectState { wobbling: named("t_race"), ..ProjectState::default() };
         for (world, state, expected) in [
             (World::Plain, &clean, &[(Passed, 0)][..]),
             (World::Outages, &clean, &[(Passed, 0)]),
@@ -297,13 +248,17 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_were_tampered_with_are_told_apart() {
+    fn weakened_and_removed_tests_are_distinguished() {
         let goal: Names = ["g0", "g1", "g2"].map(str::to_string).into();
-        let state =
-            State { goal: goal.clone(), softened: named("g0"), removed: named("g1"), ..State::default() };
+        let state = ProjectState {
+            goal: goal.clone(),
+            softened: named("g0"),
+            removed: named("g1"),
+            ..ProjectState::default()
+        };
         let watched = goal.iter().map(|test| TestName(test.clone())).collect();
         let watching = CheckCall { watched, ..call(GOAL) };
-        let said = World::Plain.report(&state, &watching, Words::Same, Random::keyed(0, ""));
+        let said = World::Plain.report(&state, &watching, FailureWording::Same, Random::keyed(0, ""));
         let failing: Vec<String> = said.failures.iter().map(|failure| failure.id().to_string()).collect();
         let seen: Vec<&str> = said.seen_passing.iter().map(TestName::as_str).collect();
         assert_eq!((failing, seen), (vec!["g2".to_string()], vec!["g0"]), "g1 is not seen at all");
@@ -313,8 +268,9 @@ mod tests {
     #[test]
     fn other_words_are_the_same_failure() {
         let said = |edits| {
-            let state = State { edits, goal: named("g0"), ..State::default() };
-            let report = World::Plain.report(&state, &call(GOAL), Words::Other, Random::keyed(0, ""));
+            let state = ProjectState { edits, goal: named("g0"), ..ProjectState::default() };
+            let report =
+                World::Plain.report(&state, &call(GOAL), FailureWording::Other, Random::keyed(0, ""));
             report.failures.into_iter().next().unwrap()
         };
         assert_ne!(said(1).message, said(2).message);

@@ -16,7 +16,6 @@ use crate::shell_tool;
 
 pub(crate) use errors::error_body;
 
-/// What is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
     Whole(Document),
@@ -45,7 +44,6 @@ impl Document {
     }
 }
 
-/// A server-sent event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
     /// In protocols that have names.
@@ -62,7 +60,6 @@ impl Event {
 }
 
 impl Answer {
-    /// The status the client receives, if any.
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Self::Whole(document) | Self::HalfDocument(document) => Some(document.status),

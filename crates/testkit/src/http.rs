@@ -50,7 +50,7 @@ impl Connection {
         })
     }
 
-    /// The next request; `None` when the client closed the connection.
+    /// `None` when the client closed the connection.
     pub(crate) fn read(&mut self) -> io::Result<Option<Request>> {
         let Some(first) = self.line()? else { return Ok(None) };
         let mut words = first.split(' ');

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         // Only now: a caller that closes the input at once must still get an error message.
         thread::spawn(end_with_input);
         thread::spawn(move || end_with_parent(parent));
-        // If nobody reads this, the parent is gone, and the server will notice.
+        // If this is not read, the parent is gone, and the server will notice.
         print(&format!("listening on http://{address}"));
     };
     match serve(settings, announce) {

@@ -29,7 +29,6 @@ pub struct Options {
     pub port: u16,
 }
 
-/// Why the server could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -44,10 +43,8 @@ pub enum StartError {
     Ended(String),
 }
 
-/// The requests so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Calls {
-    /// Requests to a model.
     pub calls: u64,
     /// Those that no rule matched.
     pub unmatched: u64,
@@ -116,7 +113,6 @@ impl ScriptedServer {
         text.lines().map(|line| serde_json::from_str(line).map_err(io::Error::from)).collect()
     }
 
-    /// The process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -10,7 +10,6 @@ mod responses;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The supported protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -74,12 +73,10 @@ pub(crate) fn parse(protocol: Protocol, body: &Value) -> Question {
     }
 }
 
-/// The text at a pointer, if there is one.
 fn text_at(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer).and_then(Value::as_str).map(str::to_string)
 }
 
-/// The items of a list; empty where there is none.
 fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

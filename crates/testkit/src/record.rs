@@ -14,10 +14,9 @@ use tempfile::NamedTempFile;
 use crate::matching::ReplyCounts;
 use crate::question::Protocol;
 
-/// A logged request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// CountSource from 1.
+    /// Counted from 1.
     pub seq: u64,
     pub method: String,
     pub path: String,
@@ -28,7 +27,6 @@ pub struct LogLine {
     pub form: Option<String>,
     /// The number of tool results in the conversation.
     pub turn: usize,
-    /// The rule that matched.
     pub rule: Option<String>,
     /// `None` where nothing was answered.
     pub status: Option<u16>,
@@ -40,16 +38,13 @@ pub struct LogLine {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Counts {
-    /// All requests.
     pub(crate) requests: u64,
-    /// Requests to a model.
     pub(crate) calls: u64,
     /// Those that no rule matched.
     pub(crate) unmatched: u64,
     pub(crate) by_rule: ReplyCounts,
 }
 
-/// The counts and the log, with their files.
 pub(crate) struct Recorder {
     counts: Counts,
     counts_file: Option<PathBuf>,
@@ -73,12 +68,10 @@ impl Recorder {
         &self.counts
     }
 
-    /// The number of the next request.
     pub(crate) fn next_number(&self) -> u64 {
         self.counts.requests.saturating_add(1)
     }
 
-    /// Records a request in both files.
     pub(crate) fn add(&mut self, line: &LogLine, counts: Counts) -> io::Result<()> {
         if let Some(file) = &self.counts_file {
             replace(file, &serde_json::to_vec(&counts)?)?;

@@ -62,7 +62,6 @@ pub struct Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterLast {
-    /// Repeats it.
     #[default]
     Repeat,
     /// No longer matches; later rules are tried.
@@ -73,7 +72,6 @@ pub enum AfterLast {
 #[serde(try_from = "read::RawReply", into = "read::RawReply")]
 pub struct Reply {
     pub kind: ReplyKind,
-    /// The usage that is reported.
     pub usage: Usage,
     /// Overrides the script's pause.
     pub delay_ms: Option<u64>,
@@ -107,7 +105,6 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// A failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     Status {
@@ -145,13 +142,11 @@ impl Default for Usage {
 }
 
 impl Usage {
-    /// All input, cached or not.
     pub(crate) fn all_input(self) -> u64 {
         self.input_tokens.saturating_add(self.cache_read_tokens).saturating_add(self.cache_write_tokens)
     }
 }
 
-/// Why a script cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
     #[error("the script cannot be read: {0}")]
@@ -166,14 +161,12 @@ pub enum ScriptError {
 }
 
 impl Script {
-    /// Reads and validates a script.
     pub fn read(path: &Path) -> Result<Self, ScriptError> {
         let script: Self = serde_json::from_slice(&fs::read(path)?)?;
         script.check()?;
         Ok(script)
     }
 
-    /// Validates a script.
     pub fn check(&self) -> Result<(), ScriptError> {
         for (index, rule) in self.rules.iter().enumerate() {
             if rule.replies.is_empty() {

@@ -40,7 +40,6 @@ pub struct Settings {
     pub response_format: ResponseFormat,
 }
 
-/// Why the server cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error(transparent)]
@@ -127,7 +126,6 @@ impl Server {
         })
     }
 
-    /// A request to a model.
     fn model(&self, protocol: Protocol, request: &Request) -> io::Result<(Answer, Duration)> {
         let body = body(request);
         let question = parse(protocol, &body);
@@ -165,7 +163,6 @@ impl Server {
         Ok((answer, Duration::from_millis(pause)))
     }
 
-    /// A request that is not for a model.
     fn other_request(&self, request: &Request, status: u16, answer: Value) -> io::Result<(Answer, Duration)> {
         let mut recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner);
         let number = recorder.next_number();

@@ -11,7 +11,6 @@ use crate::question::OfferedTool;
 const NAMES: [&str; 7] =
     ["Bash", "exec_command", "shell_command", "shell", "local_shell", "bash", "run_shell_command"];
 
-/// Known names of its argument.
 const ARGUMENTS: [&str; 3] = ["cmd", "command", "script"];
 
 /// The built-in shell tool of the responses protocol.

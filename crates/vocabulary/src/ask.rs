@@ -3,12 +3,10 @@
 //! A recorded question is small: it names commits and tasks. What the model is shown is gathered from the run's state
 //! when it is asked. Answers are recorded whole.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{ActionPlan, Document, GoalUnderstanding, Subtask};
+use crate::prelude::*;
 use crate::settings::{DecompositionLevel, ReflectionDepth, Strategy};
 use crate::usage::Usage;
 use crate::work::{CommandId, CommitId, ReportedFailure};
@@ -67,7 +65,7 @@ pub enum QuestionKind {
         /// Which of the samples of its score this is, from 1.
         sample: u32,
     },
-    /// The plan again, with what was held against it.
+    /// The plan again, with the issues of the judge.
     Refine {
         /// The revision to be made.
         revision: u32,
@@ -106,13 +104,8 @@ impl QuestionKind {
     pub const fn task(&self) -> Option<&TaskId> {
         match self {
             Self::JudgeTask { task, .. } | Self::ReplanTask { task } | Self::Reflect { task } => Some(task),
-            Self::Plan
-            | Self::Understand
-            | Self::Decompose
-            | Self::Order
-            | Self::JudgePlan { .. }
-            | Self::Refine { .. }
-            | Self::JudgeWhole { .. } => None,
+            Self::Plan | Self::Understand | Self::Decompose | Self::Order => None,
+            Self::JudgePlan { .. } | Self::Refine { .. } | Self::JudgeWhole { .. } => None,
         }
     }
 
@@ -200,7 +193,7 @@ pub struct PlanningStyle {
     pub strategy: Strategy,
     /// How fine the tasks are cut.
     pub level: DecompositionLevel,
-    /// How much is shown when looking back.
+    /// How much a reflection is shown.
     pub depth: ReflectionDepth,
 }
 
@@ -248,7 +241,7 @@ pub struct TaskMaterial {
     pub missing: Vec<String>,
     /// The last attempt, whose output tells what the agent did.
     pub last_attempt: Option<CommandId>,
-    /// The commit it came to and the one it began with.
+    /// The commit of its result, and the one it began with.
     pub commits: Option<(CommitId, CommitId)>,
 }
 
@@ -258,7 +251,6 @@ pub struct Material {
     /// The goal in the user's words.
     pub goal: Redacted,
     pub remarks: Vec<Remark>,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
     /// The state of the repository that the planner is shown.
     pub base: Option<CommitId>,
@@ -269,18 +261,17 @@ pub struct Material {
     pub actions: ActionPlan,
     /// A plan to begin from.
     pub draft: Option<SavedPlan>,
-    /// What was held against the plan.
+    /// The issues the judge found in the plan.
     pub issues: Vec<String>,
     /// What would make it better.
     pub suggestions: Vec<String>,
-    /// The tools a task may name.
     pub tools: Vec<String>,
     /// The commands of the project's own checks.
     pub checks: Vec<String>,
     /// Tasks that may still be added.
     pub max_tasks: u32,
     pub task: Option<TaskMaterial>,
-    /// All tasks, where the whole is in question.
+    /// All tasks, where the whole result is judged.
     pub outcomes: Vec<TaskMaterial>,
 }
 
@@ -290,11 +281,11 @@ pub struct ModelAnswer {
     pub model: String,
     #[serde(default)]
     pub usage: Usage,
-    /// What could be made of it.
+    /// The answer as parsed.
     pub reading: ParsedAnswer,
 }
 
-/// What could be made of an answer.
+/// An answer of a model, as parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParsedAnswer {

@@ -122,8 +122,7 @@ impl Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::collections::BTreeSet;
-    use alloc::string::ToString;
+    use crate::prelude::*;
 
     /// Catches a cause left out of `ALL` or listed twice: the names must be as many as the variants.
     #[test]

@@ -1,13 +1,11 @@
 //! What a check showed.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
 use crate::failure::ReportedFailure;
 use crate::ids::{BlobId, TestName};
+use crate::prelude::*;
 
 /// How a check's command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! Numbers with their nouns in English. Japanese needs none: its counters do not change with the number.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use crate::prelude::*;
 use core::fmt::Display;
 
 /// A number with its noun, in the plural unless it is one: `1 attempt`, `0 attempts`, `2 checks`.

@@ -7,13 +7,11 @@
 
 use core::fmt;
 
-use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-
 use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
 use crate::ids::{Fingerprint, TestName};
+use crate::prelude::*;
 
 /// What fails. Failures are compared by it with the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -64,20 +62,7 @@ pub enum FailureId {
 impl FailureId {
     /// The test, if a test fails.
     pub const fn test(&self) -> Option<&TestName> {
-        match self {
-            Self::Test(name) => Some(name),
-            Self::Diagnostic(_)
-            | Self::Output { .. }
-            | Self::Declared(_)
-            | Self::Check { .. }
-            | Self::Goal { .. }
-            | Self::Vanished(_)
-            | Self::Weakened(_)
-            | Self::Missing(_)
-            | Self::Conflict(_)
-            | Self::LostChange { .. }
-            | Self::OutOfScope(_) => None,
-        }
+        if let Self::Test(name) = self { Some(name) } else { None }
     }
 }
 
@@ -104,12 +89,10 @@ impl fmt::Display for FailureId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckProblem {
-    /// It did not end in time.
     Timeout,
     Crash,
     /// It failed and printed nothing that could be read as a failure.
     Exit,
-    /// Its command does not exist.
     NotFound,
     /// It succeeded without running a test.
     NoTestsRan,
@@ -160,7 +143,6 @@ impl GoalProblem {
     }
 }
 
-/// One of the two sides of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -171,7 +153,6 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, in their order.
     pub const BOTH: [Self; 2] = [Self::Ours, Self::Theirs];
 
     /// The word for it, as git uses it.

@@ -1,8 +1,7 @@
 //! Texts that name something, each kind a type of its own so that they cannot be mixed up.
 
+use crate::prelude::*;
 use core::fmt;
-
-use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +13,6 @@ macro_rules! text_id {
         pub struct $name(pub String);
 
         impl $name {
-            /// The text itself.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -15,6 +15,7 @@ mod counted;
 pub mod documents;
 mod failure;
 mod ids;
+mod prelude;
 pub mod prepared;
 mod reason;
 pub mod run_spec;

@@ -3,28 +3,23 @@
 //! Prepared from the run's state when a command is started, and never recorded: what is recorded is the
 //! [`Command`](crate::work::Command), and what it is prepared from is on record already.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use crate::ask::{Ask, PersonQuestion, Remark, SavedPlan};
+use crate::prelude::*;
 use crate::run_spec::PlacedCheck;
 use crate::settings::ScopeSettings;
 use crate::usage::MicroUsd;
 use crate::work::{
-    AttemptCommand, CheckRun, Conflict, DeliverCommand, MergeCommand, ReportedFailure, RestorePaths, TreeId,
+    AttemptCommand, BlobId, CheckRun, Conflict, DeliverCommand, MergeCommand, ReportedFailure, RestorePaths,
+    TestName, TreeId,
 };
 use crate::{Redacted, TaskId};
 
-/// One task of a plan, as whoever performs its commands needs it.
+/// One task of a plan, as the executor needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskContext {
     pub task: TaskId,
     /// What is to be done, with everything the agent must know.
     pub goal: Redacted,
-    /// Which files it may change.
     pub scope: ScopeSettings,
     /// The numbers of the checks that must pass.
     pub goals: BTreeSet<u32>,
@@ -47,10 +42,19 @@ pub struct PreparedAttempt {
     pub idle: u32,
     /// What people said of the run.
     pub said: Vec<Remark>,
+    pub tests_at_base: TestsAtBase,
+}
+
+/// The tests that checks named at the base. A file that holds one of them is a test, whatever it is called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TestsAtBase {
+    /// The lists of those that passed.
+    pub passed: Vec<BlobId>,
+    pub failed: Vec<TestName>,
 }
 
 impl PreparedAttempt {
-    /// An attempt without anything to say beside the task.
+    /// An attempt with nothing to tell beside the task.
     pub const fn new(command: AttemptCommand) -> Self {
         Self {
             command,
@@ -61,16 +65,15 @@ impl PreparedAttempt {
             money: None,
             idle: 0,
             said: Vec::new(),
+            tests_at_base: TestsAtBase { passed: Vec::new(), failed: Vec::new() },
         }
     }
 }
 
-/// What is to be executed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PreparedAction {
     /// Take the user's tree as the base, or the commit that was named.
     TakeBase,
-    /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
     RunAttempt(PreparedAttempt),
@@ -89,7 +92,6 @@ pub enum PreparedAction {
 /// A command with everything that is needed to execute it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreparedCommand {
-    /// What is to be executed.
     pub action: PreparedAction,
     /// The task it is for; without one it is for the whole run, or for the only task there is.
     pub task: Option<TaskContext>,
@@ -97,7 +99,6 @@ pub struct PreparedCommand {
     pub checks: Arc<Vec<PlacedCheck>>,
     /// The tree of the run's base, once it is known.
     pub tree: Option<TreeId>,
-    /// The tools a task may name.
     pub tools: Vec<String>,
 }
 

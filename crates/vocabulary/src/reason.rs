@@ -3,10 +3,7 @@
 //! A sentence is built in both languages where the decision is made, so that none can lack a translation and
 //! a recorded run can be explained later in either language.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +59,8 @@ impl Text {
 /// Anything that holds sentences for people. Speaking picks one language; what is not a sentence is left alone,
 /// above all what a user wrote.
 pub trait Localize {
-    /// Reduces every sentence to one language.
-    fn localize(&mut self, lang: Lang);
+    /// Reduces every sentence to one language. An answer without sentences needs nothing.
+    fn localize(&mut self, _: Lang) {}
 }
 
 impl Localize for Text {

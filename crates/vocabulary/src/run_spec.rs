@@ -1,11 +1,9 @@
 //! What a run was asked to do, frozen when it began: everything an executor needs beside the commands.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
+use crate::prelude::*;
 use crate::settings::{Check, Settings};
 
 /// Which state all attempts are compared with.
@@ -17,7 +15,7 @@ pub enum BaseSource {
     Revision(String),
 }
 
-/// How a result is handed over.
+/// How a result is delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
@@ -32,7 +30,6 @@ pub enum Delivery {
     Nothing,
 }
 
-/// A check with the place it runs in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedCheck {
     pub check: Check,
@@ -41,7 +38,6 @@ pub struct PlacedCheck {
     pub directory: String,
 }
 
-/// What a run was asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The version of Fixpoint that began it.
@@ -54,12 +50,9 @@ pub struct RunSpec {
     /// What is to be done, in the user's words.
     pub goal: Redacted,
     pub agent: Vec<String>,
-    /// The checks, by their number.
     pub checks: Vec<PlacedCheck>,
-    /// What all attempts are compared with.
     pub base: BaseSource,
     pub settings: Settings,
-    /// How the result is handed over.
     #[serde(default)]
     pub delivery: Delivery,
 }

@@ -1,8 +1,7 @@
 //! A judge's score: a finite number from 0 to 100. Nothing else can be constructed.
 
+use crate::prelude::*;
 use core::fmt;
-
-use alloc::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize, Serializer};
@@ -25,7 +24,6 @@ impl fmt::Display for ScoreError {
 impl core::error::Error for ScoreError {}
 
 impl Score {
-    /// The lowest score.
     pub const LOWEST: Self = Self(0.0);
 
     /// The score nearest to a number; the lowest for what is no number.
@@ -33,7 +31,6 @@ impl Score {
         if value.is_nan() { Self::LOWEST } else { Self(value.clamp(0.0, 100.0)) }
     }
 
-    /// The number itself.
     pub const fn get(self) -> f64 {
         self.0
     }
@@ -81,7 +78,6 @@ impl JsonSchema for Score {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     #[test]
     fn only_finite_numbers_from_0_to_100_are_scores() {

@@ -6,10 +6,8 @@
 //!
 //! Invariant: no error and no output of this file shows what it took for a credential.
 
+use crate::prelude::*;
 use core::fmt;
-
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +59,6 @@ impl Redacted {
         Self(text.to_string())
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -111,20 +108,16 @@ impl Redactor {
         person.split_once(':').map(|(_, password)| password)
     }
 
-    /// A text without credentials.
     pub fn redact(&self, text: &str) -> Redacted {
-        let mut clean = text.to_string();
+        let mut clean = Cow::Borrowed(text);
         for secret in self.known.iter().filter(|secret| text.contains(secret.as_str())) {
-            clean = clean.replace(secret.as_str(), REMOVED);
+            clean = Cow::Owned(clean.replace(secret.as_str(), REMOVED));
         }
-        Redacted(without_credentials(&clean))
+        Redacted(if is_in(&clean) { without_credentials(&clean) } else { clean.into_owned() })
     }
 }
 
 fn without_credentials(text: &str) -> String {
-    if !is_in(text) {
-        return text.to_string();
-    }
     let mut clean = String::with_capacity(text.len());
     for piece in text.split_inclusive(is_boundary) {
         let word = piece.trim_end_matches(is_boundary);
@@ -164,7 +157,6 @@ fn is_credential(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
 
     #[test]
     fn a_redacted_text_keeps_everything_but_credentials() {

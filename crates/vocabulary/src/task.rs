@@ -1,8 +1,7 @@
 //! A task's name and the states it can be in. Which state may follow which is decided in `decide::tasks`.
 
+use crate::prelude::*;
 use core::fmt;
-
-use alloc::string::String;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! What models and agents use up: tokens by kind, calls, and money.
 //!
-//! Sums are exact: tokens are whole, money is in millionths of a dollar. What nobody said is estimated and marked so.
+//! Sums are exact: tokens are whole, money is in millionths of a dollar. What is not reported is estimated, and marked so.
 
 use core::ops::{Add, AddAssign};
 
@@ -107,19 +107,15 @@ impl AddAssign for Usage {
 /// What a run may spend; a limit that is absent is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Allowance {
-    /// Calls of models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_calls: Option<u64>,
-    /// Tokens of models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<MicroUsd>,
     /// Attempts, those that a crash cut short included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
-    /// Seconds of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
 }

@@ -5,10 +5,6 @@
 
 use core::fmt;
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +12,7 @@ use crate::ask::{ModelAnswer, ModelQuestion, PersonAnswer, PersonQuestion, Remar
 pub use crate::check_report::{CheckEnd, CheckReport};
 pub use crate::failure::{CheckProblem, FailureId, GoalProblem, LostPart, ReportedFailure, Side};
 pub use crate::ids::{BlobId, CommitId, Fingerprint, TestName, TreeId};
+use crate::prelude::*;
 use crate::run_spec::Delivery;
 pub use crate::usage::Allowance;
 use crate::usage::Usage;
@@ -24,7 +21,6 @@ use crate::{Redacted, TaskId};
 /// A command's name: the number of the record it was decided in, and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CommandId {
-    /// The number of the record.
     pub seq: u64,
     pub index: u32,
 }
@@ -40,19 +36,18 @@ impl fmt::Display for CommandId {
 pub enum Command {
     /// Take the user's tree as the base, or the commit that was named.
     TakeBase,
-    /// Run checks on a commit.
     RunChecks(CheckRun),
     /// Let the agent work once.
     RunAttempt(AttemptCommand),
     /// Make a commit out of two, path by path.
     RestorePaths(RestorePaths),
-    /// Bring what two commits hold together.
+    /// Merge two commits.
     Merge(MergeCommand),
     Ask(ModelQuestion),
     AskPerson(PersonQuestion),
-    /// Look for a plan of the same or of a similar goal.
+    /// Look for a cached plan of the same goal or a similar one.
     FindCachedPlan,
-    /// Keep the plan for goals to come.
+    /// Store the plan in the plan cache.
     StorePlan,
     Deliver(DeliverCommand),
 }
@@ -62,7 +57,7 @@ pub enum Command {
 pub struct CheckRun {
     pub commit: CommitId,
     pub calls: Vec<CheckCall>,
-    /// Whether what an earlier run saw may be taken instead.
+    /// Whether an earlier result may be used instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<Reuse>,
     #[serde(default, skip_serializing_if = "Leftovers::is_kept")]
@@ -88,7 +83,7 @@ impl Leftovers {
     }
 }
 
-/// Which of the runs at a base this is. Another task with the same base may take what this one saw.
+/// Which of the runs at a base this is. Another task with the same base may reuse its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reuse {
     /// The tree of the base: a commit of the same tree is as good.
@@ -97,23 +92,21 @@ pub struct Reuse {
     pub run: u32,
 }
 
-/// One check to be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckCall {
-    /// Which check of the order, from 0.
+    /// The number of the check, from 0.
     pub check: u32,
     /// Only what failed like this, where the runner can be asked for it; empty for everything.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub only: BTreeSet<FailureId>,
-    /// Tests of which it must be said whether they were seen passing.
+    /// Tests to report as passing or not.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub watched: BTreeSet<TestName>,
-    /// The tests that passed at the base, to find those that are gone.
+    /// The tests that passed at the base, to find missing ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_before: Option<BlobId>,
 }
 
-/// One attempt to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptCommand {
     /// Its number, from 1.
@@ -136,7 +129,6 @@ pub enum AgentEnd {
     Exited,
     /// It was ended by a limit.
     TimedOut,
-    /// It could not be started.
     CouldNotStart,
     /// Its provider refused it, for now or until somebody sees to the account, and it changed nothing.
     Unavailable,
@@ -150,7 +142,7 @@ pub struct AttemptResult {
     pub tree: TreeId,
     /// What the scope guard found, against the base of the task.
     pub violations: Vec<String>,
-    /// Paths of those that can be taken back.
+    /// Paths of those that can be reverted.
     pub revertible: Vec<String>,
     /// The changes of tests, and of what decides what the checks do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -158,7 +150,7 @@ pub struct AttemptResult {
     /// The commit that has these files as they were, where that is not the base of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protected_from: Option<CommitId>,
-    /// What its process said at its end, if it ended by itself.
+    /// `None` if the process was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Files that differ from the base of the task.
@@ -166,13 +158,12 @@ pub struct AttemptResult {
     pub changed_files: u64,
     #[serde(default)]
     pub changed_lines: u64,
-    /// Places where two sides of a merge are not brought together, where that was the task.
+    /// Unresolved places of a merge, where resolving it was the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unresolved: Vec<ReportedFailure>,
     /// The agent's session, by which it can go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the agent says it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The agent's last words, which are no evidence.
@@ -181,7 +172,7 @@ pub struct AttemptResult {
 }
 
 impl AttemptResult {
-    /// An attempt that came to this commit, and of which nothing else is known.
+    /// An attempt with this commit as its result, and nothing else known.
     pub fn new(end: AgentEnd, commit: CommitId, tree: TreeId) -> Self {
         Self {
             end,
@@ -217,7 +208,6 @@ pub struct RestorePaths {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RestoredPath {
-    /// The whole file.
     File(String),
     /// Only its tests, or only the sections that decide what the checks do.
     Part(String),
@@ -264,43 +254,42 @@ pub struct ProtectedChange {
     pub is_permitted: bool,
 }
 
-/// Two commits to be brought together.
+/// Two commits to be merged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeCommand {
     pub ours: CommitId,
     pub theirs: CommitId,
-    /// What the result is called, part of the name it is kept under.
+    /// The name of the result, part of its git reference.
     pub name: String,
 }
 
-/// Two sides that cannot be brought together by themselves.
+/// Two sides that git cannot merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflict {
     pub ours: CommitId,
     pub theirs: CommitId,
-    /// The files that hold both sides, marked, as the executor names them.
+    /// The files with conflict markers, as the executor names them.
     pub paths: Vec<String>,
 }
 
-/// What bringing two commits together came to.
+/// The result of a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
-    /// The commit that holds both, with both sides marked where they conflict.
+    /// The merge commit, with conflict markers where the sides conflict.
     pub commit: CommitId,
     pub tree: TreeId,
-    /// The files where they conflict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
 }
 
-/// A plan that was kept, and how near its goal is.
+/// A cached plan, and how similar its goal is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CachedPlanMatch {
     Nothing,
-    /// One of a goal much like this one, in this repository.
+    /// Of a similar goal in this repository.
     Near(SavedPlan),
-    /// One of this very goal, in this very state of the repository.
+    /// Of the same goal and the same state of the repository.
     Exact(SavedPlan),
 }
 
@@ -311,12 +300,12 @@ pub struct Base {
     pub tree: TreeId,
 }
 
-/// A result to be handed over. Doing it again, after a crash, changes nothing.
+/// A result to be delivered. Repeating it after a crash changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliverCommand {
     /// The commit that the result is compared with.
     pub base: CommitId,
-    /// The commit that is handed over.
+    /// The commit that is delivered.
     pub result: CommitId,
     pub delivery: Delivery,
 }
@@ -325,13 +314,11 @@ pub struct DeliverCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchUpdate {
-    /// It is at the result.
     Updated,
-    /// It was left alone: it has other commits.
+    /// Not moved: it has other commits.
     Diverged,
-    /// It was left alone: it is checked out somewhere.
+    /// Not moved: it is checked out somewhere.
     CheckedOut,
-    /// There is no such branch.
     Missing,
 }
 
@@ -342,7 +329,7 @@ pub struct DeliveredBranch {
     pub update: BranchUpdate,
 }
 
-/// What handing a result over gave.
+/// Where a result was delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Delivered {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -355,7 +342,7 @@ pub struct Delivered {
     pub patch: Option<String>,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandResult {
@@ -369,16 +356,16 @@ pub enum CommandResult {
         commit: CommitId,
         tree: TreeId,
     },
-    /// Two commits were brought together, or not.
+    /// Two commits were merged, with or without conflicts.
     Merged(Merged),
     /// A model answered, or not.
     Answer(ModelAnswer),
     /// A person answered, or not.
     Person(PersonAnswer),
-    /// Plans that were kept were looked through.
+    /// The plan cache was searched.
     CachedPlan(CachedPlanMatch),
     PlanStored,
-    /// The result was handed over.
+    /// The result was delivered.
     Delivered(Delivered),
 }
 
@@ -387,14 +374,14 @@ pub enum CommandResult {
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
     Completed(CommandResult),
-    /// It could not be carried out.
+    /// It could not be executed.
     Failed {
-        /// What stood in the way, for people.
+        /// Why, for people.
         message: Redacted,
     },
-    /// It was called off by a stop.
+    /// It was cancelled by a stop.
     Cancelled,
-    /// It was under way when the process that performed it died.
+    /// The process that executed it died.
     Lost,
 }
 

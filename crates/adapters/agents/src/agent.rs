@@ -14,7 +14,6 @@ use crate::progress::Session;
 use crate::stream::Reader;
 use crate::{Claude, Codex, GenericAgent};
 
-/// One turn of an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     /// The program, by its name or its path.
@@ -27,7 +26,7 @@ pub struct Turn<'a> {
     /// The session to resume; without it the agent starts a new one.
     pub session: Option<&'a Session>,
     pub model: Option<&'a str>,
-    /// The most this turn may cost, for agents that can be told.
+    /// The most this turn may cost, for agents with such an option.
     pub max_cost: Option<MicroUsd>,
     /// Command lines it may run without permission: the checks that decide whether the task is done.
     pub allowed_commands: &'a [String],
@@ -81,17 +80,15 @@ pub struct EnvironmentNames {
     pub when_enabled: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// A kind of agent.
 pub trait Agent: Debug + Send + Sync {
-    /// Its name, which is also the name of its program.
+    /// Also the name of its program.
     fn name(&self) -> &'static str;
 
-    /// Whether a program, by its name or path, is this agent.
     fn recognises(&self, program: &str) -> bool {
         Path::new(program).file_name() == Some(OsStr::new(self.name()))
     }
 
-    /// The command line for a turn. The prompt reaches the agent whatever the person's arguments are.
+    /// The prompt reaches the agent whatever the person's arguments are.
     fn command(&self, turn: &Turn<'_>) -> CommandLine;
 
     /// The reader of the output of that command line.
@@ -103,12 +100,10 @@ pub trait Agent: Debug + Send + Sync {
 /// In the order in which they are tried; [`GenericAgent`] recognises every program.
 const KINDS: [&dyn Agent; 3] = [&Claude, &Codex, &GenericAgent];
 
-/// The kind with this name.
 pub fn agent_named(name: &str) -> Option<&'static dyn Agent> {
     KINDS.into_iter().find(|agent| agent.name() == name)
 }
 
-/// The kind of a program, by its name or path.
 pub fn agent_for_program(program: &str) -> &'static dyn Agent {
     KINDS.into_iter().find(|agent| agent.recognises(program)).unwrap_or(&GenericAgent)
 }

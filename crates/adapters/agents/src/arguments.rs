@@ -32,17 +32,14 @@ pub(crate) fn value<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> 
     None
 }
 
-/// Whether a word is present, such as a subcommand.
 pub(crate) fn has_word(arguments: &[String], word: &str) -> bool {
     options(arguments).any(|argument| argument == word)
 }
 
-/// Whether there is a placeholder for the prompt.
 pub(crate) fn has_prompt_placeholder(arguments: &[String]) -> bool {
     arguments.iter().any(|argument| argument.contains(PROMPT) || argument.contains(PROMPT_FILE))
 }
 
-/// The arguments before `--`.
 fn options(arguments: &[String]) -> impl Iterator<Item = &str> {
     arguments.iter().map(String::as_str).take_while(|argument| *argument != "--")
 }

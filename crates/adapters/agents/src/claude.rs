@@ -23,7 +23,6 @@ const SESSION: [&str; 7] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claude;
 
-/// What the person's arguments choose.
 enum Mode {
     /// Nothing: we add everything that makes it work unattended.
     Default,

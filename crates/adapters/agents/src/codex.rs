@@ -16,7 +16,6 @@ const SANDBOX: [&str; 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codex;
 
-/// What the person's arguments choose.
 enum Mode {
     /// Nothing: we add everything that makes it work unattended.
     Default,

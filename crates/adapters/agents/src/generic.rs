@@ -35,7 +35,6 @@ impl Agent for GenericAgent {
     }
 }
 
-/// Reads every line as text.
 #[derive(Debug, Default)]
 pub(crate) struct TextReader {
     log: ProgressLog,

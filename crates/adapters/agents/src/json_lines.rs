@@ -8,12 +8,10 @@ use crate::progress::{Progress, Session};
 use crate::sanitize::{clean_text, one_line};
 use crate::transcript::Transcript;
 
-/// A line of output.
 pub(crate) enum Line {
     Blank,
     /// A JSON object with a type.
     Event {
-        /// The type.
         kind: String,
         event: Value,
     },

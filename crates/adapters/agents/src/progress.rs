@@ -8,13 +8,11 @@
 use fixpoint_ports::ToolOutcome;
 use fixpoint_vocabulary::usage::Usage;
 
-/// Something an agent reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// The id of its session, which can be resumed.
     Session(String),
     Model(String),
-    /// A message.
     Text(String),
     Thinking(String),
     ToolCall {
@@ -24,7 +22,6 @@ pub enum Progress {
         summary: String,
     },
     ToolResult {
-        /// The id of the call.
         id: String,
         outcome: ToolOutcome,
         /// Its output, on one line.
@@ -50,9 +47,7 @@ pub enum Progress {
 pub enum TurnOutcome {
     /// The agent had nothing more to do. This is not evidence that the task is done.
     Completed,
-    /// It reached its limit of turns.
     OutOfTurns,
-    /// It reached its limit of costs.
     OutOfBudget,
     /// The session to resume does not exist any more: start a new one.
     SessionGone,
@@ -76,7 +71,6 @@ impl TurnOutcome {
         }
     }
 
-    /// The outcome for an HTTP status of the provider.
     pub(crate) const fn of_status(status: u64) -> Self {
         match status {
             401..=403 => Self::Account,

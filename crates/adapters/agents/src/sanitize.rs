@@ -13,7 +13,6 @@ pub(crate) fn clean_text(text: &str) -> String {
     bounded(text.trim().chars().filter(is_shown), MAX_TEXT)
 }
 
-/// The text on one line.
 pub(crate) fn one_line(text: &str) -> String {
     let pieces = text.split(|letter: char| letter.is_whitespace() || is_control(letter));
     let mut line = String::new();

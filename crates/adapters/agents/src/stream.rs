@@ -12,16 +12,13 @@ use crate::transcript::Transcript;
 /// the start is read.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// Reads the output of one run of an agent.
 pub trait Reader: Debug + Send {
     /// The progress that a line reports. The line has no line break and may contain any bytes.
     fn line(&mut self, line: &[u8]) -> Vec<Progress>;
 
-    /// Everything that was read.
     fn finish(self: Box<Self>) -> Transcript;
 }
 
-/// Reads output in chunks of any size.
 #[derive(Debug)]
 pub struct OutputStream {
     reader: Box<dyn Reader>,

@@ -11,7 +11,6 @@ use crate::progress::{Progress, Session, TurnOutcome};
 /// How many errors are kept: the first ones show the cause.
 pub const MAX_ERRORS: usize = 20;
 
-/// The output of an agent, summed up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Transcript {
     /// Its `used` includes this run.
@@ -22,7 +21,6 @@ pub struct Transcript {
     pub last_message: Option<String>,
     /// Its last messages; `None` for agents whose output is plain text.
     pub agent_text: Option<AgentText>,
-    /// The first [`MAX_ERRORS`] errors.
     pub errors: Vec<String>,
     pub tool_calls: u64,
     pub failed_tool_calls: u64,

@@ -15,9 +15,9 @@ use crate::durable::{create_directory, create_file, is_full, parent, remove_if_t
 
 /// The largest blob. Output of agents is capped below this before it gets here.
 pub const MAX_BLOB_BYTES: usize = 256 << 20;
-/// Where blobs are written before they have their name.
+/// Blobs are written here before they get their name.
 const UNFINISHED: &str = "unfinished";
-/// How often another process's clean-up may take the unfinished file away, between its creation and its lock.
+/// How often another process's clean-up may remove the unfinished file between its creation and its lock.
 const MAX_TRIES: u32 = 8;
 
 /// A directory of blobs. Threads and processes may share it.
@@ -35,7 +35,7 @@ impl FileBlobs {
         Ok(Self { root: root.to_path_buf(), count: AtomicU64::new(0) })
     }
 
-    /// The path of a blob; `None` for what is not the name of any.
+    /// `None` if it is not the name of a blob.
     fn path(&self, BlobId(name): &BlobId) -> Option<PathBuf> {
         let is_hash = name.len() == blake3::OUT_LEN * 2;
         let is_hexadecimal = name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -56,7 +56,7 @@ impl FileBlobs {
         sync_directory(directory)
     }
 
-    /// A file that is locked, which says that its writer lives.
+    /// The file is locked while its writer lives.
     fn create_unfinished(&self) -> io::Result<(PathBuf, File)> {
         for _ in 0..MAX_TRIES {
             let number = self.count.fetch_add(1, Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl Blobs for FileBlobs {
     }
 }
 
-/// What is at a path, if anything is, and one byte more than any blob at most.
+/// Reads at most one byte more than the largest blob; `None` if there is no file.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

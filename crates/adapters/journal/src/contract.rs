@@ -7,15 +7,14 @@ use core::fmt::Debug;
 
 use fixpoint_ports::{Journal, JournalError, Seq};
 
-/// A place where one journal is kept.
+/// Storage of one journal.
 pub trait Medium {
     type Journal: Journal;
     fn create(&mut self) -> Result<Self::Journal, String>;
-    /// Opens it for another writer, with the records that are there. The writers before it may still be in use.
+    /// Opens it for another writer, with its records. Earlier writers may still be in use.
     fn reopen(&mut self) -> Result<(Self::Journal, Vec<Vec<u8>>), String>;
 }
 
-/// A promise that was not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{promise}: {found}")]
 pub struct Violation {
@@ -23,7 +22,7 @@ pub struct Violation {
     pub found: String,
 }
 
-/// Holds an implementation to every promise, each on a fresh medium.
+/// Checks every promise of an implementation, each on a fresh medium.
 pub fn uphold<M: Medium>(mut fresh: impl FnMut() -> M) -> Result<(), Violation> {
     records_are_numbered_and_survive(&mut fresh())?;
     records_of_one_batch_come_back_like_others(&mut fresh())?;
@@ -96,7 +95,6 @@ fn what_is_too_large_changes_nothing<M: Medium>(medium: &mut M) -> Result<(), Vi
     same(promise, &records, &vec![b"small".to_vec()])
 }
 
-/// An answer of a journal that can be compared.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Written(Seq),

@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What is journalled is the user's own business.
+/// Only the user may read the journal.
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_DIRECTORY: u32 = 0o700;
 
@@ -18,17 +18,16 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Creates a file that must not exist yet. Its name is durable only after [`sync_directory`].
+/// The file must not exist yet. Its name is durable only after [`sync_directory`].
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE_FILE).open(path)
 }
 
-/// Opens a file, creating it when it is missing and leaving its content.
 pub(crate) fn open_or_create_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)
 }
 
-/// Creates a directory with all above it that are missing, each durably.
+/// Creates missing parents too, each durably.
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     let missing: Vec<PathBuf> = path
         .ancestors()
@@ -46,17 +45,15 @@ pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the names in a directory durable.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// The directory that names a path; a bare name is in the current one.
+/// A bare name is in the current directory.
 pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Removes a file that may be gone already.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! Why a journal could not be opened, told apart by what can be done about it.
+//! Why a journal could not be opened, by what can be done about it.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,19 +20,12 @@ pub enum OpenError {
     Damaged(Damage),
     /// A newer version of this program wrote it: use that one.
     #[error("the journal has format version {found}, and this version reads up to {known}: use a newer one")]
-    Newer {
-        /// The version in the file.
-        found: u32,
-        /// The newest this program knows.
-        known: u32,
-    },
-    /// It is longer than any journal may be.
+    Newer { found: u32, known: u32 },
     #[error("a journal of {bytes} bytes is larger than the {limit} allowed")]
     TooLarge { bytes: u64, limit: u64 },
     /// The disk is full: make space and open it again.
     #[error("no space left to open the journal: {0}")]
     NoSpace(io::Error),
-    /// Anything else the disk says.
     #[error("cannot open the journal: {0}")]
     Unavailable(io::Error),
 }

@@ -13,16 +13,16 @@ use crate::storage::Storage;
 /// How long a handle waits for another's append: in memory it never takes long.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a write leaves that the power did not last for.
+/// What a write leaves when the power is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Residue {
-    /// The bytes that were written, and the file ends there.
+    /// The bytes that were written.
     Short,
-    /// The bytes that were written, and zeros up to the length the write would have given the file.
+    /// The bytes that were written, and zeros up to the full length.
     Zeros,
 }
 
-/// A disk in memory with one file on it.
+/// A disk in memory with one file.
 #[derive(Debug, Clone, Default)]
 pub struct FaultyDisk {
     shared: Arc<Shared>,
@@ -37,9 +37,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Disk {
     contents: Vec<u8>,
-    /// What of it survives a crash.
     durable: Vec<u8>,
-    /// Up to here both are the same.
+    /// Up to here `file` and `durable` are the same.
     clean: usize,
     kept: Vec<Vec<u8>>,
     space: Option<usize>,
@@ -62,13 +61,11 @@ enum Power {
 }
 
 impl FaultyDisk {
-    /// A disk with nothing on it and no faults.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A disk that holds this, durably.
     #[must_use]
     pub fn holding(contents: Vec<u8>) -> Self {
         let disk = Self::new();
@@ -76,25 +73,24 @@ impl FaultyDisk {
         disk
     }
 
-    /// What is on the disk, durable or not.
+    /// Durable or not.
     #[must_use]
     pub fn contents(&self) -> Vec<u8> {
         self.disk().contents.clone()
     }
 
-    /// What was put aside before it was cut off.
     #[must_use]
     pub fn kept_aside(&self) -> Vec<Vec<u8>> {
         self.disk().kept.clone()
     }
 
-    /// Bytes written in the life of the disk; a place to lose power at is one of them.
+    /// Bytes written since the disk was created; power can be lost at any of them.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.disk().written
     }
 
-    /// The disk is full when the file has this length: a write stops there and fails.
+    /// A write beyond this length fails.
     pub fn limit_space(&self, bytes: usize) {
         self.disk().space = Some(bytes);
     }
@@ -109,22 +105,21 @@ impl FaultyDisk {
         self.disk().power = Power::OnFor { bytes, residue };
     }
 
-    /// The next flushes fail, and what was written stays where it is.
+    /// What was written stays.
     pub fn fail_flushes(&self, number: u32) {
         self.disk().failing_flushes = number;
     }
 
-    /// The next attempts to cut something off fail.
     pub fn fail_truncations(&self, number: u32) {
         self.disk().failing_truncations = number;
     }
 
-    /// The power is back. The faults that were not met yet remain.
+    /// The power is back. Faults that did not occur yet remain.
     pub fn restart(&self) {
         self.disk().power = Power::On;
     }
 
-    /// The power fails now and is back: everything after the last flush is gone.
+    /// The power is lost and comes back: everything after the last flush is gone.
     pub fn crash(&self) {
         let mut disk = self.disk();
         let durable = disk.durable.clone();
@@ -132,7 +127,7 @@ impl FaultyDisk {
         disk.power = Power::On;
     }
 
-    /// Turns the bits of a mask over in one byte, durably. Nothing happens beyond the end.
+    /// Flips the bits of a mask in one byte, durably. Does nothing beyond the end.
     pub fn flip(&self, offset: usize, mask: u8) {
         let mut disk = self.disk();
         let mut contents = disk.contents.clone();

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use fixpoint_ports::Seq;
 
-/// What a crash in the middle of an append left behind: part of a record that nobody was told is written.
+/// Part of a record whose append was interrupted. The append was never acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TornTail {
-    /// Where it begins: the end of the last whole record.
+    /// The end of the last whole record.
     pub offset: u64,
     pub bytes: u64,
 }
@@ -22,18 +22,16 @@ impl fmt::Display for TornTail {
     }
 }
 
-/// Which part of the file is not what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
-    /// The first bytes of the file, which say that it is a journal and of which version.
+    /// The magic number and the version at the beginning of the file.
     FileHeader,
-    /// The header of a record: its length, number or kind.
+    /// The length, number or kind of a record.
     RecordHeader,
-    /// The content of a record.
     Payload,
-    /// A record is intact but is not the one that belongs here.
+    /// An intact record at the wrong position.
     Order,
-    /// More zeros than one interrupted append can leave: records that were there are gone.
+    /// More zeros than one interrupted append can leave: records are gone.
     Zeros,
 }
 
@@ -52,22 +50,18 @@ impl fmt::Display for Broken {
 /// What a repair would cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// Bytes from the damage to the end of the file.
     pub bytes: u64,
-    /// Intact records among them, that follow the damage and cannot be kept without it.
+    /// Intact records after the damage, which are lost with it.
     pub intact_records: u64,
 }
 
-/// A journal that is not what was written. Nothing from here on may be believed.
+/// A damaged journal. Nothing after this position can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damage {
-    /// Where the damaged part begins.
     pub offset: u64,
-    /// The number the damaged record has or should have; every record before it is intact.
+    /// The number of the damaged record; every record before it is intact.
     pub record: Seq,
-    /// What is wrong with it.
     pub broken: Broken,
-    /// What a repair would cut off.
     pub loss: Loss,
 }
 
@@ -85,21 +79,18 @@ impl fmt::Display for Damage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     Whole,
-    /// With part of one: a crash, or a writer that is writing at this moment.
+    /// An interrupted append, or one that is being written now.
     Torn(TornTail),
-    /// With something that was whole and is not any more.
     Damaged(Damage),
 }
 
-/// What was removed from a journal when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cut {
-    /// Part of a record that was never acknowledged.
     Torn(TornTail),
-    /// Records that were, because a repair was asked for.
+    /// Acknowledged records, because a repair was requested.
     Damaged {
         damage: Damage,
-        /// Where the bytes that were cut off are kept.
+        /// Where the removed bytes are stored.
         kept: PathBuf,
     },
 }

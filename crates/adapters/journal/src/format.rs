@@ -18,28 +18,25 @@
 
 use fixpoint_ports::Seq;
 
-/// The version this program writes, and the newest it reads.
+/// Written, and the newest that is read.
 pub const FORMAT_VERSION: u32 = 1;
-/// The largest payload of a record. What is larger is a blob.
+/// Larger payloads are stored as blobs.
 pub const MAX_RECORD_BYTES: usize = 1 << 20;
-/// What a record needs beyond its payload.
 pub const RECORD_OVERHEAD_BYTES: usize = HEADER_BYTES + TRAILER_BYTES;
 
 const MAGIC: [u8; 8] = *b"FIXPTJNL";
 const END_MARK: u8 = 0xA5;
 const HEADER_BYTES: usize = 20;
 const TRAILER_BYTES: usize = 5;
-/// The length of the file's header.
 pub(crate) const FILE_HEADER_BYTES: usize = 16;
-/// The longest a record can be on the disk, and so the most that one interrupted append can leave.
+/// The largest record on the disk, which is the most that one interrupted append can leave.
 pub(crate) const MAX_FRAME_BYTES: usize = MAX_RECORD_BYTES + RECORD_OVERHEAD_BYTES;
 
-/// What a record is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It carries a payload and has a number of its own.
+    /// It has a payload and a number.
     Entry,
-    /// A writer began: whoever wrote before is deposed. It carries nothing and takes no number.
+    /// A writer began: earlier writers may not write any more. It has no payload and no number.
     TakeOver,
 }
 
@@ -55,7 +52,6 @@ impl Kind {
         [Self::Entry, Self::TakeOver].into_iter().find(|kind| kind.letters() == letters)
     }
 
-    /// The number of the next record after one of this kind.
     pub(crate) const fn after(self, seq: Seq) -> Seq {
         match self {
             Self::Entry => seq.next(),
@@ -64,7 +60,6 @@ impl Kind {
     }
 }
 
-/// The first bytes of every journal.
 pub(crate) fn file_header() -> [u8; FILE_HEADER_BYTES] {
     sealed_file_header(FORMAT_VERSION)
 }
@@ -77,13 +72,12 @@ fn sealed_file_header(version: u32) -> [u8; FILE_HEADER_BYTES] {
     [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
 }
 
-/// The version of a file, if its header is intact. The shape of the header is the same in every version.
+/// `None` if the header is damaged. The layout of the header is the same in every version.
 pub(crate) fn file_version(header: &[u8; FILE_HEADER_BYTES]) -> Option<u32> {
     let version = u32::from_le_bytes(*header.get(8..)?.first_chunk()?);
     (*header == sealed_file_header(version)).then_some(version)
 }
 
-/// A record as it is on the disk, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) seq: Seq,
@@ -92,24 +86,20 @@ pub(crate) struct Frame<'a> {
     pub(crate) rest: &'a [u8],
 }
 
-/// What is at the beginning of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
-    /// A record, intact.
     Whole(Frame<'a>),
-    /// The beginning of a record, and then the end of the bytes.
+    /// The bytes end within a record.
     Short,
     BadHeader {
-        /// What follows the place of the header.
+        /// What follows the header.
         after: &'a [u8],
     },
-    /// A header, and then something else than it announces.
+    /// The payload does not match its checksum.
     BadPayload {
-        /// The trailer that is there.
         stored: [u8; TRAILER_BYTES],
-        /// The trailer that belongs to the payload that is there.
         expected: [u8; TRAILER_BYTES],
-        /// What follows the place of the record.
+        /// What follows the record.
         rest: &'a [u8],
     },
 }
@@ -130,7 +120,7 @@ impl Parsed<'_> {
     }
 }
 
-/// Adds a record to a buffer; `None`, and nothing added, if the payload is too large.
+/// `None`, and nothing is added, if the payload is too large.
 pub(crate) fn encode(buffer: &mut Vec<u8>, kind: Kind, Seq(seq): Seq, payload: &[u8]) -> Option<()> {
     let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_RECORD_BYTES)?;
     let start = buffer.len();
@@ -153,7 +143,7 @@ struct Header {
     length: usize,
     seq: Seq,
     kind: Kind,
-    /// The checksum of these, with which the one of the payload goes on.
+    /// Their checksum, with which that of the payload continues.
     crc: u32,
 }
 
@@ -168,7 +158,7 @@ fn parse_header(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
     is_intact.then_some(Header { length, seq: Seq(u64::from_le_bytes(*seq)), kind, crc })
 }
 
-/// Reads the record at the beginning of some bytes that reach to the end of the file.
+/// Reads the record at the beginning of bytes that reach to the end of the file.
 pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
     let Some((header, after)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
         return Parsed::Short;
@@ -197,7 +187,6 @@ pub(crate) fn begins_and_is_zero(there: &[u8], meant: &[u8]) -> bool {
     is_zero(there.get(written..).unwrap_or_default())
 }
 
-/// Whether there is nothing but zeros.
 fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }

@@ -17,77 +17,68 @@ use crate::format::{FILE_HEADER_BYTES, Kind, MAX_RECORD_BYTES, encode, file_head
 use crate::scan::{MAX_JOURNAL_BYTES, Record, Scan, Sink, scan};
 use crate::storage::{Flush, Storage, read_between};
 
-/// What may be done to a journal that is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
     /// Cut an interrupted append, refuse damage.
     Continue,
-    /// Cut damage too, and keep aside what is cut. [`StoredJournal::examine`] says beforehand what that is.
+    /// Cut damage too, and store what is cut. [`StoredJournal::examine`] shows it beforehand.
     Repair,
 }
 
-/// A journal that was opened for writing.
 #[derive(Debug)]
 pub struct Opened<S> {
-    /// The journal, behind its last record.
     pub journal: StoredJournal<S>,
-    /// All its records, in order.
     pub records: Vec<Record>,
     pub cut: Option<Cut>,
 }
 
-/// A journal as it is, unchanged. A writer may be at work on it.
+/// A journal that is not changed. Another process may be writing to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// The records before the ending, in order.
     pub records: Vec<Record>,
     pub ending: Ending,
 }
 
-/// A journal in memory, on a disk that can be told to fail.
 pub type MemoryJournal = StoredJournal<FaultyDisk>;
 
-/// A journal over some storage.
 #[derive(Debug)]
 pub struct StoredJournal<S> {
     storage: S,
     flush: Flush,
-    /// Where the next record begins.
     end: u64,
-    /// The number of the next record.
     next: Seq,
-    /// The last batch that was written or tried, as it is on the disk.
+    /// The last batch that was written, or whose write failed.
     frame: Vec<u8>,
     state: WriterState,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum WriterState {
-    /// Nothing follows the end, unless another writer has gone on.
+    /// Nothing follows the end, unless another writer continued.
     Sound,
-    /// Part of `frame` may follow the end: it failed to be written, and to be removed.
+    /// Part of `frame` may follow the end: it could neither be written nor removed.
     Unclean,
-    /// Another writer has gone on.
-    Deposed { actual: Seq },
+    Deposed {
+        actual: Seq,
+    },
 }
 
 impl<S: Storage> StoredJournal<S> {
-    /// Begins a journal on storage that is empty.
+    /// The storage must be empty.
     pub fn begin(mut storage: S) -> Result<Self, OpenError> {
         storage.write_at(0, &file_header())?;
         storage.flush()?;
         Ok(Self::at(storage, FILE_HEADER_BYTES as u64, Seq(0)))
     }
 
-    /// Opens a journal and deposes whoever wrote to it before.
+    /// Earlier writers cannot write any more.
     pub fn resume(storage: S, mode: OpenMode) -> Result<Opened<S>, OpenError> {
         let mut records = Vec::new();
         let (journal, cut) = Self::resume_with(storage, mode, collect(&mut records))?;
         Ok(Opened { journal, records, cut })
     }
 
-    /// The same, with the records handed over one after the other instead of kept. Nothing that was handed over
-    /// counts when an error follows.
+    /// Passes the records to `sink` one by one instead of collecting them. If an error follows, they do not count.
     pub fn resume_with(
         mut storage: S,
         mode: OpenMode,
@@ -100,21 +91,19 @@ impl<S: Storage> StoredJournal<S> {
         Ok((Self::at(storage, end, next), cut))
     }
 
-    /// Reads a journal without changing it and without waiting for its writer. Damage is an answer, not an error.
+    /// Does not wait for the writer. Damage is a result, not an error.
     pub fn examine(mut storage: S) -> Result<Inspection, OpenError> {
         let mut records = Vec::new();
         let Scan { ending, .. } = scan(&mut storage, &mut collect(&mut records))?;
         Ok(Inspection { records, ending })
     }
 
-    /// The same journal with another durability.
     #[must_use]
     pub fn with_flush(mut self, flush: Flush) -> Self {
         self.flush = flush;
         self
     }
 
-    /// The number of the next record.
     pub fn next(&self) -> Seq {
         self.next
     }
@@ -123,7 +112,6 @@ impl<S: Storage> StoredJournal<S> {
         Self { storage, flush: Flush::Each, end, next, frame: Vec::new(), state: WriterState::Sound }
     }
 
-    /// Appends while no other handle can.
     fn append_locked(&mut self, expected: Seq, records: &[&[u8]]) -> Result<Seq, JournalError> {
         match self.state {
             WriterState::Deposed { actual } => return Err(JournalError::Fenced { expected, actual }),
@@ -161,7 +149,7 @@ impl<S: Storage> StoredJournal<S> {
         Ok(next)
     }
 
-    /// Removes what is left of the batch that failed. Anything else behind the end is another writer's, and stays.
+    /// Removes what is left of the batch that failed. Anything else after the end belongs to another writer.
     fn clean_up(&mut self) -> io::Result<()> {
         let length = self.storage.length()?;
         let longest = self.end.saturating_add(self.frame.len() as u64);
@@ -175,13 +163,12 @@ impl<S: Storage> StoredJournal<S> {
         Ok(())
     }
 
-    /// How many records the other writer's journal has, as far as that can be told.
+    /// How many records the journal of the other writer has, as far as that is known.
     fn records_there(&mut self) -> Seq {
         scan(&mut self.storage, &mut |_, _| {}).map_or(self.next, |found| found.next)
     }
 }
 
-/// A sink that keeps the records.
 pub(crate) fn collect(records: &mut Vec<Record>) -> impl FnMut(Seq, &[u8]) {
     |seq, payload| records.push(Record { seq, payload: payload.to_vec() })
 }
@@ -195,7 +182,7 @@ impl<S: Storage> Journal for StoredJournal<S> {
     }
 }
 
-/// Makes a journal ready for its next record: what must not be there is cut off, and the take-over is written.
+/// Prepares a journal for its next record: removes an interrupted append or damage, and writes the take-over.
 fn settle<S: Storage>(
     storage: &mut S,
     mode: OpenMode,

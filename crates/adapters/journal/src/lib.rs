@@ -1,11 +1,11 @@
 //! The run's durable record on files: the journal, large payloads named by their hash, and the run's lock.
 //!
 //! Owns the format on the disk, recovery after a crash at any instant, and the refusal of anything that was damaged.
-//! Refuses to know what a record means: it is handed bytes and gives back the same bytes or says why not.
+//! Refuses to know what a record means: it returns the bytes that were written, or an error.
 //!
-//! Two things that look alike are told apart everywhere. A **torn tail** is what a crash in the middle of one append
-//! leaves: nobody was told that the record is written, so it is cut and reported. **Damage** is a record that was
-//! acknowledged and is no longer what it was: it is refused, and only [`OpenMode::Repair`] cuts it, keeping the bytes.
+//! A **torn tail** is what an interrupted append leaves: the record was never acknowledged, so it is cut and reported.
+//! **Damage** is an acknowledged record that has changed: it is refused, and only [`OpenMode::Repair`] cuts it and stores
+//! the bytes.
 //!
 //! [`FileJournal`] and [`MemoryJournal`] are the same code over another [`Storage`], so that what is simulated with
 //! [`FaultyDisk`] is what runs on a real disk.

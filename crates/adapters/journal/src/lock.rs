@@ -17,26 +17,22 @@ use nix::unistd::Pid;
 
 use crate::durable::{create_directory, open_or_create_file};
 
-/// The name of the lock in the run's directory.
 const LOCK_FILE: &str = "lock";
-/// The holder writes who it is right after it has the lock; a second process that is faster looks again.
+/// The holder writes its process id right after it has the lock; a faster second process reads again.
 const LOOKS: u32 = 20;
 const LOOK_PAUSE: Duration = Duration::from_millis(10);
 /// How often the file may be replaced between its opening and its locking.
 const MAX_TRIES: u32 = 8;
 
-/// Why the run is not this process's.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another process has the run: wait for it, or stop it.
     #[error("another process has this run{}", holder(.pid))]
     Held {
-        /// Which one, if it could be told.
         pid: Option<u32>,
-        /// Since when, by its own clock, if it could be told.
+        /// By the clock of the other process.
         since: Option<SystemTime>,
     },
-    /// Anything else the disk says.
     #[error("cannot lock the run: {0}")]
     Unavailable(#[from] io::Error),
 }
@@ -45,7 +41,7 @@ fn holder(pid: &Option<u32>) -> String {
     pid.map(|pid| format!(": process {pid}")).unwrap_or_default()
 }
 
-/// The run is this process's until this is dropped or the process ends.
+/// Held until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct RunLock {
     file: File,
@@ -82,7 +78,7 @@ impl RunLock {
         Err(io::Error::other("the lock file is replaced again and again").into())
     }
 
-    /// Whether anybody has the run, without taking it and without changing anything.
+    /// Does not take the lock, and changes nothing.
     pub fn look(directory: &Path) -> Result<(), LockError> {
         let path = directory.join(LOCK_FILE);
         let file = match File::open(&path) {
@@ -125,7 +121,6 @@ fn is_same(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Who the file says has the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Holder {
     pid: u32,
@@ -142,7 +137,7 @@ impl Holder {
         format!("{} {}\n", self.pid, since.unwrap_or_default().as_secs())
     }
 
-    /// `None` for what no holder has written, or has not finished writing.
+    /// `None` if the line is incomplete or of another program.
     fn from_line(text: &str) -> Option<Self> {
         let (pid, since) = text.strip_suffix('\n')?.split_once(' ')?;
         let seconds = since.parse().ok().map(Duration::from_secs);
@@ -150,7 +145,7 @@ impl Holder {
         Some(Self { pid: pid.parse().ok()?, since })
     }
 
-    /// A process that is dead holds nothing: the line is of an earlier holder.
+    /// A dead process holds no lock: the line is of an earlier holder.
     fn is_alive(self) -> bool {
         let pid = i32::try_from(self.pid).ok().filter(|pid| *pid > 0);
         pid.is_some_and(|pid| kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH))

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use fixpoint_ports::{BlobError, BlobId, Blobs};
 
-/// Blobs that nothing happens to.
 #[derive(Debug, Default)]
 pub struct MemoryBlobs(Mutex<BTreeMap<BlobId, Vec<u8>>>);
 

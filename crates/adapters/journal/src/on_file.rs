@@ -18,18 +18,16 @@ use crate::findings::Cut;
 use crate::journal::{Inspection, OpenMode, Opened, StoredJournal, collect};
 use crate::storage::Storage;
 
-/// The name of the journal in the run's directory.
 pub const JOURNAL_FILE: &str = "journal";
-/// How long another handle's append may keep this one waiting. One append takes a thousandth of it.
+/// How long to wait for the append of another handle. One append takes a thousandth of it.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PAUSE: Duration = Duration::from_millis(1);
-/// Repairs of one journal whose bytes are kept. A journal that needs more is not one that a repair helps.
+/// A journal that needs more repairs cannot be helped by another one.
 const MAX_KEPT: u32 = 1000;
 
 /// The journal of a run, in its directory. Hold the run's lock before opening it for writing.
 pub type FileJournal = StoredJournal<FileStorage>;
 
-/// A file that a journal is in.
 #[derive(Debug)]
 pub struct FileStorage {
     file: File,
@@ -37,7 +35,7 @@ pub struct FileStorage {
 }
 
 impl StoredJournal<FileStorage> {
-    /// Begins the journal of a run, creating the directory if it is missing.
+    /// Creates a missing directory.
     pub fn create(directory: &Path) -> Result<Self, OpenError> {
         create_directory(directory)?;
         let path = directory.join(JOURNAL_FILE);
@@ -56,15 +54,14 @@ impl StoredJournal<FileStorage> {
         begun
     }
 
-    /// Opens the journal of a run and deposes whoever wrote to it before.
+    /// Earlier writers cannot write any more.
     pub fn open(directory: &Path, mode: OpenMode) -> Result<Opened<FileStorage>, OpenError> {
         let mut records = Vec::new();
         let (journal, cut) = Self::open_with(directory, mode, collect(&mut records))?;
         Ok(Opened { journal, records, cut })
     }
 
-    /// The same, with the records handed over one after the other instead of kept. Nothing that was handed over
-    /// counts when an error follows.
+    /// Passes the records to `sink` one by one instead of collecting them. If an error follows, they do not count.
     pub fn open_with(
         directory: &Path,
         mode: OpenMode,
@@ -76,7 +73,7 @@ impl StoredJournal<FileStorage> {
         Ok(opened)
     }
 
-    /// Reads the journal of a run without changing it, also while the run goes on.
+    /// Changes nothing; the run may go on.
     pub fn inspect(directory: &Path) -> Result<Inspection, OpenError> {
         Self::examine(open(directory, OpenOptions::new().read(true))?)
     }
@@ -112,7 +109,7 @@ impl Storage for FileStorage {
     }
 
     fn unlock(&mut self) {
-        // There is nobody to tell, and the kernel releases it with the handle at the latest.
+        // An error cannot be reported here; the kernel releases the lock with the handle at the latest.
         drop(self.file.unlock());
     }
 

@@ -18,33 +18,29 @@ use crate::format::{
 };
 use crate::storage::{Storage, read_between};
 
-/// The longest a journal can become. A start reads all of it.
+/// A start reads all of it.
 pub const MAX_JOURNAL_BYTES: u64 = 1 << 30;
-/// What is read at once: enough to make reading cheap, and little enough to stay in the processor's cache.
+/// Large enough for fast reads, and small enough for the processor's cache.
 const WINDOW_BYTES: usize = 256 << 10;
 
-/// One record that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     pub seq: Seq,
     pub payload: Vec<u8>,
 }
 
-/// Whoever wants the records, one after the other.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Seq, &[u8]);
 
 #[derive(Debug)]
 pub(crate) struct Scan {
-    /// Where the next record belongs: behind the last intact one; 0 if not even the file's header is intact.
+    /// Where the next record belongs: after the last intact one; 0 if the file's header is damaged.
     pub(crate) end: u64,
-    /// The number of the next record.
     pub(crate) next: Seq,
     pub(crate) length: u64,
-    /// What is between the two.
+    /// What follows `end`.
     pub(crate) ending: Ending,
 }
 
-/// Reads a whole journal and hands over its records.
 pub(crate) fn scan<S: Storage>(storage: &mut S, sink: Sink<'_>) -> Result<Scan, OpenError> {
     let length = storage.length()?;
     if length > MAX_JOURNAL_BYTES {
@@ -70,7 +66,7 @@ fn is_begun(head: &[u8], length: u64) -> bool {
     length == head.len() as u64 && begins_and_is_zero(head, &file_header())
 }
 
-/// A damaged header of the file. Nothing is lost by writing it anew, apart from what is wrong behind it.
+/// Nothing is lost by writing the header again, apart from damage after it.
 fn header_damage<S: Storage>(storage: &mut S, length: u64) -> io::Result<Ending> {
     let loss = match scan_records(storage, length, &mut |_, _| {})?.ending {
         Ending::Whole if length <= FILE_HEADER_BYTES as u64 => Loss { bytes: length, intact_records: 0 },
@@ -81,13 +77,13 @@ fn header_damage<S: Storage>(storage: &mut S, length: u64) -> io::Result<Ending>
     Ok(Ending::Damaged(Damage { offset: 0, record: Seq(0), broken: Broken::FileHeader, loss }))
 }
 
-/// Part of a journal in memory, that moves towards its end.
+/// The part of a journal that is in memory.
 struct Window {
     buffer: Vec<u8>,
-    /// What of the buffer was read and is not yet done with.
+    /// The part of the buffer that was read and not processed.
     begin: usize,
     filled: usize,
-    /// Where the file goes on.
+    /// Where the file continues.
     offset: u64,
     length: u64,
 }
@@ -101,7 +97,7 @@ impl Window {
         self.buffer.get(self.begin..self.filled).unwrap_or_default()
     }
 
-    /// Reads on; false at the end of the file.
+    /// False at the end of the file.
     fn move_on<S: Storage>(&mut self, storage: &mut S) -> io::Result<bool> {
         self.buffer.copy_within(self.begin..self.filled, 0);
         self.filled = self.filled.saturating_sub(self.begin);
@@ -120,14 +116,11 @@ impl Window {
 }
 
 enum Step {
-    /// A record of this length was handed over.
     Over(usize),
-    /// There may be more of it in the file.
     More,
     Stop,
 }
 
-/// Reads the records behind the header of the file.
 fn scan_records<S: Storage>(storage: &mut S, length: u64, sink: Sink<'_>) -> io::Result<Scan> {
     let mut end = FILE_HEADER_BYTES as u64;
     let mut window = Window::at(end, length);
@@ -159,7 +152,7 @@ fn scan_records<S: Storage>(storage: &mut S, length: u64, sink: Sink<'_>) -> io:
     Ok(Scan { end, next, length, ending })
 }
 
-/// What it is that follows the last intact record, up to the end of the file.
+/// What follows the last intact record.
 fn judge(rest: &[u8], offset: u64, next: Seq) -> Ending {
     let bytes = rest.len() as u64;
     let torn = Ending::Torn(TornTail { offset, bytes });
@@ -171,7 +164,7 @@ fn judge(rest: &[u8], offset: u64, next: Seq) -> Ending {
     let is_unfinished = parsed.is_unfinished();
     match parsed {
         _ if rest.is_empty() => Ending::Whole,
-        // It was not whole a moment ago: somebody is writing it.
+        // It was incomplete a moment ago: another process is writing it.
         Parsed::Whole(frame) if frame.seq == next => torn,
         Parsed::Whole(_) => damaged(Broken::Order),
         Parsed::Short => torn,
@@ -186,7 +179,7 @@ fn judge(rest: &[u8], offset: u64, next: Seq) -> Ending {
     }
 }
 
-/// How many records can still be read behind damage, wherever they begin. They are only counted.
+/// Counts the records that can still be read after damage, at any offset.
 fn intact_records(damaged: &[u8]) -> u64 {
     let mut count = 0;
     let mut rest = damaged;

@@ -5,37 +5,33 @@
 use std::io;
 use std::path::PathBuf;
 
-/// When a record is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Flush {
-    /// Before the append returns. The only one that survives a loss of power.
+    /// Before the append returns. Only this survives a loss of power.
     #[default]
     Each,
-    /// When the operating system likes: for simulations and benchmarks.
+    /// When the operating system decides: for simulations and benchmarks.
     Never,
 }
 
-/// A sequence of bytes that several handles may share. A handle that was left behind finds out by its length.
+/// Bytes that several handles may share. A handle notices by the length that another one has written.
 pub trait Storage: Send {
-    /// Keeps every other handle's [`Storage::lock`] waiting, for a bounded time. Reads need no lock.
+    /// Waits for other handles, for a limited time. Reads need no lock.
     fn lock(&mut self) -> io::Result<()>;
-    /// Lets the others go on.
     fn unlock(&mut self);
-    /// The number of bytes; an error if the storage is no longer what its name refers to.
+    /// An error if the name refers to another file by now.
     fn length(&mut self) -> io::Result<u64>;
-    /// Fills a buffer from an offset on, less of it only at the end, and says how much.
+    /// Returns how much was read; less than the buffer only at the end.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Writes at an offset. After an error any part of it may be there.
+    /// After an error, any part of it may be written.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts off everything from a length on.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
-    /// Makes everything that was written durable.
     fn flush(&mut self) -> io::Result<()>;
-    /// Puts bytes that are about to be cut off durably beside the storage, and says where.
+    /// Stores bytes that are about to be cut off durably, and returns where.
     fn keep_aside(&mut self, bytes: &[u8]) -> io::Result<PathBuf>;
 }
 
-/// All bytes between two offsets, or fewer if there are fewer.
+/// Fewer bytes if the storage ends before.
 pub(crate) fn read_between<S: Storage>(storage: &mut S, from: u64, to: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(to.saturating_sub(from)).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let mut bytes = vec![0; length];

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::partial_reply::{count, text};
 
-/// Characters of unexpected output that are shown.
 const SHOWN: usize = 400;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use fixpoint_ports::{AnswerFormat, Message, ModelRequest, StopReason, ToolOutcom
 use serde_json::{Map, Value, json};
 
 use crate::options::{Delivery, RequestOptions, SchemaMode};
-use crate::partial_reply::{Completeness, PartialReply, count, text};
+use crate::partial_reply::{Completeness, PartialCall, PartialReply, count, text};
 use crate::schema;
 use crate::thinking_cache::ThinkingCache;
 
@@ -63,11 +63,8 @@ pub(crate) fn body(
     if !tools.is_empty() {
         body.insert("tools".to_string(), Value::Array(tools));
     }
-    match options.delivery {
-        Delivery::Stream => {
-            body.insert("stream".to_string(), json!(true));
-        }
-        Delivery::Whole => {}
+    if options.delivery == Delivery::Stream {
+        body.insert("stream".to_string(), json!(true));
     }
     Value::Object(body)
 }
@@ -137,10 +134,7 @@ pub(crate) fn read_whole(answer: &Value, on_text: &mut dyn FnMut(&str)) -> Optio
         match text(block, "/type") {
             "text" => partial.push_text(text(block, "/text"), on_text),
             "tool_use" => {
-                let index = partial.calls.len();
-                let call = partial.call_at(index)?;
-                call.id = text(block, "/id").to_string();
-                call.name = text(block, "/name").to_string();
+                let call = add_call(&mut partial, block)?;
                 call.arguments = block.get("input").map(Value::to_string).unwrap_or_default();
             }
             "thinking" | "redacted_thinking" => {
@@ -185,14 +179,18 @@ pub(crate) fn read_event(
     Some(())
 }
 
+fn add_call<'a>(partial: &'a mut PartialReply, block: &Value) -> Option<&'a mut PartialCall> {
+    let call = partial.call_at(partial.calls.len())?;
+    call.id = text(block, "/id").to_string();
+    call.name = text(block, "/name").to_string();
+    Some(call)
+}
+
 fn start_block(partial: &mut PartialReply, block: &Value, on_text: &mut dyn FnMut(&str)) -> Option<()> {
     match text(block, "/type") {
         "text" => partial.push_text(text(block, "/text"), on_text),
         "tool_use" => {
-            let index = partial.calls.len();
-            let call = partial.call_at(index)?;
-            call.id = text(block, "/id").to_string();
-            call.name = text(block, "/name").to_string();
+            let call = add_call(partial, block)?;
             // The input is empty here and follows in fragments, except from servers that send it at once.
             let whole =
                 block.get("input").filter(|input| input.as_object().is_some_and(|map| !map.is_empty()));

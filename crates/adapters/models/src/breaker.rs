@@ -1,7 +1,7 @@
 //! A circuit breaker for each endpoint: after repeated failures it is not asked for a while.
 //!
 //! Owns one state per endpoint: closed, open until a moment, or probed by one request while the others are blocked.
-//! Refuses to know why a request failed: it is told whether the endpoint was alive. Time is passed in.
+//! Refuses to know why a request failed: the caller says whether the endpoint was alive. Time is passed in.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -32,7 +32,6 @@ pub(crate) enum EndpointHealth {
     Unknown,
 }
 
-/// Whether a request may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     Allowed,
@@ -47,7 +46,6 @@ struct State {
     probe_until: Option<Instant>,
 }
 
-/// The circuit breakers of all endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct CircuitBreakers {
     limits: BreakerLimits,

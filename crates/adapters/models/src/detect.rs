@@ -43,17 +43,14 @@ pub enum Availability {
     },
 }
 
-/// A provider or an agent that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The name of the provider or the agent.
     pub name: String,
     /// The variable, the address or the program by which it is found.
     pub source: String,
     pub availability: Availability,
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detected {
     /// Everything that was looked for, in order.

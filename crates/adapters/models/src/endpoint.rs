@@ -28,7 +28,6 @@ use crate::thinking_cache::ThinkingCache;
 /// A longer deadline is shortened to this.
 const MAX_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Everything that is fixed about a model behind an endpoint.
 #[derive(Debug, Clone)]
 pub(crate) struct EndpointConfig {
     /// `provider/model`.
@@ -46,7 +45,6 @@ pub(crate) struct EndpointConfig {
     pub(crate) max_requests: u32,
 }
 
-/// A model behind an endpoint.
 #[derive(Debug)]
 pub(crate) struct EndpointModel {
     pub(crate) config: EndpointConfig,
@@ -101,7 +99,6 @@ struct ModelCall<'a> {
     usage: Usage,
     /// Requests that failed with an error that may pass.
     failed: u32,
-    /// The message of the last of them.
     last_failure: String,
 }
 

@@ -128,7 +128,6 @@ impl ModelEnvironment {
         self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The port of a local provider.
     pub(crate) fn port(&self, provider: &str, default: u16) -> u16 {
         match provider {
             "ollama" => self.ports.ollama,

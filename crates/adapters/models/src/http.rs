@@ -55,7 +55,6 @@ pub(crate) struct ResponseHead {
     pub(crate) retry_after_ms: Option<String>,
 }
 
-/// Why waiting ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupted {
     Cancelled,
@@ -133,7 +132,6 @@ impl Drop for PendingResponse {
 }
 
 impl PendingResponse {
-    /// Waits for the next part.
     pub(crate) fn next(&self, until: Instant, cancel: &Cancel) -> Result<ResponsePart, Interrupted> {
         loop {
             if cancel.is_asked() {
@@ -163,7 +161,7 @@ impl PendingResponse {
     }
 }
 
-/// Sleeps until the time is over or somebody cancels.
+/// Sleeps until the time is over or the call is cancelled.
 pub(crate) fn sleep(time: Duration, cancel: &Cancel) -> Result<(), Interrupted> {
     let until = Instant::now() + time;
     loop {
@@ -255,7 +253,7 @@ fn start() -> Result<Thread, String> {
     let (stop, stopped) = oneshot::channel::<()>();
     let body = move || {
         let _ = runtime.block_on(stopped);
-        // A DNS lookup may hang for long, and nobody waits for it any more.
+        // A DNS lookup may hang for long, and no caller waits for it any more.
         runtime.shutdown_background();
     };
     std::thread::Builder::new().name("models".to_string()).spawn(body).map_err(|error| error.to_string())?;

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use crate::setup_error::SetupError;
 
-/// An agent that can be used as a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AgentProgram {
     Claude,
@@ -32,7 +31,6 @@ pub(crate) enum ModelName {
     Endpoint {
         /// A configured endpoint or a known provider.
         endpoint: String,
-        /// The model, as the endpoint calls it.
         model: String,
     },
     Agent(AgentProgram),
@@ -65,7 +63,6 @@ impl ModelName {
     }
 }
 
-/// The error for a name that has none of the accepted forms.
 pub(crate) fn not_a_model(name: &str) -> SetupError {
     let problem = "write `provider/model`, such as `openai/gpt-5.4` or `ollama/qwen3`, or `auto`";
     SetupError::Name { name: name.to_string(), problem: problem.to_string() }

@@ -59,7 +59,6 @@ pub struct Network {
     pub(crate) http: HttpClient,
     pub(crate) known_options: KnownOptions,
     pub(crate) breakers: CircuitBreakers,
-    /// Calls so far.
     calls: AtomicU64,
 }
 

@@ -37,13 +37,11 @@ pub(crate) fn body(
             SchemaMode::InPrompt => {}
         }
     }
-    match (options.delivery, options.usage) {
-        (Delivery::Stream, StreamUsage::Requested) => {
-            set(&mut body, "stream", json!(true));
+    if options.delivery == Delivery::Stream {
+        set(&mut body, "stream", json!(true));
+        if options.usage == StreamUsage::Requested {
             set(&mut body, "stream_options", json!({"include_usage": true}));
         }
-        (Delivery::Stream, StreamUsage::Omitted) => set(&mut body, "stream", json!(true)),
-        (Delivery::Whole, StreamUsage::Requested | StreamUsage::Omitted) => {}
     }
     body
 }

@@ -14,7 +14,6 @@ pub(crate) enum SchemaMode {
     Enforced,
     /// `response_format: json_object` with the schema in the prompt, or for Anthropic a tool that must be called.
     Fallback,
-    /// Only in the prompt.
     InPrompt,
 }
 
@@ -36,7 +35,6 @@ pub(crate) enum StreamUsage {
     Omitted,
 }
 
-/// Whether the answer is streamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Delivery {
     #[default]

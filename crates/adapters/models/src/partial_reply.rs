@@ -32,7 +32,6 @@ pub(crate) struct PartialCall {
     pub(crate) extra: Option<Value>,
 }
 
-/// Whether an answer is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Completeness {
     #[default]

@@ -91,10 +91,9 @@ impl EndpointModel {
             (HeaderName::from_static("content-type"), HeaderValue::from_static("application/json")),
             (HeaderName::from_static("accept"), HeaderValue::from_static(accept)),
         ];
-        match self.config.protocol {
-            Protocol::Openai => {}
-            Protocol::Anthropic => headers
-                .push((HeaderName::from_static("anthropic-version"), HeaderValue::from_static("2023-06-01"))),
+        if self.config.protocol == Protocol::Anthropic {
+            let version = HeaderValue::from_static("2023-06-01");
+            headers.push((HeaderName::from_static("anthropic-version"), version));
         }
         headers.extend(self.config.key.as_ref().and_then(|key| key.header(self.config.protocol)));
         headers
@@ -107,13 +106,10 @@ impl EndpointModel {
         options: RequestOptions,
         mut partial: PartialReply,
     ) -> PartialReply {
-        match self.config.protocol {
-            Protocol::Openai => {}
-            Protocol::Anthropic => {
-                if let Some(tool) = anthropic::document_tool(request, options) {
-                    anthropic::document_to_text(&mut partial, &tool);
-                }
-            }
+        if self.config.protocol == Protocol::Anthropic
+            && let Some(tool) = anthropic::document_tool(request, options)
+        {
+            anthropic::document_to_text(&mut partial, &tool);
         }
         if let Some((call, thinking)) = partial.thinking() {
             self.thinking.insert(&call, thinking);

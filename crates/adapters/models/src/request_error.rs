@@ -15,7 +15,6 @@ use crate::options::Feature;
 /// Characters of an endpoint's message that are kept.
 const MAX_MESSAGE: usize = 500;
 
-/// Why one request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RequestError {
     /// It may work later; the endpoint may have said when.

@@ -49,7 +49,6 @@ impl<'a> Resolver<'a> {
         Self { settings, environment, resolved: BTreeMap::new(), auto_model: None }
     }
 
-    /// The model of this name.
     pub fn model(&mut self, name: &str) -> Result<Arc<dyn Model>, SetupError> {
         let name = match ModelName::parse(name)? {
             ModelName::Auto => self.detect()?,
@@ -65,7 +64,6 @@ impl<'a> Resolver<'a> {
         Ok(model)
     }
 
-    /// The model that `auto` stands for.
     fn detect(&mut self) -> Result<String, SetupError> {
         let found = match self.auto_model.take() {
             Some(found) => found,

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-/// How pauses grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// The longest first pause.
@@ -24,7 +23,6 @@ impl Default for Backoff {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RetryDecision {
-    /// Retry after this pause.
     After(Duration),
     OutOfRequests,
     /// The endpoint asks for a longer pause than there is time.

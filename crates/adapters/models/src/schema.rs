@@ -1,7 +1,7 @@
 //! JSON Schemas in the forms that providers accept.
 //!
 //! Owns whether a schema can be enforced strictly, its closed form, and its form as instructions. Refuses to validate
-//! documents: whoever reads an answer does.
+//! documents: the reader of the answer does.
 
 use serde_json::{Map, Value, json};
 

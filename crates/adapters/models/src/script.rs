@@ -35,11 +35,9 @@ pub(crate) struct Rule {
     pub(crate) after: AfterLast,
 }
 
-/// What happens after the last reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AfterLast {
-    /// The last reply is repeated.
     #[default]
     Repeat,
     /// The rule no longer matches; later rules are tried.

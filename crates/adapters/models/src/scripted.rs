@@ -130,7 +130,6 @@ fn store(path: &Path, used: &BTreeMap<String, u64>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The error for a request that no rule matches.
 fn no_rule(request: &ModelRequest) -> String {
     let format = match &request.format {
         AnswerFormat::Text => "text",

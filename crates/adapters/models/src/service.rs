@@ -14,7 +14,6 @@ use crate::network::Network;
 /// The largest document that is accepted, in bytes.
 const MAX_ANSWER: u64 = 1 << 20;
 
-/// Why a service gave no document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{address}: {problem}")]
 pub struct ServiceError {

@@ -5,9 +5,7 @@
 //!
 //! Invariant: the events do not depend on how the bytes were split into chunks.
 
-/// The longest line, in bytes.
 pub(crate) const MAX_LINE: usize = 4 << 20;
-/// The longest data of one event, in bytes.
 pub(crate) const MAX_EVENT: usize = 8 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

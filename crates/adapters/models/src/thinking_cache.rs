@@ -15,10 +15,8 @@ const MAX_ENTRIES: usize = 512;
 /// A larger entry is dropped.
 const MAX_BYTES: usize = 256 << 10;
 
-/// The thinking of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CachedThinking {
-    /// Anthropic's thinking blocks.
     pub(crate) blocks: Vec<Value>,
     /// `reasoning_content` of chat completions.
     pub(crate) reasoning: String,

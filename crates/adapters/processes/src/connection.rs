@@ -40,7 +40,6 @@ pub(crate) struct SupervisorConnection {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Report(Report),
-    /// Nothing at the moment.
     Nothing,
     /// The other end is gone, or sent something that cannot be parsed.
     Closed,
@@ -49,7 +48,6 @@ pub(crate) enum Received {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum OutputRead {
     Bytes(usize),
-    /// Nothing at the moment, or nothing ever again.
     Nothing,
 }
 
@@ -63,7 +61,6 @@ pub(crate) enum Leftovers {
 }
 
 impl SupervisorConnection {
-    /// Starts a supervisor and sends it the job.
     pub(crate) fn start(
         command: &[OsString],
         invocation: &Invocation,
@@ -97,7 +94,6 @@ impl SupervisorConnection {
         Ok(Self { watchdog, control, received: Vec::new(), output: Some(output) })
     }
 
-    /// Waits until there is something to read.
     pub(crate) fn wait(&self, at_most: Duration) {
         let mut descriptors = vec![PollFd::new(self.control.as_fd(), PollFlags::POLLIN)];
         let output = self.output.as_ref().map(|output| PollFd::new(output.as_fd(), PollFlags::POLLIN));
@@ -107,7 +103,6 @@ impl SupervisorConnection {
         let _ = poll(&mut descriptors, timeout);
     }
 
-    /// Reads output of the program.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> OutputRead {
         let Some(output) = &mut self.output else { return OutputRead::Nothing };
         match output.read(buffer) {
@@ -141,7 +136,7 @@ impl SupervisorConnection {
         }
     }
 
-    /// Sends an order. If nobody is there to read it, [`SupervisorConnection::receive`] returns `Closed`.
+    /// Sends an order. If the other end is gone, [`SupervisorConnection::receive`] returns `Closed`.
     pub(crate) fn send(&mut self, order: StopOrder) {
         let _ = self.control.write_all(&order.frame());
     }

@@ -1,6 +1,6 @@
 //! The environment an agent may see: what it needs to work and to sign in, and nothing else.
 //!
-//! Owns the list of variables that every program gets. It names what is allowed, so a secret that nobody thought of is
+//! Owns the list of variables that every program gets. It names what is allowed, so an unknown secret is
 //! not passed on, and neither is what changes how programs are loaded or built or where git looks. Refuses to know what
 //! an agent signs in with: the caller names those variables.
 

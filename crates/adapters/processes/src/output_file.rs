@@ -21,9 +21,7 @@ pub(crate) struct OutputFile {
     file: File,
     path: PathBuf,
     written: u64,
-    /// Bytes of the beginning that are kept.
     head: u64,
-    /// Bytes of the end that are kept.
     tail: u64,
 }
 

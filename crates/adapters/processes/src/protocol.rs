@@ -24,16 +24,15 @@ pub(crate) struct Job {
     pub(crate) grace: Duration,
 }
 
-/// What the supervisor is told after its job, one frame each.
+/// Orders to the supervisor after its job, one frame each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopOrder {
     /// SIGTERM to the tree, and SIGKILL after the grace.
     Terminate,
-    /// SIGKILL to the tree at once.
     Kill,
 }
 
-/// What the supervisor reports, one frame each, in this order.
+/// Reports of the supervisor, one frame each, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Report {
     /// The supervisor runs, with this process id.
@@ -91,7 +90,6 @@ impl Job {
         framed(&body)
     }
 
-    /// Parses a frame without its length.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, ProtocolError> {
         let mut fields = Fields(body);
         let grace = Duration::from_millis(fields.u64()?);
@@ -172,7 +170,6 @@ impl Report {
     }
 }
 
-/// Waits for one frame.
 pub(crate) fn read_frame(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -222,7 +219,6 @@ fn put_bytes(body: &mut Vec<u8>, text: &OsStr) -> Option<()> {
     Some(())
 }
 
-/// The rest of a frame.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

@@ -103,7 +103,6 @@ enum Deadline {
     Watchdog(Instant),
 }
 
-/// How the supervisor ended.
 enum SupervisorEnd {
     Done { stragglers: u32, left: u32 },
     Lost(&'static str),
@@ -115,7 +114,6 @@ struct SupervisedRun<'a> {
     output: Result<OutputFile, ProcessError>,
     times: RunTimes,
     state: RunState,
-    /// The process id, once it is known.
     supervisor: Option<i32>,
     ordered: Urgency,
     deadline: Deadline,

@@ -103,6 +103,21 @@ impl Inner {
         Ok(parse::nul_separated(&listed).map(<[u8]>::to_vec).collect())
     }
 
+    /// The symbolic links of a commit with what each points to, sorted by path.
+    pub(crate) fn links(&self, at: &CommitId) -> Result<Vec<(Vec<u8>, Vec<u8>)>, WorkspaceError> {
+        let git = self.object_git("ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
+        let listed = git.arg(&at.0).run()?;
+        let links: Vec<TreeEntry> =
+            parse::tree(&listed)?.into_iter().filter(|entry| entry.mode == EntryMode::Link).collect();
+        if links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: String = links.iter().map(|entry| format!("{}\n", entry.object)).collect();
+        let printed = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
+        let targets = parse::contents(&printed)?;
+        Ok(links.into_iter().zip(targets).map(|(entry, target)| (entry.path, target.to_vec())).collect())
+    }
+
     pub(crate) fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError> {
         let git = self.object_git("log").args(["-z", "--format=%s", "--no-show-signature"]);
         let listed = git.arg(format!("--max-count={limit}")).args(["--end-of-options", &at.0]).run()?;

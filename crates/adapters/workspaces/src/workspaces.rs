@@ -179,6 +179,10 @@ impl Workspaces for GitWorkspaces {
         self.inner.files(at)
     }
 
+    fn links(&self, at: &CommitId) -> Result<Vec<(Vec<u8>, Vec<u8>)>, WorkspaceError> {
+        self.inner.links(at)
+    }
+
     fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError> {
         self.inner.recent_subjects(at, limit)
     }

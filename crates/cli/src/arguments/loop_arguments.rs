@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, value_parser};
 
-use super::SetArguments;
+use super::{RunArguments, SetArguments};
 
 const LOOP_HELP: &str = "\
 The checks decide when it is done, whatever the agent says:
@@ -95,6 +95,9 @@ pub(crate) struct LoopArguments {
     /// Limits, such as attempts=5,time=2h
     #[arg(long, value_name = "LIMITS")]
     pub(crate) budget: Option<String>,
+    /// User whose settings apply, if user_config_api is enabled [default: local/$USER]
+    #[arg(long = "for", value_name = "PLATFORM/NAME")]
+    pub(crate) person: Option<String>,
     /// Prompt: what the agent should do
     #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
     pub(crate) prompt: Option<String>,
@@ -127,9 +130,6 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
     /// Retry this blocked task, with its attempts counted from zero; repeatable
     #[arg(long = "task", value_name = "TASK")]
     pub(crate) tasks: Vec<String>,
@@ -139,10 +139,9 @@ pub(crate) struct ResumeArguments {
     /// Raise the limits, such as attempts=+3, time=+30m or +2usd
     #[arg(long, value_name = "MORE")]
     pub(crate) budget: Option<String>,
-    /// Cut damaged records off the journal; the cut bytes are kept in a file
+    /// Cut damaged records off the journal; the cut bytes are saved to a file
     #[arg(long)]
     pub(crate) repair: bool,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }

@@ -1,10 +1,14 @@
 //! Arguments of the commands that look at runs, and of `gc`, `init` and `doctor`.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use super::SetArguments;
 
-/// Shared by the commands that only look at a run.
+/// Values of `history --type`.
+const HISTORY_TYPES: &str = "all plan judgement refinement replan reflection revision action task completion";
+
+/// Shared by the commands that are about one run.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Run ID, its beginning or its last letters, or `latest`
@@ -17,16 +21,11 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
-    /// Print the planning history as JSON lines: plan, judgement, refinement, replan, reflection,
-    /// revision, action, task, completion, or all
-    #[arg(long = "type", value_name = "TYPE")]
+    /// Print the planning history as JSON lines
+    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(HISTORY_TYPES.split(' ')))]
     pub(crate) kind: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }
 
 #[derive(Debug, Args)]
@@ -41,38 +40,27 @@ pub(crate) struct ListArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
     /// Show this attempt instead of the result
     #[arg(long, value_name = "N")]
     pub(crate) attempt: Option<u32>,
     /// Show only the number of changed lines per file
     #[arg(long, conflicts_with = "json")]
     pub(crate) stat: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
     /// Apply this attempt, even if it does not pass the checks
     #[arg(long, value_name = "N")]
     pub(crate) attempt: Option<u32>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LogsArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
     /// Only this attempt; 0 for the checks before the first one
     #[arg(long, value_name = "N")]
     pub(crate) attempt: Option<u32>,
@@ -82,34 +70,25 @@ pub(crate) struct LogsArguments {
     /// Only the output of the checks
     #[arg(long)]
     pub(crate) checks: bool,
-    /// Print the paths of the log files as JSON lines
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StopArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
     /// Kill the agent immediately instead of asking it to end
     #[arg(long)]
     pub(crate) now: bool,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// Run ID, its beginning or its last letters, or `latest`
-    #[arg(default_value = "latest")]
-    pub(crate) run: String,
     #[command(flatten)]
     pub(crate) set: SetArguments,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) target: RunArguments,
 }
 
 #[derive(Debug, Args)]

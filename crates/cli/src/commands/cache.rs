@@ -1,6 +1,7 @@
 //! `fixpoint cache`: the plan cache.
 
 use fixpoint_consult::PlanCache;
+use fixpoint_vocabulary::counted;
 use serde_json::json;
 
 use crate::app_context::AppContext;
@@ -30,10 +31,10 @@ pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Out
                     let state = if settings.enabled { "on" } else { "off" };
                     output.line(&format!(
                         "plan cache {state}: {} ({} expired), {} bytes; limits: {}, {} s",
-                        plans(stats.plans),
+                        counted(stats.plans, "plan"),
                         stats.expired,
                         stats.bytes,
-                        plans(u64::from(settings.max_entries)),
+                        counted(settings.max_entries, "plan"),
                         settings.ttl
                     ))?;
                     output.line(&format!("directory: {}", directory.display()))
@@ -44,11 +45,7 @@ pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Out
             let removed = cache
                 .clear()
                 .map_err(|error| Failure::Unwritable { path: error.path, source: error.source })?;
-            output.line(&format!("{} removed", plans(removed)))
+            output.line(&format!("{} removed", counted(removed, "plan")))
         }
     }
-}
-
-fn plans(count: u64) -> String {
-    if count == 1 { "1 plan".to_string() } else { format!("{count} plans") }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixpoint_ports::{AnswerFormat, Cancel, Message, Model, ModelRequest};
-use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::{Attachments, TokenBudget, read, render};
 use fixpoint_vocabulary::ask::{Ask, Material, QuestionKind, Role, SavedPlan};
 use fixpoint_vocabulary::documents::Document;
@@ -23,7 +22,7 @@ use crate::failure::Failure;
 use crate::judge_noise;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::SUPERVISE;
+use crate::session::supervised_processes;
 
 const PLANS: &str = include_str!("../../calibration/plans.json");
 
@@ -34,16 +33,12 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let settings = app.configuration(&arguments.set)?.settings.models;
     let repository = Repository::look(app)?;
-    let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
-        .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
-    let environment = model_environment(app, &settings, Arc::new(processes), None);
+    let environment = model_environment(app, &settings, Arc::new(supervised_processes()?), None);
     let (models, settings) =
         models_by_role(&settings, &environment).map_err(|error| Failure::Unavailable(error.to_string()))?;
-    let Some(judge) = models.get(&Role::Judge) else {
-        return Err(Failure::Unavailable(
-            "there is no model for the role `judge`; see `fixpoint doctor`".into(),
-        ));
-    };
+    let no_judge =
+        || Failure::Unavailable("there is no model for the role `judge`; see `fixpoint doctor`".into());
+    let judge = models.get(&Role::Judge).ok_or_else(no_judge)?;
     let plans: Vec<SavedPlan> = serde_json::from_str(PLANS)
         .map_err(|error| Failure::Internal(format!("the built-in plans for calibration: {error}")))?;
     let mut usage = Usage::default();

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOptions;
-use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt, TestEdits};
+use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt};
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskHistory, TaskView, explain, texts};
-use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang};
@@ -22,7 +21,7 @@ use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::selected_checks::{self, SelectedChecks};
+use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
 use crate::text_layout::wrap;
 
@@ -53,26 +52,10 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
     let selected = select_checks(arguments, &mut settings, &repository, app)?;
-    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let options = selected.options(&settings, test_edits);
-    let spec = RunSpec {
-        version: env!("CARGO_PKG_VERSION").to_string(),
-        repository: repository.root().to_string_lossy().into_owned(),
-        directory: repository.directory.clone(),
-        goal: fixpoint_vocabulary::Redacted::default(),
-        agent: Vec::new(),
-        checks: selected.checks,
-        base: BaseSource::Revision(arguments.base.clone()),
-        settings,
-        delivery: Delivery::Nothing,
-    };
-    let opening = JournalHeader {
-        format: FORMAT,
-        at: WallClock.now_ms(),
-        options: RunOptions::given(options),
-        spec: Some(spec),
-    };
-    let folded = compare(opening, &repository, app)?;
+    let options = RunOptions::given(selected.options(&settings, test_edits(arguments.allow_test_edits)));
+    let spec = Some(repository.run_spec(Some(&arguments.base), selected.checks, settings));
+    let header = JournalHeader { format: FORMAT, at: WallClock.now_ms(), options, spec };
+    let folded = compare(header, &repository, app)?;
     tell(arguments, folded.view(), app, output)
 }
 
@@ -124,7 +107,7 @@ fn tell(
     let comparison = compared(arguments, view, task, &last.judged);
     match Form::from(arguments.json) {
         Form::Json => output.json(&comparison)?,
-        Form::Text => lines(&comparison, app.lang).iter().try_for_each(|line| output.line(line))?,
+        Form::Text => output.lines(lines(&comparison, app.lang))?,
     }
     Ok(match (comparison.ok, comparison.cause) {
         (true, _) => 0,
@@ -140,16 +123,18 @@ fn not_compared(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let told = explain(view, app.lang);
+    let explanation = explain(view, app.lang);
     let cause = view.cause().unwrap_or(Cause::Stopped);
     match Form::from(arguments.json) {
-        Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": told.what,
-            "evidence": told.evidence, "next": told.next }))?,
+        Form::Json => output
+            .json(&serde_json::json!({ "ok": false, "cause": cause, "what": explanation.what,
+            "evidence": explanation.evidence, "next": explanation.next }))?,
         Form::Text => {
             // Only the first next step: the others are about runs, and this is none.
-            let lines = std::iter::once(&told.what).chain(&told.evidence).chain(told.next.first());
-            let mut wrapped = lines.flat_map(|line| wrap(line, app.width(), "", "  "));
-            wrapped.try_for_each(|line| output.line(&line))?;
+            let lines = std::iter::once(&explanation.what)
+                .chain(&explanation.evidence)
+                .chain(explanation.next.first());
+            output.lines(lines.flat_map(|line| wrap(line, app.width(), "", "  ")))?;
         }
     }
     Ok(exit_code(cause))

@@ -67,11 +67,11 @@ pub(crate) fn answer(kind: Kind, input: &[u8], lang: Lang) -> Result<Value, Stri
     match &question.content {
         Content::List(questions) => {
             let answers = questions.iter().enumerate().map(|(index, question)| {
-                decider.answer(question, lang).map_err(|problem| in_batch(index, &problem))
+                (decider.answer)(question, lang).map_err(|problem| in_batch(index, &problem))
             });
             answers.collect::<Result<Vec<Value>, String>>().map(Value::Array)
         }
-        Content::Map(_) => decider.answer(&question, lang),
+        Content::Map(_) => (decider.answer)(&question, lang),
         Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) => {
             Err("expected an object, or an array of objects".to_string())
         }

@@ -6,6 +6,10 @@ mod loop_demo;
 mod scenes;
 mod whole;
 
+use std::fs;
+use std::path::Path;
+
+use clap::Parser;
 use fixpoint_vocabulary::Text;
 use serde_json::json;
 
@@ -13,9 +17,10 @@ use self::scenes::{SCENES, Scene};
 use self::whole::Keeping;
 use super::decide;
 use crate::app_context::AppContext;
-use crate::arguments::DemoArguments;
+use crate::arguments::{Arguments, Command, DemoArguments};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::language::say;
+use crate::output::{Form, Output};
 
 const WHOLE: &str = "whole";
 const LOOP: &str = "loop";
@@ -41,6 +46,44 @@ pub(crate) fn run(arguments: &DemoArguments, app: &AppContext, output: &mut Outp
     decisions(name, arguments, output).map(|()| 0)
 }
 
+/// Prints the text of a demo; with `--json`, nothing.
+struct Presenter<'a> {
+    form: Form,
+    output: &'a mut Output,
+}
+
+impl Presenter<'_> {
+    fn line(&mut self, line: &str) -> Result<(), Failure> {
+        match self.form {
+            Form::Text => self.output.line(line),
+            Form::Json => Ok(()),
+        }
+    }
+
+    fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+        lines.into_iter().try_for_each(|line| self.line(&line))
+    }
+
+    /// The beginning of a file, indented.
+    fn head(&mut self, path: &Path, lines: usize) -> Result<(), Failure> {
+        let text = fs::read_to_string(path)
+            .map_err(|source| Failure::Unreadable { path: path.to_path_buf(), source })?;
+        self.lines(text.lines().take(lines).map(|line| format!("  {line}")))
+    }
+}
+
+/// The command that a person would have typed.
+fn typed(words: &[&str]) -> Result<Command, Failure> {
+    let arguments = Arguments::try_parse_from(words).map_err(|error| Failure::Internal(error.to_string()))?;
+    Ok(arguments.command)
+}
+
+/// Writes a file of a sample, with its directories.
+fn write(path: &Path, content: &str) -> Result<(), Failure> {
+    let written = fs::create_dir_all(path.parent().unwrap_or(path)).and_then(|()| fs::write(path, content));
+    written.map_err(|source| Failure::Unwritable { path: path.to_path_buf(), source })
+}
+
 fn decisions(name: &str, arguments: &DemoArguments, output: &mut Output) -> Result<(), Failure> {
     for scene in chosen(name)? {
         let question = scene.kind.example();
@@ -54,31 +97,28 @@ fn decisions(name: &str, arguments: &DemoArguments, output: &mut Output) -> Resu
         }
     }
     if !arguments.json && name == DECISIONS {
-        epilogue(output)?;
+        output.say(&Text::new(
+            "These answers were computed by Fixpoint's own code. `fixpoint decide --help` lists all decisions.",
+            "以上の答えはすべて Fixpoint 自身のコードで計算したものです。判定の一覧は `fixpoint decide --help` にあります。",
+        ))?;
     }
     Ok(())
 }
 
 fn list(output: &mut Output) -> Result<(), Failure> {
     let lang = output.lang();
+    let whole = (
+        "a complete run, from an unclear goal to a branch (the default)",
+        "曖昧な目標からブランチまでの実行全体（既定）",
+    );
     let demos = [
-        (
-            WHOLE,
-            Text::new(
-                "a complete run, from an unclear goal to a branch (the default)",
-                "曖昧な目標からブランチまでの実行全体（既定）",
-            ),
-        ),
-        (LOOP, Text::new("two loops with scripted agents", "台本どおりに動くエージェントの2つのループ")),
-        (DECISIONS, Text::new("all decisions below, one after the other", "以下の判定すべて")),
+        (WHOLE, whole),
+        (LOOP, ("two loops with scripted agents", "台本どおりに動くエージェントの2つのループ")),
+        (DECISIONS, ("all decisions below, one after the other", "以下の判定すべて")),
     ];
-    for (name, what) in demos {
-        output.line(&format!("{name:10}  {}", what.in_lang(lang)))?;
-    }
-    for scene in &SCENES {
-        output.line(&format!("{:10}  {}", scene.name, (scene.title)().in_lang(lang)))?;
-    }
-    Ok(())
+    let scenes = SCENES.iter().map(|scene| (scene.name, scene.title));
+    let line = |(name, (en, ja)): (&str, (&str, &str))| format!("{name:10}  {}", say(lang, en, ja));
+    output.lines(demos.into_iter().chain(scenes).map(line))
 }
 
 fn chosen(name: &str) -> Result<Vec<&'static Scene>, Failure> {
@@ -97,24 +137,16 @@ fn chosen(name: &str) -> Result<Vec<&'static Scene>, Failure> {
 
 fn print(scene: &Scene, shown: &[String], output: &mut Output) -> Result<(), Failure> {
     let lang = output.lang();
-    output.line(&format!("── {} ──", (scene.title)().in_lang(lang)))?;
-    output.say(&(scene.story)())?;
+    let in_lang = |(en, ja): (&str, &str)| say(lang, en, ja);
+    output.line(&format!("── {} ──", in_lang(scene.title)))?;
+    output.line(&in_lang(scene.story))?;
     output.line("")?;
-    for line in shown {
-        output.line(&format!("    {line}"))?;
-    }
+    output.lines(shown.iter().map(|line| format!("    {line}")))?;
     output.line("")?;
-    output.say(&(scene.moral)())?;
+    output.line(&in_lang(scene.moral))?;
     let kind = scene.kind.name();
     output.line(&format!("  $ fixpoint decide {kind} --example | fixpoint decide {kind} --pretty"))?;
     output.line("")
-}
-
-fn epilogue(output: &mut Output) -> Result<(), Failure> {
-    output.say(&Text::new(
-        "These answers were computed by Fixpoint's own code. `fixpoint decide --help` lists all decisions.",
-        "以上の答えはすべて Fixpoint 自身のコードで計算したものです。判定の一覧は `fixpoint decide --help` にあります。",
-    ))
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
     Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
 };
-use fixpoint_processes::SupervisedProcesses;
 use fixpoint_project::installed_agents;
+use fixpoint_vocabulary::counted;
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 use serde::Serialize;
 use serde_json::json;
@@ -20,7 +20,7 @@ use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::SUPERVISE;
+use crate::session::supervised_processes;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Status {
@@ -66,7 +66,9 @@ impl Finding {
         let remedy = self.remedy.iter().map(|remedy| format!("→ {remedy}"));
         let text = self.found.lines().map(ToString::to_string).chain(remedy);
         let labels = std::iter::once((mark, self.what)).chain(std::iter::repeat(("", "")));
-        text.zip(labels).map(|(text, (mark, what))| format!("{mark:7} {what:14} {text}")).collect()
+        text.zip(labels)
+            .map(|(text, (mark, what))| format!("{mark:7} {what:14} {text}").trim_end().to_string())
+            .collect()
     }
 }
 
@@ -86,10 +88,7 @@ pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Ou
     let has_error = findings.iter().any(|finding| finding.status == Status::Error);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({ "ok": !has_error, "findings": findings }))?,
-        Form::Text => {
-            let mut lines = findings.iter().flat_map(Finding::lines);
-            lines.try_for_each(|line| output.line(line.trim_end()))?;
-        }
+        Form::Text => output.lines(findings.iter().flat_map(Finding::lines))?,
     }
     Ok(if has_error { 7 } else { 0 })
 }
@@ -109,11 +108,7 @@ fn configuration(loaded: &Result<Loaded, Failure>) -> Finding {
     match loaded {
         Ok(loaded) => Finding::ok(
             "configuration",
-            match loaded.settings.checks.len() {
-                0 => "valid; no checks configured".to_string(),
-                1 => "valid; 1 check configured".to_string(),
-                number => format!("valid; {number} checks configured"),
-            },
+            format!("valid; {} configured", counted(loaded.settings.checks.len(), "check")),
         ),
         Err(error) => Finding::error(
             "configuration",
@@ -125,19 +120,19 @@ fn configuration(loaded: &Result<Loaded, Failure>) -> Finding {
 
 /// The models that were found, and which would be used. Keys are named by their variable, never shown.
 fn models_found(app: &AppContext, settings: &Settings) -> Finding {
-    let processes = match SupervisedProcesses::by_this_program([SUPERVISE.into()]) {
-        Ok(processes) => processes,
+    let processes = match supervised_processes() {
+        Ok(processes) => Arc::new(processes),
         Err(error) => return Finding::error("models", error.to_string(), "reinstall fixpoint"),
     };
-    let around = model_environment(app, &settings.models, Arc::new(processes), None);
-    let detected = detect(&settings.models, &around, DetectMode::All);
+    let environment = model_environment(app, &settings.models, processes, None);
+    let detected = detect(&settings.models, &environment, DetectMode::All);
     let named = |candidate: &fixpoint_models::Candidate| match &candidate.availability {
         Availability::Found { model } => Some(format!("{model} ({})", candidate.source)),
         Availability::Unusable { reason } => Some(format!("{} cannot be used: {reason}", candidate.name)),
         Availability::Missing => None,
     };
     let found: Vec<String> = detected.candidates.iter().filter_map(named).collect();
-    match models_by_role(&settings.models, &around) {
+    match models_by_role(&settings.models, &environment) {
         Ok((_, models)) => {
             let roles = format!("planner {}, judge {}", models.planner, models.judge);
             let found =
@@ -202,8 +197,7 @@ fn supervisor(app: &AppContext) -> Finding {
     let remedy = "install fixpoint on a file system without `noexec`";
     let tried = || -> Result<ExitCause, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let processes =
-            SupervisedProcesses::by_this_program([SUPERVISE.into()]).map_err(|error| error.to_string())?;
+        let processes = supervised_processes().map_err(|error| error.to_string())?;
         let invocation = Invocation {
             program: Program::Shell("exit 0".into()),
             directory: directory.path().to_path_buf(),

@@ -24,12 +24,13 @@ enum Undelivered {
     Deleted,
 }
 
-/// Why a run is not deleted.
-enum KeepReason {
+/// Whether a run is deleted.
+enum Fate {
+    Delete,
+    /// It is too young to be mentioned.
     Recent,
-    Running,
-    Undelivered,
-    Unreadable(String),
+    /// It is kept, for this reason.
+    Keep(String),
 }
 
 pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
@@ -38,9 +39,11 @@ pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output
     let undelivered = if arguments.force { Undelivered::Deleted } else { Undelivered::Kept };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
     for run in repository.state.list()? {
-        match keep_reason(&run, age, undelivered) {
-            None if arguments.dry_run => removed.push(run.id.0),
-            None => match run.lock() {
+        match fate(&run, age, undelivered, lang) {
+            Fate::Recent => {}
+            Fate::Keep(why) => kept.push((run.id.0, why)),
+            Fate::Delete if arguments.dry_run => removed.push(run.id.0),
+            Fate::Delete => match run.lock() {
                 // It was resumed in the meantime.
                 Err(_) => kept.push((run.id.0, say(lang, "running", "実行中"))),
                 Ok(_lock) => {
@@ -48,24 +51,6 @@ pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output
                     removed.push(run.id.0);
                 }
             },
-            Some(KeepReason::Recent) => {}
-            Some(KeepReason::Running) => kept.push((run.id.0, say(lang, "running", "実行中"))),
-            Some(KeepReason::Undelivered) => kept.push((
-                run.id.0,
-                say(
-                    lang,
-                    "has results that were not delivered; --force deletes it",
-                    "納品されていない結果があります。削除するには --force",
-                ),
-            )),
-            Some(KeepReason::Unreadable(why)) => kept.push((
-                run.id.0,
-                say(
-                    lang,
-                    format!("cannot be read: {why}; --force deletes it"),
-                    format!("読み取れません: {why}。削除するには --force"),
-                ),
-            )),
         }
     }
     let slots = if arguments.dry_run { Vec::new() } else { repository.workspaces.prune_slots(age)? };
@@ -85,74 +70,56 @@ pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output
             "kept": kept.iter().map(|(run, why)| json!({ "run": run, "why": why })).collect::<Vec<_>>(),
         })),
         Form::Text => {
-            let deleted = Deleted { runs: &removed, workspaces: &slots, baselines: baselines.len() };
-            let lines = if arguments.dry_run { deleted.dry_run(lang) } else { deleted.lines(lang) };
-            lines.iter().try_for_each(|line| output.line(line))?;
-            kept.iter().try_for_each(|(run, why)| {
-                output.line(&say(lang, format!("kept {run}: {why}"), format!("保持 {run}: {why}")))
-            })
+            let (en, ja) =
+                if arguments.dry_run { ("would delete", "削除対象") } else { ("deleted", "削除") };
+            output.lines(removed.iter().map(|run| format!("{} {run}", say(lang, en, ja))))?;
+            let workspace = say(lang, "deleted workspace", "作業領域を削除");
+            output.lines(slots.iter().map(|slot| format!("{workspace} {slot}")))?;
+            let workspaces = (!arguments.dry_run).then_some(slots.len());
+            output.line(&sum(removed.len(), workspaces, baselines.len(), lang))?;
+            let kept_word = say(lang, "kept", "保持");
+            output.lines(kept.iter().map(|(run, why)| format!("{kept_word} {run}: {why}")))
         }
     }
 }
 
-/// What is deleted, or would be.
-struct Deleted<'a> {
-    runs: &'a [String],
-    workspaces: &'a [String],
-    baselines: usize,
-}
-
-impl Deleted<'_> {
-    fn lines(&self, lang: Lang) -> Vec<String> {
-        let runs = self.runs.iter().map(|run| say(lang, format!("deleted {run}"), format!("削除 {run}")));
-        let workspaces = self.workspaces.iter().map(|workspace| {
-            say(lang, format!("deleted workspace {workspace}"), format!("作業領域を削除 {workspace}"))
-        });
-        let (of_runs, of_workspaces, of_baselines) = (self.runs.len(), self.workspaces.len(), self.baselines);
-        let sum = say(
+/// How much was deleted; `workspaces` is `None` in a dry run, which does not look for them.
+fn sum(runs: usize, workspaces: Option<usize>, baselines: usize, lang: Lang) -> String {
+    let (of_runs, of_baselines) = (counted(runs, "run"), counted(baselines, "baseline"));
+    match workspaces {
+        Some(number) => say(
             lang,
-            format!(
-                "deleted {}, {}, {}",
-                counted(of_runs, "run"),
-                counted(of_workspaces, "workspace"),
-                counted(of_baselines, "baseline")
-            ),
-            format!("実行{of_runs}件、作業領域{of_workspaces}件、ベースライン{of_baselines}件を削除しました"),
-        );
-        runs.chain(workspaces).chain([sum]).collect()
-    }
-
-    fn dry_run(&self, lang: Lang) -> Vec<String> {
-        let runs =
-            self.runs.iter().map(|run| say(lang, format!("would delete {run}"), format!("削除対象 {run}")));
-        let (of_runs, of_baselines) = (self.runs.len(), self.baselines);
-        let sum = say(
+            format!("deleted {of_runs}, {}, {of_baselines}", counted(number, "workspace")),
+            format!("実行{runs}件、作業領域{number}件、ベースライン{baselines}件を削除しました"),
+        ),
+        None => say(
             lang,
-            format!(
-                "would delete {}, unused workspaces, {}",
-                counted(of_runs, "run"),
-                counted(of_baselines, "baseline")
-            ),
-            format!("削除対象: 実行{of_runs}件、未使用の作業領域、ベースライン{of_baselines}件"),
-        );
-        runs.chain([sum]).collect()
+            format!("would delete {of_runs}, unused workspaces, {of_baselines}"),
+            format!("削除対象: 実行{runs}件、未使用の作業領域、ベースライン{baselines}件"),
+        ),
     }
 }
 
-fn keep_reason(run: &RunDirectory, age: Duration, undelivered: Undelivered) -> Option<KeepReason> {
+fn fate(run: &RunDirectory, age: Duration, undelivered: Undelivered, lang: Lang) -> Fate {
     if run.holder().is_some() {
-        return Some(KeepReason::Running);
+        return Fate::Keep(say(lang, "running", "実行中"));
     }
     let loaded = match run.load() {
         Ok(loaded) => loaded,
-        Err(_) if run.untouched_for() < age => return Some(KeepReason::Recent),
-        Err(_) if undelivered == Undelivered::Deleted => return None,
-        Err(error) => return Some(KeepReason::Unreadable(error.to_string())),
+        Err(_) if run.untouched_for() < age => return Fate::Recent,
+        Err(_) if undelivered == Undelivered::Deleted => return Fate::Delete,
+        Err(error) => {
+            return Fate::Keep(say(
+                lang,
+                format!("cannot be read: {error}; --force deletes it"),
+                format!("読み取れません: {error}。削除するには --force"),
+            ));
+        }
     };
     let view = loaded.view();
     let since = Duration::from_millis(WallClock.now_ms().saturating_sub(view.history.latest));
     if since < age {
-        return Some(KeepReason::Recent);
+        return Fate::Recent;
     }
     let is_delivered = match Status::of(view.run.status(), None) {
         Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
@@ -160,10 +127,17 @@ fn keep_reason(run: &RunDirectory, age: Duration, undelivered: Undelivered) -> O
             view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
         }
     };
-    (!is_delivered && undelivered == Undelivered::Kept).then_some(KeepReason::Undelivered)
+    if is_delivered || undelivered == Undelivered::Deleted {
+        return Fate::Delete;
+    }
+    Fate::Keep(say(
+        lang,
+        "has results that were not delivered; --force deletes it",
+        "納品されていない結果があります。削除するには --force",
+    ))
 }
 
-/// Deletes a run's commits, then its directory: without the directory nobody would find the commits again.
+/// Deletes a run's commits, then its directory: without the directory the commits would not be found again.
 fn delete(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
     let prefix = format!("{}/", run.id);
     let kept = repository.workspaces.stored_refs()?;

@@ -17,37 +17,19 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::text_layout::pad;
 
-/// Values of `--type`.
-const HISTORY_TYPES: [&str; 10] = [
-    "all",
-    "plan",
-    "judgement",
-    "refinement",
-    "replan",
-    "reflection",
-    "revision",
-    "action",
-    "task",
-    "completion",
-];
-
 pub(crate) fn run(
     arguments: &HistoryArguments,
     app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let recorded = Repository::look(app)?.find(&arguments.run)?.read()?;
+    let recorded = Repository::look(app)?.find(&arguments.target.run)?.read()?;
     if let Some(kind) = &arguments.kind {
-        if !HISTORY_TYPES.contains(&kind.as_str()) {
-            let known = HISTORY_TYPES.join(", ");
-            return Err(Failure::BadInput(format!("--type `{kind}`: expected one of {known}")));
-        }
         let mut lines = planning_history(&recorded, app.lang);
         lines.retain(|line| kind == "all" || line.kind == kind);
         return lines.iter().try_for_each(|line| output.json(line));
     }
     for (number, record) in (1u64..).zip(&recorded.records) {
-        match Form::from(arguments.json) {
+        match Form::from(arguments.target.json) {
             Form::Json => output.json(&json!({
                 "seq": number, "at_ms": record.at, "event": record.event, "decision": record.decision
             }))?,
@@ -132,7 +114,6 @@ fn result_words(result: &CommandResult, lang: Lang) -> String {
     }
 }
 
-/// What was decided, in words.
 pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
     let of_task = |decision: &task_run::Decision| match &decision.judged {
         Some(judged) => {
@@ -158,7 +139,7 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
     }
 }
 
-/// A command of the run itself; those of tasks are told by the step of the task.
+/// A command of the run itself; those of tasks are part of the task's decision.
 fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String> {
     match owner {
         Owner::Task(_) => None,
@@ -186,7 +167,6 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
     }
 }
 
-/// What a task does next, in words.
 fn task_status_words(status: TaskStatus, lang: Lang) -> String {
     match status {
         TaskStatus::New => say(lang, "not started", "未開始"),

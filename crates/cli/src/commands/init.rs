@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::app_context::AppContext;
 use crate::arguments::InitArguments;
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 
@@ -79,17 +80,11 @@ fn print_json(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let lang = output.lang();
-    let checks: Vec<_> = project
-        .checks
-        .iter()
-        .map(|detected| {
-            let check = &detected.check;
-            json!({ "name": check.name, "command": check.command, "because": detected.because })
-        })
-        .collect();
-    let agents: Vec<_> =
-        agents.iter().map(|agent| json!({ "name": agent.name, "command": agent.command_line() })).collect();
-    let notes: Vec<_> = project.notes.iter().map(|note| note.in_lang(lang).to_string()).collect();
+    let check = |DetectedCheck { check, because }: &DetectedCheck| json!({ "name": check.name, "command": check.command, "because": because });
+    let checks: Vec<_> = project.checks.iter().map(check).collect();
+    let agent = |agent: &InstalledAgent| json!({ "name": agent.name, "command": agent.command_line() });
+    let agents: Vec<_> = agents.iter().map(agent).collect();
+    let notes: Vec<_> = project.notes.iter().map(|note| note.in_lang(lang)).collect();
     output.json(&json!({
         "file": file.to_string_lossy(), "checks": checks, "setup": project.setup, "copy": project.copy,
         "agents": agents, "notes": notes,
@@ -105,31 +100,25 @@ fn print_text(
     let lang = output.lang();
     let file = file.display();
     output.say(&Text::new(format!("wrote {file}"), format!("{file} を作成しました")))?;
+    let mut list =
+        |en: &str, ja: &str, line: String| output.line(&format!("  {}: {line}", say(lang, en, ja)));
     for DetectedCheck { check, because } in &project.checks {
-        let line = format!("{}  `{}`  ({because})", check.name, check.command);
-        output.say(&Text::new(format!("  check: {line}"), format!("  チェック: {line}")))?;
+        list("check", "チェック", format!("{}  `{}`  ({because})", check.name, check.command))?;
     }
-    for command in &project.setup {
-        let line = format!("`{command}`");
-        output.say(&Text::new(format!("  setup: {line}"), format!("  セットアップ: {line}")))?;
-    }
-    for path in &project.copy {
-        output.say(&Text::new(format!("  copy: {path}"), format!("  コピー: {path}")))?;
-    }
+    project.setup.iter().try_for_each(|command| list("setup", "セットアップ", format!("`{command}`")))?;
+    project.copy.iter().try_for_each(|path| list("copy", "コピー", path.clone()))?;
     for agent in agents {
-        let line = format!("{}  `{}`", agent.title, agent.command_line());
-        output.say(&Text::new(format!("  agent: {line}"), format!("  エージェント: {line}")))?;
+        list("agent", "エージェント", format!("{}  `{}`", agent.title, agent.command_line()))?;
     }
     if agents.is_empty() {
-        output.say(&Text::new(
-            "  agent: no supported agent found on PATH; any command can be used: fixpoint loop … -- COMMAND",
-            "  エージェント: 対応するものが PATH にありません。任意のコマンドを使えます: fixpoint loop … -- コマンド",
-        ))?;
+        let none = say(
+            lang,
+            "no supported agent found on PATH; any command can be used: fixpoint loop … -- COMMAND",
+            "対応するものが PATH にありません。任意のコマンドを使えます: fixpoint loop … -- コマンド",
+        );
+        list("agent", "エージェント", none)?;
     }
-    for note in &project.notes {
-        let note = note.in_lang(lang);
-        output.say(&Text::new(format!("  note: {note}"), format!("  注意: {note}")))?;
-    }
+    project.notes.iter().try_for_each(|note| list("note", "注意", note.in_lang(lang).to_string()))?;
     output.say(&Text::new(
         "next: `fixpoint check`, then `fixpoint loop --until 'FAILING TEST COMMAND' -- AGENT`",
         "次: `fixpoint check`、続いて `fixpoint loop --until '失敗するテストのコマンド' -- エージェント`",

@@ -21,11 +21,10 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
     let runs = Repository::look(app)?.state.list()?;
     let form = Form::from(arguments.json);
     if runs.is_empty() && form == Form::Text {
-        app.notices.say(&say(
-            app.lang,
+        app.notice(
             "this repository has no runs yet; see `fixpoint loop --help`",
             "このリポジトリにはまだ実行がありません。`fixpoint loop --help` を参照してください",
-        ));
+        );
     }
     for run in runs.into_iter().take(arguments.number) {
         // One that cannot be read must not hide the others.
@@ -40,7 +39,16 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
                 let goal = loaded.header.spec.as_ref().map(|spec| spec.goal.to_string());
                 let goal = goal.unwrap_or_default().lines().next().unwrap_or_default().to_string();
                 match form {
-                    Form::Json => as_json(&summary, fit(&goal, GOAL_WIDTH)).to_string(),
+                    Form::Json => json!({
+                        "run": summary.run,
+                        "status": summary.status,
+                        "cause": summary.cause,
+                        "attempts": summary.iterations.len(),
+                        "began_ms": summary.began_ms,
+                        "branch": summary.branch,
+                        "goal": fit(&goal, GOAL_WIDTH),
+                    })
+                    .to_string(),
                     Form::Text => as_line(&summary, &shorten(&goal, GOAL_WIDTH), app.lang),
                 }
             }
@@ -48,18 +56,6 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
         output.line(&line)?;
     }
     Ok(())
-}
-
-fn as_json(summary: &Summary, goal: &str) -> serde_json::Value {
-    json!({
-        "run": summary.run,
-        "status": summary.status,
-        "cause": summary.cause,
-        "attempts": summary.iterations.len(),
-        "began_ms": summary.began_ms,
-        "branch": summary.branch,
-        "goal": goal,
-    })
 }
 
 fn as_line(summary: &Summary, goal: &str, lang: Lang) -> String {

@@ -1,23 +1,22 @@
 //! `fixpoint loop`: one agent, run again until the checks pass or it makes no more progress.
 
 use fixpoint_decide::run::RunOptions;
-use fixpoint_decide::task_run::{ImpliedGoals, TestEdits};
-use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
+use fixpoint_decide::task_run::ImpliedGoals;
+use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
 use crate::commands::outcome::tell;
 use crate::failure::Failure;
-use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
-use crate::selected_checks::{self, SelectedChecks};
+use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::SessionContext;
 use crate::{agent, allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
-    let loaded = app.configuration(&arguments.evidence.set)?;
+    let loaded = app.configuration_for(arguments.person.as_deref(), &arguments.evidence.set)?;
     let mut settings = settings(arguments, loaded.settings)?;
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
@@ -28,33 +27,23 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
     let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
     if selected.implied_goals != ImpliedGoals::None {
-        app.notices.say(&say(
-            app.lang,
+        app.notice(
             "no --until given: the goal is to fix what fails now",
             "--until の指定がないため、現在の失敗を直すことを目標とします",
-        ));
+        );
         if prompt.trim().is_empty() {
             selected.implied_goals = ImpliedGoals::FailingGuardsOrNothing;
         }
     }
     let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
-    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
-    let options = selected.options(&settings, test_edits);
+    let options = selected.options(&settings, test_edits(arguments.allow_test_edits));
     let options =
         RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(options) };
     let spec = RunSpec {
-        version: env!("CARGO_PKG_VERSION").to_string(),
-        repository: repository.root().to_string_lossy().into_owned(),
-        directory: repository.directory.clone(),
         goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
-        checks: selected.checks,
-        base: match &arguments.base {
-            Some(revision) => BaseSource::Revision(revision.clone()),
-            None => BaseSource::WorkingTree,
-        },
-        settings,
         delivery: Delivery::Branch,
+        ..repository.run_spec(arguments.base.as_deref(), selected.checks, settings)
     };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
     let (run, outcome) = session.begin(options, spec)?;

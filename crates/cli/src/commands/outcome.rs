@@ -5,7 +5,7 @@ use fixpoint_engine::EngineExit;
 use fixpoint_runs::{Cost, Explanation, RunDirectory, RunView, Summary, cause_name, explain};
 use fixpoint_vocabulary::run_spec::Delivery;
 use fixpoint_vocabulary::work::{BranchUpdate, DeliveredBranch};
-use fixpoint_vocabulary::{Cause, Lang, Text};
+use fixpoint_vocabulary::{Cause, Lang};
 
 use super::plan_text;
 use crate::app_context::AppContext;
@@ -28,13 +28,11 @@ pub(crate) fn tell(
     match form {
         Form::Json => output.json(&Summary::of(run, view, None, lang))?,
         Form::Text => {
-            for line in screen(&run.id.0, view, session.app) {
-                output.line(&line)?;
-            }
+            output.lines(screen(&run.id.0, view, session.app))?;
             if is_plan_only(view.run) {
-                plan_text::lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
+                output.lines(plan_text::lines(view.run, lang))?;
             }
-            delivery_lines(view.run, lang).iter().try_for_each(|line| output.line(line))?;
+            output.lines(delivery_lines(view.run, lang))?;
             if let EngineExit::Paused(_) = outcome.ending {
                 output.line(&format!("{}: fixpoint resume {}", say(lang, "Resume", "再開"), run.id))?;
             }
@@ -57,7 +55,7 @@ pub(crate) fn exit_code(cause: Cause) -> u8 {
 /// What is said about the delivery of a run's result.
 fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
     let (Some(delivered), Some(spec)) = (run.delivered(), run.spec()) else { return Vec::new() };
-    let say = |en: String, ja: String| Text::new(en, ja).in_lang(lang).to_string();
+    let say = |en: String, ja: String| say(lang, en, ja);
     let mut lines = Vec::new();
     if let Some(DeliveredBranch { name, update }) = &delivered.branch {
         lines.push(say(format!("Branch: {name}"), format!("ブランチ: {name}")));
@@ -100,7 +98,7 @@ fn not_updated(branch: &str, update: BranchUpdate, lang: Lang) -> Option<String>
             format!("ブランチ {branch} はありません。成果物は上のブランチにあります"),
         ),
     };
-    Some(Text::new(en, ja).in_lang(lang).to_string())
+    Some(say(lang, en, ja))
 }
 
 /// The state of a run on one screen: cause, evidence, next steps.
@@ -109,12 +107,10 @@ pub(crate) fn screen(run: &str, view: RunView<'_>, app: &AppContext) -> Vec<Stri
     let Explanation { what, evidence, next } = explain(view, lang);
     let cause = view.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrap(&format!("{run}{cause}: {what}"), width, "", "  ");
-    for line in evidence.into_iter().chain(Cost::of(view).used(lang)).chain(view.history.times.words(lang)) {
-        lines.extend(wrap(&line, width, "  · ", "    "));
-    }
-    for line in next {
-        lines.extend(wrap(&line, width, "→ ", "  "));
-    }
+    let evidence =
+        evidence.into_iter().chain(Cost::of(view).used(lang)).chain(view.history.times.words(lang));
+    lines.extend(evidence.flat_map(|line| wrap(&line, width, "  · ", "    ")));
+    lines.extend(next.iter().flat_map(|line| wrap(line, width, "→ ", "  ")));
     bounded(lines)
 }
 
@@ -124,9 +120,8 @@ const HEIGHT: usize = 22;
 /// At most one screen: lines are removed from the middle, so that the cause and the next steps stay.
 fn bounded(mut lines: Vec<String>) -> Vec<String> {
     if lines.len() > HEIGHT {
-        let tail =
-            lines.iter().rev().take_while(|line| line.starts_with("→ ") || line.starts_with("  ")).count();
-        let tail = tail.min(6);
+        let is_tail = |line: &&String| line.starts_with("→ ") || line.starts_with("  ");
+        let tail = lines.iter().rev().take_while(is_tail).count().min(6);
         let end = lines.split_off(lines.len() - tail);
         lines.truncate(HEIGHT - tail - 1);
         lines.push("  …".to_string());

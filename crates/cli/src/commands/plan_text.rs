@@ -2,12 +2,11 @@
 
 use fixpoint_decide::run::{ReviewedPlan, Run};
 use fixpoint_vocabulary::documents::Subtask;
-use fixpoint_vocabulary::{Lang, TaskId, counted};
+use fixpoint_vocabulary::{Lang, counted};
 
-use crate::display::score_words;
+use crate::display::{dependency_words, score_words};
 use crate::language::say;
 
-/// The plan of a run, in lines.
 pub(crate) fn lines(run: &Run, lang: Lang) -> Vec<String> {
     let Some(plan) = run.review().plan() else { return Vec::new() };
     let listed = |en: &str, ja: &str, items: &[String]| -> Vec<String> {
@@ -31,10 +30,9 @@ pub(crate) fn lines(run: &Run, lang: Lang) -> Vec<String> {
 }
 
 fn head(plan: &ReviewedPlan, run: &Run, lang: Lang) -> String {
-    let (score, ja_score) = match score_words(plan, run) {
-        Some(score) => (format!(", score {score}"), format!("、採点 {score}")),
-        None => (String::new(), String::new()),
-    };
+    let score = score_words(plan, run);
+    let (score, ja_score) =
+        score.map(|score| (format!(", score {score}"), format!("、採点 {score}"))).unwrap_or_default();
     let number = plan.tasks.len();
     say(
         lang,
@@ -44,13 +42,7 @@ fn head(plan: &ReviewedPlan, run: &Run, lang: Lang) -> String {
 }
 
 fn task_lines(task: &Subtask, lang: Lang) -> Vec<String> {
-    let after = match task.dependencies.as_slice() {
-        [] => String::new(),
-        some => {
-            let names = some.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
-            say(lang, format!(" (after {names})"), format!("（{names} の後）"))
-        }
-    };
+    let after = dependency_words(task, lang);
     let mut lines = vec![format!("  {}{after}: {}", task.id, task.description)];
     let numbered = (1u32..).zip(&task.acceptance).map(|(n, item)| format!("      A{n}: {item}"));
     lines.extend(numbered);

@@ -20,7 +20,7 @@ use crate::repository::Repository;
 const NOT_IDENTICAL: u8 = 1;
 
 pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
-    let run = Repository::look(app)?.find(&arguments.run)?;
+    let run = Repository::look(app)?.find(&arguments.target.run)?;
     let recorded = run.read()?;
     let (options, spec) = (recorded.header.options.clone(), recorded.header.spec.clone());
     let is_changed = !arguments.set.sets.is_empty();
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Ou
         let judged = recorded.records.iter().skip(after).flat_map(|record| record.decision.task_decisions());
         (difference, judged.filter(|(_, decision)| decision.judged.is_some()).count())
     });
-    match Form::from(arguments.json) {
+    match Form::from(arguments.target.json) {
         Form::Json => output.json(&json!({
             "run": run.id.0,
             "decisions": replayed.decisions,
@@ -53,9 +53,7 @@ pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Ou
                 ))?;
             }
             Some((difference, after)) => {
-                difference_lines(&run.id.0, difference, *after, app.lang)
-                    .iter()
-                    .try_for_each(|line| output.line(line))?;
+                output.lines(difference_lines(&run.id.0, difference, *after, app.lang))?;
             }
         },
     }
@@ -100,13 +98,11 @@ fn changed(
         TaskSource::Given(task) => {
             let under =
                 TaskOptions::under(&settings, task.task.clone(), task.goals.clone(), task.guards.clone());
-            let task =
-                TaskOptions { implied_goals: task.implied_goals, test_edits: task.test_edits, ..under };
-            RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(task) }
+            let (implied_goals, test_edits) = (task.implied_goals, task.test_edits);
+            RunOptions::given(TaskOptions { implied_goals, test_edits, ..under })
         }
-        TaskSource::Planned(_) => {
-            RunOptions { budget: allowance::from_settings(&settings.budget), ..options.clone() }
-        }
+        TaskSource::Planned(_) => options.clone(),
     };
+    let options = RunOptions { budget: allowance::from_settings(&settings.budget), ..options };
     Ok((options, Some(RunSpec { settings, ..spec })))
 }

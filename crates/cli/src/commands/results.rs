@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use fixpoint_execute::{agent_log, check_log, path_text};
-use fixpoint_ports::{CommitId, DiffStyle, Workspaces};
-use fixpoint_runs::{FinishedChecks, Iteration, LoadedRun};
+use fixpoint_ports::{CommitId, DiffStyle, FileChange, Workspaces};
+use fixpoint_runs::{FinishedChecks, LoadedRun};
 use fixpoint_vocabulary::work::CheckReport;
-use fixpoint_vocabulary::{Cause, Lang, counted};
+use fixpoint_vocabulary::{Cause, counted};
 use fixpoint_workspaces::ApplyOutcome;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app_context::AppContext;
@@ -20,14 +19,6 @@ use crate::repository::Repository;
 
 /// The exit code where files in the working tree are in the way.
 const CONFLICT: u8 = 5;
-
-/// The words for what `apply` did, as in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum ApplyWord {
-    Written,
-    Conflict,
-}
 
 /// A run with its repository.
 struct FoundRun {
@@ -64,22 +55,17 @@ impl FoundRun {
 }
 
 pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let found = find(&arguments.run, app)?;
+    let found = find(&arguments.target.run, app)?;
     let (base, result) = found.commits(arguments.attempt)?;
     let workspaces = &found.repository.workspaces;
-    match Form::from(arguments.json) {
+    match Form::from(arguments.target.json) {
         Form::Json => {
             let changed = workspaces.changes(&base, &result)?;
-            let files: Vec<Value> = changed
-                .iter()
-                .map(|change| {
-                    json!({
-                        "path": path_text(&change.path),
-                        "kind": format!("{:?}", change.kind).to_lowercase(),
-                        "lines": change.lines,
-                    })
-                })
-                .collect();
+            let file = |change: &FileChange| {
+                let kind = format!("{:?}", change.kind).to_lowercase();
+                json!({ "path": path_text(&change.path), "kind": kind, "lines": change.lines })
+            };
+            let files: Vec<Value> = changed.iter().map(file).collect();
             let patch = workspaces.diff(&base, &result, DiffStyle::Patch)?;
             output.json(&json!({
                 "run": found.run.directory.id.0,
@@ -92,11 +78,10 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
         }
         Form::Text => {
             if !found.has_result() && arguments.attempt.is_none() {
-                app.notices.say(&say(
-                    app.lang,
+                app.notice(
                     "this run is not done; this is its best attempt",
                     "この実行は完了していません。以下は最良の試行です",
-                ));
+                );
             }
             let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
             output.bytes(&workspaces.diff(&base, &result, style)?)
@@ -109,96 +94,68 @@ pub(crate) fn apply(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let found = find(&arguments.run, app)?;
+    let found = find(&arguments.target.run, app)?;
     let (base, result) = found.commits(arguments.attempt)?;
     if !found.has_result() && arguments.attempt.is_none() {
-        let iterations: Vec<&Iteration> =
-            found.run.view().iterations().map(|(_, iteration)| iteration).collect();
-        let best = iterations.iter().rev().find(|iteration| iteration.judged.commit == result);
-        let number = best.map_or(1, |iteration| iteration.number);
+        let iterations = found.run.view().iterations().map(|(_, iteration)| iteration);
+        let best = iterations.filter(|iteration| iteration.judged.commit == result).last();
+        let (id, number) = (&found.run.directory.id, best.map_or(1, |iteration| iteration.number));
         return Err(Failure::BadInput(format!(
-            "{} is not done; to apply its best attempt anyway: fixpoint apply {} --attempt {number}",
-            found.run.directory.id, found.run.directory.id
+            "{id} is not done; to apply its best attempt anyway: fixpoint apply {id} --attempt {number}"
         )));
     }
-    let (word, paths, code) = match found.repository.workspaces.apply(&base, &result)? {
-        ApplyOutcome::Written(paths) => (ApplyWord::Written, paths, 0),
-        ApplyOutcome::Conflict(paths) => (ApplyWord::Conflict, paths, CONFLICT),
+    let applied = found.repository.workspaces.apply(&base, &result)?;
+    let (word, paths, code) = match &applied {
+        ApplyOutcome::Written(paths) => ("written", paths, 0),
+        ApplyOutcome::Conflict(paths) => ("conflict", paths, CONFLICT),
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
-    match Form::from(arguments.json) {
-        Form::Json => {
-            output.json(&json!({ "run": found.run.directory.id.0, "applied": word, "paths": paths }))?
+    let (run, lang, number) = (&found.run.directory.id.0, app.lang, paths.len());
+    if Form::from(arguments.target.json) == Form::Json {
+        output.json(&json!({ "run": run, "applied": word, "paths": paths }))?;
+        return Ok(code);
+    }
+    output.line(&match &applied {
+        ApplyOutcome::Written(_) if paths.is_empty() => {
+            say(lang, "nothing to apply: the working tree has all changes", "適用済みです。変更はありません")
         }
-        Form::Text => {
-            let run = &found.run.directory.id.0;
-            apply_lines(run, &paths, word, app.lang).iter().try_for_each(|line| output.line(line))?;
-        }
+        ApplyOutcome::Written(_) => say(
+            lang,
+            format!("{} written to the working tree; the index is unchanged", counted(number, "file")),
+            format!("作業ツリーに{number}ファイルを書き込みました（インデックスは変更していません）"),
+        ),
+        ApplyOutcome::Conflict(_) => say(
+            lang,
+            "nothing was written: these files were also changed in the working tree",
+            "何も書き込んでいません。次のファイルは作業ツリーでも変更されています",
+        ),
+    })?;
+    output.lines(paths.iter().map(|path| format!("  {path}")))?;
+    if code == CONFLICT {
+        output.line(&say(
+            lang,
+            format!("→ commit your work, then: git merge fixpoint/{run}"),
+            format!("→ 作業をコミットしてから: git merge fixpoint/{run}"),
+        ))?;
     }
     Ok(code)
-}
-
-fn apply_lines(run: &str, paths: &[String], applied: ApplyWord, lang: Lang) -> Vec<String> {
-    let number = paths.len();
-    let (head, next) = match applied {
-        ApplyWord::Written if paths.is_empty() => (
-            say(lang, "nothing to apply: the working tree has all changes", "適用済みです。変更はありません"),
-            None,
-        ),
-        ApplyWord::Written => (
-            say(
-                lang,
-                format!("{} written to the working tree; the index is unchanged", counted(number, "file")),
-                format!("作業ツリーに{number}ファイルを書き込みました（インデックスは変更していません）"),
-            ),
-            None,
-        ),
-        ApplyWord::Conflict => (
-            say(
-                lang,
-                "nothing was written: these files were also changed in the working tree",
-                "何も書き込んでいません。次のファイルは作業ツリーでも変更されています",
-            ),
-            Some(say(
-                lang,
-                format!("→ commit your work, then: git merge fixpoint/{run}"),
-                format!("→ 作業をコミットしてから: git merge fixpoint/{run}"),
-            )),
-        ),
-    };
-    std::iter::once(head).chain(paths.iter().map(|path| format!("  {path}"))).chain(next).collect()
-}
-
-/// Who printed what is in a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Printer {
-    Agent,
-    Check(String),
-}
-
-impl Printer {
-    fn name(&self) -> &str {
-        match self {
-            Self::Agent => "agent",
-            Self::Check(name) => name,
-        }
-    }
 }
 
 /// A file with output.
 struct Log {
     /// 0 for the checks at the base.
     attempt: u32,
-    of: Printer,
+    /// The name of the check; `None` for the agent.
+    check: Option<String>,
     path: PathBuf,
 }
 
 pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let found = find(&arguments.run, app)?;
+    let found = find(&arguments.target.run, app)?;
     let is_wanted = |log: &&Log| {
         let of_kind = match (arguments.agent, arguments.checks) {
-            (true, _) => log.of == Printer::Agent,
-            (false, true) => log.of != Printer::Agent,
+            (true, _) => log.check.is_none(),
+            (false, true) => log.check.is_some(),
             (false, false) => true,
         };
         of_kind && arguments.attempt.is_none_or(|attempt| attempt == log.attempt)
@@ -206,19 +163,18 @@ pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Out
     let all = all_logs(&found.run);
     let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
     if wanted.is_empty() {
-        app.notices.say(&say(
-            app.lang,
+        app.notice(
             "no output: nothing was printed, or the files were deleted",
             "出力はありません（何も出力されていないか、ファイルが削除されています）",
-        ));
+        );
     }
     for log in wanted {
-        match Form::from(arguments.json) {
+        let (attempt, name) = (log.attempt, log.check.as_deref().unwrap_or("agent"));
+        match Form::from(arguments.target.json) {
             Form::Json => output.json(&json!({
-                "attempt": log.attempt, "of": log.of.name(), "path": log.path.to_string_lossy()
+                "attempt": attempt, "of": name, "path": log.path.to_string_lossy()
             }))?,
             Form::Text => {
-                let (attempt, name) = (log.attempt, log.of.name());
                 output.line(&say(
                     app.lang,
                     format!("== attempt {attempt}: {name}"),
@@ -248,13 +204,12 @@ fn all_logs(loaded: &LoadedRun) -> Vec<Log> {
         let numbered = checks.reports.iter().enumerate();
         let log = |(call, report): (usize, &CheckReport)| Log {
             attempt,
-            of: Printer::Check(check_name(report.check)),
+            check: Some(check_name(report.check)),
             path: check_log(&outputs, checks.command, call),
         };
         numbered.map(log).collect()
     };
-    let agent =
-        |attempt: u32, command| Log { attempt, of: Printer::Agent, path: agent_log(&outputs, command) };
+    let agent = |attempt: u32, command| Log { attempt, check: None, path: agent_log(&outputs, command) };
     let mut logs: Vec<Log> = Vec::new();
     for task in &view.history.tasks {
         logs.extend(task.baseline.iter().flat_map(|checks| of_checks(0, checks)));

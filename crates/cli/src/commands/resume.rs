@@ -12,14 +12,13 @@ use crate::app_context::AppContext;
 use crate::arguments::ResumeArguments;
 use crate::commands::outcome::tell;
 use crate::failure::Failure;
-use crate::language::say;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
 use crate::{allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
-    let run = Repository::look(app)?.find(&arguments.run)?;
+    let run = Repository::look(app)?.find(&arguments.target.run)?;
     // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
     let recorded = run.read().ok();
     if let Some(recorded) = &recorded {
@@ -36,19 +35,17 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     let recovery = repository.workspaces.recover()?;
     drop(lock);
     for kept in &recovery.recovered {
-        app.notices.say(&say(
-            app.lang,
+        app.notice(
             format!("saved the changes of an interrupted agent: refs/fixpoint/{}", kept.reference),
             format!("中断されたエージェントの変更を保存しました: refs/fixpoint/{}", kept.reference),
-        ));
+        );
     }
     for lost in &recovery.unrecovered {
         let (why, directory) = (&lost.reason, lost.directory.display());
-        app.notices.say(&say(
-            app.lang,
+        app.notice(
             format!("cannot read a workspace ({why}); its files are in {directory}"),
             format!("作業領域を読み取れません（{why}）。ファイルは {directory} にあります"),
-        ));
+        );
     }
     let redactor = environment::redactor(app.environment(), &settings.models);
     let remark = |text: &String| Remark { by: Redacted::ours("the user"), text: redactor.redact(text) };
@@ -58,7 +55,7 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
         said: arguments.said.iter().map(remark).collect(),
     };
     let outcome = session.resume(&run, mode, request)?;
-    tell(&run, &outcome, &session, arguments.json.into(), output)
+    tell(&run, &outcome, &session, arguments.target.json.into(), output)
 }
 
 /// The tasks to retry, which must exist and be blocked.

@@ -1,6 +1,6 @@
 //! `fixpoint run` and `fixpoint plan`: from a goal to a branch, or to a plan only.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fixpoint_config::Loaded;
@@ -9,10 +9,9 @@ use fixpoint_decide::planning_mode::{self, ExplicitSettings};
 use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_ports::Model;
-use fixpoint_processes::SupervisedProcesses;
 use fixpoint_prompts::estimate_tokens;
 use fixpoint_vocabulary::ask::{PersonPresence, Role};
-use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, RunSpec};
+use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
 use fixpoint_vocabulary::{Lang, counted};
 
@@ -26,8 +25,8 @@ use crate::judge_noise;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::selected_checks::{self, SelectedChecks};
-use crate::session::{SUPERVISE, SessionContext};
+use crate::selected_checks::{self, SelectedChecks, test_edits};
+use crate::session::{SessionContext, supervised_processes};
 use crate::{agent, allowance, environment, prompt_text};
 
 /// The tools that a planner may name: what every coding agent can do.
@@ -50,7 +49,7 @@ pub(crate) fn run(
         }
         (None, None) => Delivery::Branch,
     };
-    let test_edits = if arguments.allow_test_edits { TestEdits::Allowed } else { TestEdits::Checked };
+    let test_edits = test_edits(arguments.allow_test_edits);
     let variant = Variant { agent: Some(&arguments.agent), delivery, test_edits, extent: RunExtent::Whole };
     job.begin(&arguments.goal, variant, app, output)
 }
@@ -69,7 +68,7 @@ pub(crate) fn plan(arguments: &PlanArguments, app: &AppContext, output: &mut Out
     job.begin(&arguments.goal, variant, app, output)
 }
 
-/// What was asked for, before the repository is looked at.
+/// What was asked for.
 struct Job {
     goal: String,
     settings: Settings,
@@ -132,20 +131,12 @@ impl Job {
             Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
             None => self.bounds_of_checks_alone(),
         };
-        app.notices.say(&bounds_line(&bounds, app.lang));
+        app.notices.say(&self.bounds_line(&bounds, app.lang));
         let spec = RunSpec {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            repository: repository.root().to_string_lossy().into_owned(),
-            directory: repository.directory.clone(),
             goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
             agent,
-            checks: evidence.checks,
-            base: match &arguments.base {
-                Some(revision) => BaseSource::Revision(revision.clone()),
-                None => BaseSource::WorkingTree,
-            },
-            settings: self.settings,
             delivery: variant.delivery,
+            ..repository.run_spec(arguments.base.as_deref(), evidence.checks, self.settings)
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(options, spec)?;
@@ -163,20 +154,18 @@ impl Job {
         let (goals, options) = (&arguments.goals, &arguments.evidence);
         let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app)?;
         Ok(selected.unwrap_or_else(|| {
-            app.notices.say(&say(
-                app.lang,
+            app.notice(
                 "no checks given or detected: the judge model alone decides, and must approve twice",
                 "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
-            ));
+            );
             SelectedChecks::none()
         }))
     }
 
     /// The models. Their names are fixed in the settings, so that a resumed run asks the same ones.
     fn models(&mut self, app: &AppContext) -> Result<BTreeMap<Role, Arc<dyn Model>>, Failure> {
-        let processes = SupervisedProcesses::by_this_program([SUPERVISE.into()])
-            .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))?;
-        let environment = model_environment(app, &self.settings.models, Arc::new(processes), None);
+        let processes = Arc::new(supervised_processes()?);
+        let environment = model_environment(app, &self.settings.models, processes, None);
         match models_by_role(&self.settings.models, &environment) {
             Ok((models, named)) => {
                 self.settings.models = named;
@@ -184,11 +173,7 @@ impl Job {
             }
             Err(error) if self.settings.planning.enabled => Err(Failure::Unavailable(error.to_string())),
             Err(error) => {
-                app.notices.say(&say(
-                    app.lang,
-                    format!("no judge model: {error}"),
-                    format!("判定モデルがありません: {error}"),
-                ));
+                app.notice(format!("no judge model: {error}"), format!("判定モデルがありません: {error}"));
                 Ok(BTreeMap::new())
             }
         }
@@ -204,10 +189,6 @@ impl Job {
     ) -> RunOptions {
         let settings = &self.settings;
         let mode = planning_mode::decide(estimate_tokens(&self.goal), &settings.planning, self.explicit);
-        let of_kind = |kind: CheckKind| -> BTreeSet<u32> {
-            let numbered = (0u32..).zip(&evidence.checks);
-            numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
-        };
         let judge = models.get(&Role::Judge);
         let options = PlanOptions {
             calls: mode.calls,
@@ -219,18 +200,25 @@ impl Job {
             sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
             prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
             tools: TOOLS.map(ToString::to_string).to_vec(),
-            guards: of_kind(CheckKind::Guard),
-            goals: of_kind(CheckKind::Goal),
+            guards: evidence.numbers_of(CheckKind::Guard),
+            goals: evidence.numbers_of(CheckKind::Goal),
             test_edits: variant.test_edits,
         };
         RunOptions::planned(options, allowance::from_settings(&settings.budget))
     }
 
     fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
-        let prices: Option<Price> = planner.and_then(|planner| planner.price());
+        let per_attempt = self.price_per_attempt().unwrap_or(0.0);
+        let prices = planner.and_then(|planner| planner.price()).map(|price| Price { per_attempt, ..price });
         let mode = planning_mode::decide(estimate_tokens(&self.goal), &self.settings.planning, self.explicit);
         let tasks = if mode.calls == PlanningCalls::None { 1 } else { tasks };
         bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
+    }
+
+    /// What an attempt of the agent costs, where `models.prices` says so for `agent.model`; as in the run's ledger.
+    fn price_per_attempt(&self) -> Option<f64> {
+        let price = self.settings.models.prices.get(self.settings.agent.model.as_ref()?)?;
+        Some(price.per_attempt).filter(|usd| *usd > 0.0)
     }
 
     /// Without any model: no planning, no judge, no replanning.
@@ -253,9 +241,14 @@ impl Job {
         let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
         fixpoint_vocabulary::Localize::localize(&mut bounds, app.lang);
         match Form::from(arguments.goal.json) {
-            Form::Json => output.json(&bounds)?,
+            Form::Json => {
+                if bounds.money.is_some() && self.price_per_attempt().is_none() {
+                    app.notices.say(&self.bounds_line(&bounds, app.lang));
+                }
+                output.json(&bounds)?;
+            }
             Form::Text => {
-                output.line(&bounds_line(&bounds, app.lang))?;
+                output.line(&self.bounds_line(&bounds, app.lang))?;
                 for term in &bounds.terms {
                     let meaning = term.meaning.in_lang(app.lang);
                     let (calls, attempts) = (term.model_calls, term.agent_attempts);
@@ -269,24 +262,30 @@ impl Job {
         }
         Ok(0)
     }
-}
 
-fn bounds_line(bounds: &bounds::Answer, lang: Lang) -> String {
-    let (money, ja_money) = bounds
-        .money
-        .map(|money| (format!(", ${money:.2} for models"), format!("、モデル費用 ${money:.2}")))
-        .unwrap_or_default();
-    let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
-    say(
-        lang,
-        format!(
-            "limits: at most {}, {}, {}{money}",
-            counted(calls, "model call"),
-            counted(tokens, "token"),
-            counted(attempts, "agent attempt")
-        ),
-        format!("上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"),
-    )
+    fn bounds_line(&self, bounds: &bounds::Answer, lang: Lang) -> String {
+        let (money, ja_money) = match (bounds.money, self.price_per_attempt()) {
+            (None, _) => (String::new(), String::new()),
+            (Some(usd), Some(_)) => (format!(", ${usd:.2}"), format!("、費用 ${usd:.2}")),
+            (Some(usd), None) => (
+                format!(", ${usd:.2} for models (the price of the agent is unknown)"),
+                format!("、モデル費用 ${usd:.2}（エージェントの料金は不明）"),
+            ),
+        };
+        let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
+        say(
+            lang,
+            format!(
+                "limits: at most {}, {}, {}{money}",
+                counted(calls, "model call"),
+                counted(tokens, "token"),
+                counted(attempts, "agent attempt")
+            ),
+            format!(
+                "上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"
+            ),
+        )
+    }
 }
 
 fn explicit(loaded: &Loaded) -> ExplicitSettings {

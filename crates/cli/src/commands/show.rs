@@ -32,7 +32,7 @@ pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Ou
             "stage": loaded.view().iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
             "cost": summary.cost,
         })),
-        Form::Text => status_lines(&loaded, &summary, app.lang).iter().try_for_each(|line| output.line(line)),
+        Form::Text => output.lines(status_lines(&loaded, &summary, app.lang)),
     }
 }
 
@@ -68,13 +68,9 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     if Form::from(arguments.json) == Form::Json {
         return output.json(&summary);
     }
-    for line in screen(&summary.run, loaded.view(), app) {
-        output.line(&line)?;
-    }
+    output.lines(screen(&summary.run, loaded.view(), app))?;
     output.line("")?;
-    for line in details(&loaded, &summary, app.lang) {
-        output.line(&line)?;
-    }
+    output.lines(details(&loaded, &summary, app.lang))?;
     let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
     for task in loaded.view().tasks().filter(is_failed) {
         let diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
@@ -116,18 +112,16 @@ pub(crate) fn explain(
     let loaded = load(&arguments.run, app)?;
     match Form::from(arguments.json) {
         Form::Json => {
-            let told = fixpoint_runs::explain(loaded.view(), app.lang);
+            let explanation = fixpoint_runs::explain(loaded.view(), app.lang);
             output.json(&json!({
                 "run": loaded.directory.id.0,
                 "status": loaded.status(),
                 "cause": loaded.view().cause(),
-                "what": told.what,
-                "evidence": told.evidence,
-                "next": told.next,
+                "what": explanation.what,
+                "evidence": explanation.evidence,
+                "next": explanation.next,
             }))
         }
-        Form::Text => {
-            screen(&loaded.directory.id.0, loaded.view(), app).iter().try_for_each(|line| output.line(line))
-        }
+        Form::Text => output.lines(screen(&loaded.directory.id.0, loaded.view(), app)),
     }
 }

@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(arguments: &StopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let repository = Repository::look(app)?;
-    let run = repository.find(&arguments.run)?;
+    let run = repository.find(&arguments.target.run)?;
     let stopped = match run.holder() {
         None => Stopped::NotRunning,
         Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &StopArguments, app: &AppContext, output: &mut Outp
             format!("{id}: プロセス {pid} は終了処理中です。`--now` で強制終了します"),
         ),
     };
-    match Form::from(arguments.json) {
+    match Form::from(arguments.target.json) {
         Form::Json => output.json(&json!({ "run": run.id.0, "status": status, "message": words }))?,
         Form::Text => output.line(&words)?,
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fixpoint_decide::run::{Owner, Run, TaskKind, TaskNode};
 use fixpoint_runs::{RunHistory, RunView};
 use fixpoint_vocabulary::work::Command;
-use fixpoint_vocabulary::{Cause, TaskId, TaskState};
+use fixpoint_vocabulary::{Cause, TaskId, TaskState, counted};
 
 use super::run_lines::score_words;
 use super::words::{Used, Words, clock};
@@ -38,7 +38,13 @@ impl Board {
         let mut rows = vec![Row { text: format!("   {}", spending(run, words)), task: None }];
         rows.extend(drawn.iter().map(|node| row(node, view, in_vain.contains(node.id()), words)));
         if let Some(more) = run.tasks().count().checked_sub(drawn.len()).filter(|more| *more > 0) {
-            rows.push(Row { text: format!("   {}", words.more_tasks(more)), task: None });
+            rows.push(Row {
+                text: format!(
+                    "   {}",
+                    words.say(format!("and {} more", counted(more, "task")), format!("他{more}タスク"))
+                ),
+                task: None,
+            });
         }
         Self { head: head(title, run, words), rows }
     }
@@ -73,7 +79,7 @@ fn drawn_of(run: &Run) -> Vec<&TaskNode> {
 fn head(title: &str, run: &Run, words: Words) -> String {
     let mut parts = vec![format!("── {title}"), run.phase().title().in_lang(words.0).to_string()];
     let score = run.review().plan().and_then(|plan| score_words(plan, run));
-    parts.extend(score.map(|score| words.plan_score(&score)));
+    parts.extend(score.map(|score| format!("{} {score}", words.say("plan", "計画"))));
     parts.join(" · ")
 }
 
@@ -88,8 +94,11 @@ fn spending(run: &Run, words: Words) -> String {
     ];
     let money = used.cost.map(|cost| cost.usd());
     match (money, allowed.money) {
-        (_, Some(limit)) => parts.push(words.money_of(money.unwrap_or(0.0), limit.usd())),
-        // $0.00 would look like a price although nobody reported one.
+        (_, Some(limit)) => {
+            let (used, limit) = (money.unwrap_or(0.0), limit.usd());
+            parts.push(words.say(format!("${used:.2} of ${limit:.2}"), format!("${used:.2}/${limit:.2}")));
+        }
+        // $0.00 would look like a price although none was reported.
         (Some(money), None) if money > 0.0 => parts.push(format!("${money:.2}")),
         (Some(_) | None, None) => {}
     }
@@ -129,19 +138,13 @@ fn attempt_words(node: &TaskNode, run: &Run, words: Words) -> Option<String> {
         (_, _) => None,
     });
     let made = node.run.as_ref().map_or(0, |run| run.attempts());
-    under_way.or_else(|| (made > 0).then(|| words.attempts(made)))
+    under_way.or_else(|| (made > 0).then(|| words.say(counted(made, "attempt"), format!("試行{made}回"))))
 }
 
 fn trail_words(task: &TaskId, history: &RunHistory, words: Words) -> Option<String> {
     let iterations = &history.task(task)?.iterations;
     let left: Vec<usize> = iterations.iter().map(|iteration| iteration.judged.failures.len()).collect();
-    (!left.is_empty()).then(|| words.failure_trail(&trail(&left)))
-}
-
-fn trail(failures: &[usize]) -> String {
-    let shown = failures.get(failures.len().saturating_sub(TRAIL)..).unwrap_or_default();
-    let numbers: Vec<String> = shown.iter().map(ToString::to_string).collect();
-    numbers.join(" → ")
+    (!left.is_empty()).then(|| words.failure_trail(&left, TRAIL))
 }
 
 #[cfg(test)]
@@ -166,7 +169,8 @@ mod tests {
     /// Catches a trail that shows the oldest attempts instead of the last.
     #[test]
     fn only_the_last_attempts_are_shown() {
-        assert_eq!(trail(&[9, 8, 7, 5, 3, 2]), "8 → 7 → 5 → 3 → 2");
-        assert_eq!(trail(&[1]), "1");
+        let words = Words(Lang::En);
+        assert_eq!(words.failure_trail(&[9, 8, 7, 5, 3, 2], TRAIL), "failures 8 → 7 → 5 → 3 → 2");
+        assert_eq!(words.failure_trail(&[1], TRAIL), "failures 1");
     }
 }

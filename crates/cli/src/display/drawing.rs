@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::task_run::BaselineComparison;
-use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
+use fixpoint_vocabulary::{TaskId, counted};
 
 use super::Verbosity;
 use super::board::Board;
@@ -30,17 +30,15 @@ pub(super) struct Drawing {
     began: Instant,
     attempt: u32,
     stage: u32,
-    doing: String,
-    doing_since: Instant,
+    /// What is being done for the run itself.
+    doing: Doing,
     trail: Vec<usize>,
     comparison: BaselineComparison,
     progress: Option<ProgressKind>,
-    last_line: String,
     /// Empty in a run of one task.
     board: Board,
     /// What is being done for each running task.
     tasks: BTreeMap<TaskId, Doing>,
-    used: Usage,
     /// Lines on the screen that the next drawing replaces.
     drawn: Vec<String>,
 }
@@ -74,25 +72,21 @@ impl Drawing {
         title: &str,
         max_iterations: u32,
     ) -> Self {
-        let now = Instant::now();
         Self {
             screen,
             words,
             verbosity,
             title: title.to_string(),
             max_iterations,
-            began: now,
+            began: Instant::now(),
             attempt: 0,
             stage: 1,
-            doing: words.starting(),
-            doing_since: now,
+            doing: Doing::new(&words.say("starting", "開始中")),
             trail: Vec::new(),
             comparison: BaselineComparison::default(),
             progress: None,
-            last_line: String::new(),
             board: Board::default(),
             tasks: BTreeMap::new(),
-            used: Usage::default(),
             drawn: Vec::new(),
         }
     }
@@ -134,24 +128,24 @@ impl Drawing {
     }
 
     pub(super) fn doing(&mut self, what: &str) {
-        if self.doing != what {
-            what.clone_into(&mut self.doing);
-            self.doing_since = Instant::now();
+        if self.doing.what != what {
+            what.clone_into(&mut self.doing.what);
+            self.doing.since = Instant::now();
         }
         self.draw();
     }
 
     /// Only tasks are at work, and they have rows of their own.
     pub(super) fn rest(&mut self) {
-        self.doing.clear();
-        self.last_line.clear();
+        self.doing.what.clear();
+        self.doing.last_line.clear();
     }
 
     pub(super) fn attempt(&mut self, number: u32, stage: u32) {
         (self.attempt, self.stage) = (number, stage);
-        self.last_line.clear();
-        self.used = Usage::default();
-        self.doing(&self.words.preparing_workspace());
+        self.doing.last_line.clear();
+        self.doing.used = Usage::default();
+        self.doing(&self.words.say("preparing a workspace", "作業領域を準備中"));
     }
 
     pub(super) fn judged(
@@ -163,16 +157,6 @@ impl Drawing {
         self.progress = Some(progress);
         self.trail.push(failures);
         self.comparison = comparison.clone();
-    }
-
-    pub(super) fn last_line(&mut self, line: &str) {
-        // Drawn with the next tick: a program may print faster than anybody can read.
-        self.last_line = printable(line);
-    }
-
-    /// In this attempt so far.
-    pub(super) fn used(&mut self, usage: Usage) {
-        self.used = usage;
     }
 
     /// `None` in a run of one task.
@@ -187,18 +171,18 @@ impl Drawing {
         }
     }
 
-    pub(super) fn last_line_of(&mut self, task: Option<&TaskId>, line: &str) {
-        match task.and_then(|task| self.tasks.get_mut(task)) {
-            Some(doing) => doing.last_line = printable(line),
-            None => self.last_line(line),
-        }
+    fn of_task(&mut self, task: Option<&TaskId>) -> &mut Doing {
+        task.and_then(|task| self.tasks.get_mut(task)).unwrap_or(&mut self.doing)
     }
 
-    pub(super) fn used_for(&mut self, task: Option<&TaskId>, usage: Usage) {
-        match task.and_then(|task| self.tasks.get_mut(task)) {
-            Some(doing) => doing.used = usage,
-            None => self.used(usage),
-        }
+    /// Drawn with the next tick: a program may print faster than a person can read.
+    pub(super) fn last_line(&mut self, task: Option<&TaskId>, line: &str) {
+        self.of_task(task).last_line = printable(line);
+    }
+
+    /// In this attempt so far.
+    pub(super) fn used(&mut self, task: Option<&TaskId>, usage: Usage) {
+        self.of_task(task).used = usage;
     }
 
     pub(super) fn draw(&mut self) {
@@ -237,15 +221,14 @@ impl Drawing {
 
     fn lines(&self) -> Vec<String> {
         if !self.board.is_empty() {
-            let doing = (!self.doing.is_empty())
-                .then(|| format!("   {} · {}", self.doing, clock(self.doing_since.elapsed())));
-            let last = (!self.last_line.is_empty()).then(|| format!("   {}", self.last_line));
+            let Doing { what, since, last_line, .. } = &self.doing;
+            let doing = (!what.is_empty()).then(|| format!("   {what} · {}", clock(since.elapsed())));
+            let last = (!last_line.is_empty()).then(|| format!("   {last_line}"));
             let mut lines = vec![self.board.head_at(self.began.elapsed())];
             for row in &self.board.rows {
                 let done_for = row.task.as_ref().and_then(|task| self.tasks.get(task));
-                lines.extend(
-                    [row.text.clone()].into_iter().chain(done_for.map(|doing| doing.line(self.words))),
-                );
+                lines.push(row.text.clone());
+                lines.extend(done_for.map(|doing| doing.line(self.words)));
             }
             return lines.into_iter().chain(doing).chain(last).collect();
         }
@@ -257,20 +240,18 @@ impl Drawing {
         };
         let mut lines = vec![format!("── {}{attempt} · {}", self.title, clock(self.began.elapsed()))];
         if !self.trail.is_empty() {
-            let skipped = self.trail.len().saturating_sub(TRAIL);
-            let trail: Vec<String> = self.trail.iter().skip(skipped).map(ToString::to_string).collect();
             let last = self.progress.map(|progress| self.words.progress(progress)).unwrap_or_default();
             lines.push(format!(
                 "   {} ({last}) · {} · {}",
-                self.words.failure_trail(&trail.join(" → ")),
+                self.words.failure_trail(&self.trail, TRAIL),
                 self.words.known(self.comparison.known.len()),
                 self.words.flaky(self.comparison.flaky.len() + self.comparison.newly_flaky.len())
             ));
         }
-        let used = spent(self.used, self.words);
-        lines.push(format!("   {} · {}{used}", self.doing, clock(self.doing_since.elapsed())));
-        if !self.last_line.is_empty() {
-            lines.push(format!("   > {}", self.last_line));
+        let Doing { what, since, last_line, used } = &self.doing;
+        lines.push(format!("   {what} · {}{}", clock(since.elapsed()), spent(*used, self.words)));
+        if !last_line.is_empty() {
+            lines.push(format!("   > {last_line}"));
         }
         lines
     }
@@ -278,10 +259,13 @@ impl Drawing {
 
 /// What an agent used, as the end of a line.
 fn spent(used: Usage, words: Words) -> String {
+    let number = match used.tokens() {
+        few @ 0..=9999 => few.to_string(),
+        many => format!("{}k", many / 1000),
+    };
     let tokens = match used.tokens() {
         0 => String::new(),
-        few @ 1..=9999 => format!(" · {}", words.tokens(few)),
-        many => format!(" · {}", words.tokens(format!("{}k", many / 1000))),
+        _ => format!(" · {}", words.say(counted(&number, "token"), format!("{number}トークン"))),
     };
     let cost = used.cost.map(|cost| format!(" · ${:.2}", cost.usd())).unwrap_or_default();
     tokens + &cost
@@ -302,7 +286,7 @@ fn printable(line: &str) -> String {
     text
 }
 
-/// Errors are ignored: if standard error is closed, nobody is watching.
+/// Errors are ignored: if standard error is closed, there is no reader.
 fn write(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

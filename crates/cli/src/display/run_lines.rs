@@ -6,15 +6,16 @@ use fixpoint_decide::run::{
     Change, FinalReviewChange, MergeChange, Owner, PlanRepair, PlanReviewChange, PlanningChange,
     ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
 };
-use fixpoint_runs::{RunHistory, RunView};
-use fixpoint_vocabulary::TaskState;
+use fixpoint_runs::{RunHistory, RunView, cause_name};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
+use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
 
-use super::words::{PlanVerdict, Words};
+use super::words::Words;
+use crate::language::say;
 use crate::output::harmless;
 
-/// Letters of a foreign sentence that are shown.
+/// Characters of a model's text that are shown.
 const LONGEST: usize = 160;
 
 /// The lines to print when a change was made. `view` is the run after it.
@@ -25,17 +26,30 @@ pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<
         Change::PlanReview(change) => plan_review_lines(change, view.run, words),
         Change::Task(change) => task_lines(change, view.history, words),
         Change::Merge(MergeChange::Merged { task, merged }) => vec![match merged.conflicts.len() {
-            0 => words.merged(task.as_str()),
-            number => words.merge_conflicts(task.as_str(), number, &short(&merged.conflicts.join(", "))),
+            0 => words.say(format!("[{task}] merged without conflicts"), format!("[{task}] 競合なくマージ")),
+            number => {
+                let paths = short(&merged.conflicts.join(", "));
+                words.say(
+                    format!("[{task}] merge conflicts in {}: {paths}", counted(number, "file")),
+                    format!("[{task}] {number}ファイルでマージ競合: {paths}"),
+                )
+            }
         }],
-        Change::Merge(MergeChange::LeftOut { task }) => vec![words.left_out(task.as_str())],
+        Change::Merge(MergeChange::LeftOut { task }) => vec![words.say(
+            format!("[{task}] left out of the result: it could not be merged with the others"),
+            format!("[{task}] 他の結果とマージできないため、成果物に含めません"),
+        )],
         Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
-            let head = if *is_complete { words.goal_reached() } else { words.goal_not_reached() };
-            let missing = missing.iter().map(|missing| words.missing(&short(missing)));
+            let head = if *is_complete {
+                words.say("final review: the goal is reached", "最終レビュー: 目標を達成")
+            } else {
+                words.say("final review: the goal is not reached", "最終レビュー: 目標は未達成")
+            };
+            let missing = missing.iter().map(|missing| words.label("  missing", "  不足", short(missing)));
             std::iter::once(head).chain(missing).collect()
         }
         Change::Reflection(ReflectionChange::Revised { error, .. }) => {
-            vec![words.plan_revised(&short(error))]
+            vec![words.label("remaining steps revised", "残りの手順を修正", short(error))]
         }
         Change::Reflection(
             ReflectionChange::Reflected { .. } | ReflectionChange::RevisionProposed { .. },
@@ -46,9 +60,15 @@ pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<
 
 fn run_lines(change: &RunChange, words: Words) -> Vec<String> {
     match change {
-        RunChange::Defer { owner, cause, .. } => vec![words.deferred(owner, *cause)],
+        RunChange::Defer { owner, cause, .. } => {
+            let (whose, why) = (words.owner(owner), cause_name(*cause));
+            vec![words.say(format!("{whose}: paused ({why})"), format!("{whose}: 一時停止（{why}）"))]
+        }
         RunChange::RejectAnswer { owner, answer } => {
-            vec![words.unusable_answer(owner, &short(answer.problem.as_str()))]
+            let problem = short(answer.problem.as_str());
+            let what =
+                words.label("the model's answer cannot be used", "モデルの回答を利用できません", problem);
+            vec![format!("{}: {what}", words.owner(owner))]
         }
         RunChange::Begin { .. }
         | RunChange::ReleaseDeferred
@@ -60,11 +80,14 @@ fn run_lines(change: &RunChange, words: Words) -> Vec<String> {
 fn planning_lines(change: &PlanningChange, words: Words) -> Vec<String> {
     match change {
         PlanningChange::Understood { understanding } => {
-            let head = words.goal(&short(&understanding.main_objective));
-            let assumptions = understanding.assumptions.iter().map(|text| words.assumption(&short(text)));
+            let head = words.label("goal", "目標", short(&understanding.main_objective));
+            let line = |text: &String| words.label("  assumption", "  仮定", short(text));
+            let assumptions = understanding.assumptions.iter().map(line);
             std::iter::once(head).chain(assumptions).collect()
         }
-        PlanningChange::CacheLookedUp { draft: Some(_) } => vec![words.cached_plan()],
+        PlanningChange::CacheLookedUp { draft: Some(_) } => {
+            vec![words.say("found a cached plan", "キャッシュされた計画が見つかりました")]
+        }
         PlanningChange::CacheLookedUp { draft: None }
         | PlanningChange::BaseTaken { .. }
         | PlanningChange::Clarified { .. }
@@ -81,31 +104,47 @@ fn plan_review_lines(change: &PlanReviewChange, run: &Run, words: Words) -> Vec<
         PlanReviewChange::Planned { tasks, repair, .. } => {
             let repaired = match repair {
                 PlanRepair::None => String::new(),
-                PlanRepair::Merged => words.repaired_plan(),
-                PlanRepair::Previous => words.previous_plan(),
+                PlanRepair::Merged => {
+                    words.say(" (invalid; repaired with the previous plan)", "（不正なため前の計画で補修）")
+                }
+                PlanRepair::Previous => {
+                    words.say(" (invalid; the previous plan is used)", "（不正なため前の計画を使用）")
+                }
             };
-            let head = format!("{}{repaired}", words.plan(run.review().revisions.len(), tasks.len()));
+            let (number, count) = (run.review().revisions.len(), tasks.len());
+            let head = words.say(
+                format!("plan {number}: {}{repaired}", counted(count, "task")),
+                format!("計画{number}: タスク{count}件{repaired}"),
+            );
             std::iter::once(head).chain(tasks.iter().map(|task| subtask_line(task, words))).collect()
         }
         PlanReviewChange::Scored { revision, judgement } => {
             let plan = run.review().revisions.get(*revision as usize);
-            let score = plan.and_then(|plan| score_words(plan, run));
-            let verdict =
-                if judgement.is_acceptable { PlanVerdict::Acceptable } else { PlanVerdict::NotAcceptable };
-            let head = words.plan_reviewed(revision + 1, score.as_deref(), verdict);
-            let issues = judgement.issues.iter().map(|issue| words.issue(&short(issue)));
+            let score = match plan.and_then(|plan| score_words(plan, run)) {
+                Some(score) => format!("{} {score}", words.say("score", "採点")),
+                None => words.say("no score", "採点なし"),
+            };
+            let (en, ja) = if judgement.is_acceptable {
+                ("acceptable", "合格")
+            } else {
+                ("not acceptable", "不合格")
+            };
+            let number = revision + 1;
+            let head =
+                words.say(format!("plan {number}: {score}, {en}"), format!("計画{number}: {score}、{ja}"));
+            let issues = judgement.issues.iter().map(|issue| words.label("  issue", "  指摘", short(issue)));
             std::iter::once(head).chain(issues).collect()
         }
         PlanReviewChange::Decided { answer } => {
             let why = answer.reason.text.in_lang(words.0);
             vec![match answer.decision {
-                Decision::Accept => words.plan_accepted(why),
-                Decision::Replan => words.plan_sent_back(why),
-                Decision::Reject => words.plan_rejected(why),
+                Decision::Accept => words.label("plan accepted", "計画を承認", why),
+                Decision::Replan => words.label("plan sent back to the planner", "計画を差し戻し", why),
+                Decision::Reject => words.label("plan rejected", "計画を却下", why),
             }]
         }
         PlanReviewChange::Flagged { findings } => {
-            findings.iter().map(|finding| words.plan_finding(&short(finding))).collect()
+            findings.iter().map(|finding| words.label("plan", "計画", short(finding))).collect()
         }
         PlanReviewChange::Accepted { .. } => Vec::new(),
     }
@@ -113,21 +152,24 @@ fn plan_review_lines(change: &PlanReviewChange, run: &Run, words: Words) -> Vec<
 
 fn task_lines(change: &TaskChange, history: &RunHistory, words: Words) -> Vec<String> {
     match change {
-        TaskChange::Started { options } => vec![words.task_started(options.task.as_str())],
+        TaskChange::Started { options } => {
+            vec![format!("[{}] {}", options.task, words.say("started", "開始"))]
+        }
         TaskChange::StateChanged { state: TaskState::Running, .. } => Vec::new(),
         TaskChange::StateChanged { task, state, cause } => {
             let mut lines = vec![format!("[{task}] {}", words.state(*state, *cause))];
             // Why a blocked task is not replaced by smaller ones.
             let refusal = history.task(task).and_then(|task| task.replan_refusal.as_ref());
             let refusal = refusal.filter(|_| *state == TaskState::Blocked);
-            lines.extend(refusal.map(|said| words.planner_said(&short(said))));
+            lines.extend(refusal.map(|said| words.label("  planner", "  計画者", short(said))));
             lines
         }
         TaskChange::Replaced { task, children, reason } => {
             let names: Vec<&str> = children.iter().map(|child| child.task.id.as_str()).collect();
-            let mut lines = vec![words.task_split(task.as_str(), &names.join(", "))];
+            let what = words.label("replaced by smaller tasks", "小さなタスクに分割", names.join(", "));
+            let mut lines = vec![format!("[{task}] {what}")];
             if !reason.as_str().trim().is_empty() {
-                lines.push(words.reason(&short(reason.as_str())));
+                lines.push(words.label("  reason", "  理由", short(reason.as_str())));
             }
             lines.extend(children.iter().map(|child| subtask_line(&child.task, words)));
             lines
@@ -137,8 +179,16 @@ fn task_lines(change: &TaskChange, history: &RunHistory, words: Words) -> Vec<St
 }
 
 fn subtask_line(task: &Subtask, words: Words) -> String {
-    let after: Vec<&str> = task.dependencies.iter().map(|id| id.as_str()).collect();
-    words.subtask(task.id.as_str(), &after, &short(&task.description))
+    format!("  {}{}: {}", task.id, dependency_words(task, words.0), short(&task.description))
+}
+
+/// ` (after a, b)`, or nothing.
+pub(crate) fn dependency_words(task: &Subtask, lang: Lang) -> String {
+    if task.dependencies.is_empty() {
+        return String::new();
+    }
+    let names = task.dependencies.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ");
+    say(lang, format!(" (after {names})"), format!("（{names} の後）"))
 }
 
 /// A score with its uncertainty and the number of times the plan was scored: `78 ± 3 (n=4)`.
@@ -158,11 +208,11 @@ pub(crate) fn score_words(plan: &ReviewedPlan, run: &Run) -> Option<String> {
 pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<String> {
     let what = match command {
         Command::TakeBase => words.taking_snapshot(),
-        Command::Merge(_) => words.merging(),
+        Command::Merge(_) => words.say("merging results", "結果をマージ中"),
         Command::Ask(ask) => words.asking(ask.about.role()),
-        Command::AskPerson(_) => words.waiting_for_person(),
-        Command::FindCachedPlan => words.looking_for_plan(),
-        Command::Deliver(_) => words.delivering(),
+        Command::AskPerson(_) => words.say("waiting for your answer", "あなたの回答を待っています"),
+        Command::FindCachedPlan => words.say("looking for a cached plan", "キャッシュされた計画を検索中"),
+        Command::Deliver(_) => words.say("creating the branch", "ブランチを作成中"),
         Command::StorePlan | Command::RunChecks(_) | Command::RunAttempt(_) | Command::RestorePaths(_) => {
             return None;
         }
@@ -170,7 +220,7 @@ pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<St
     Some(format!("{}: {what}", words.owner(owner)))
 }
 
-/// The beginning of what somebody wrote, on one line.
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(LONGEST).collect();

@@ -89,3 +89,19 @@ fn without_an_answer_it_is_a_warning_or_an_error() {
         assert!(!ended.stderr.contains("letmein"), "{}", ended.stderr);
     }
 }
+
+#[test]
+fn a_loop_uses_the_settings_of_a_person_too() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (url, asked) = service("200 OK", r#"{"status":"success","data":{"sandbox":"required"}}"#);
+    std::fs::create_dir_all(directory.path().join(".fixpoint")).expect("made");
+    let configuration = format!("user_config_api: {{ enabled: true, url: \"{url}\", timeout: 5 }}\n");
+    std::fs::write(directory.path().join(".fixpoint/config.yaml"), configuration).expect("written");
+    let ended = run(
+        fixpoint(directory.path()).args(["loop", "--until", "true", "--for", "github/bob", "--", "true"]),
+        b"",
+    );
+    assert!(asked.join().expect("asked").starts_with("GET /config/github/bob HTTP/1.1\r\n"));
+    assert_eq!(ended.code, 7, "{}", ended.stderr);
+    assert!(ended.stderr.contains("sandbox: required"), "{}", ended.stderr);
+}

@@ -19,11 +19,7 @@ pub enum ConfigError {
     Invalid { place: String, message: String },
     /// A variable looks like a setting and is none. Not an error if a setting names it as the holder of a key.
     #[error("${variable}: unknown setting{}", suggestion(nearest.as_deref()))]
-    UnknownVariable {
-        variable: String,
-        /// The variable that was probably meant.
-        nearest: Option<String>,
-    },
+    UnknownVariable { variable: String, nearest: Option<String> },
 }
 
 impl ConfigError {
@@ -89,7 +85,6 @@ impl From<ConfigError> for ConfigErrors {
 }
 
 impl fmt::Display for ConfigErrors {
-    /// One line for each error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.first)?;
         self.rest.iter().try_for_each(|error| write!(f, "\n{error}"))

@@ -33,7 +33,6 @@ pub struct Sources {
     pub sets: Vec<String>,
 }
 
-/// The effective configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     pub settings: Settings,
@@ -56,7 +55,6 @@ impl Loaded {
     }
 }
 
-/// One layer before it is checked.
 struct RawLayer {
     origin: Origin,
     node: Node,
@@ -115,7 +113,7 @@ fn as_node(settings: &Settings) -> Result<Node, ConfigErrors> {
     Ok(Node::from(serde_json::to_value(settings).map_err(unfit)?))
 }
 
-/// Cannot happen as long as the schema is as strict as the types.
+/// Cannot happen while the schema is as strict as the types.
 fn unfit(error: serde_json::Error) -> ConfigErrors {
     ConfigError::new("settings", error.to_string()).into()
 }

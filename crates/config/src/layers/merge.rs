@@ -10,7 +10,6 @@ use super::origin::Origin;
 use crate::schema::path::Path;
 use crate::tree::{Content, Entry, Node};
 
-/// An effective value and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     pub value: Value,
@@ -57,7 +56,6 @@ impl Merged {
         }
     }
 
-    /// The values without their origins.
     pub(super) fn value(&self) -> Value {
         match self {
             Self::Section(children, _) => {

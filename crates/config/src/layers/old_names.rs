@@ -12,7 +12,6 @@ use crate::tree::{Content, Node};
 /// Sections other than its own in which an old name is accepted; the first is the top level.
 const OLD_SECTIONS: [&[&str]; 2] = [&[], &["planning"]];
 
-/// Every setting that has an old name.
 #[derive(Debug)]
 pub(super) struct OldNames(Vec<OldName>);
 

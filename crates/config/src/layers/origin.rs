@@ -18,7 +18,6 @@ pub enum Layer {
     CommandLine,
 }
 
-/// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     Default,

@@ -28,7 +28,6 @@ pub const RESERVED_VARIABLES: [&str; 7] = [
     "FIXPOINT_STAGE",
 ];
 
-/// Short names and their keys.
 const SHORT_NAMES: [(&str, &[&str]); 6] = [
     ("PLANNING_ENABLED", &["planning", "enabled"]),
     ("PLANNING_STRATEGY", &["planning", "strategy"]),
@@ -119,7 +118,6 @@ fn nearest_variable(name: &str, root: &Rule) -> Option<String> {
     similar.or_else(in_a_section)
 }
 
-/// The names of all variables below a rule.
 fn collect(rule: &Rule, prefix: &str, known: &mut Vec<String>) {
     let ValueType::Record(record) = &rule.kind else { return };
     for (name, field) in &record.fields {

@@ -4,7 +4,6 @@
 
 use fixpoint_vocabulary::settings::{ConvergenceSettings, Settings};
 
-/// One sentence for each warning.
 pub(super) fn warnings(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     let (noise, delta) = (settings.refinement.noise_threshold, settings.refinement.delta_threshold);

@@ -24,23 +24,20 @@ use crate::yaml_scalar;
 /// Whether required keys may be absent because another layer may have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completeness {
-    /// Every required key must be present.
     Whole,
     /// One layer of several. The items of lists must be complete even so, since lists are not merged.
     Partial,
 }
 
-/// How strictly values must have the expected type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Typing {
     /// For files, where text can be quoted: a number is a number.
     Strict,
-    /// For variables and flags, where nobody quotes: text may look like a number, and booleans have more spellings.
+    /// For variables and flags, which are not quoted: text may look like a number, and booleans have more spellings.
     Lenient,
 }
 
 pub(super) struct Checker<'schema> {
-    /// The rule of the whole document.
     pub(super) root: &'schema Rule,
     pub(super) completeness: Completeness,
     pub(super) typing: Typing,
@@ -48,7 +45,7 @@ pub(super) struct Checker<'schema> {
 }
 
 impl Checker<'_> {
-    /// The canonical form of a value; nothing if it is invalid.
+    /// `None` if the value is invalid.
     pub(super) fn node(&mut self, rule: &Rule, node: &Node, at: &Path<'_>) -> Option<Node> {
         if node.content == Content::Null && rule.nullability == Nullability::Nullable {
             return Some(node.clone());
@@ -386,7 +383,6 @@ fn counts_as_absent(field: &Field, node: &Node) -> bool {
         && field.rule.nullability == Nullability::NotNull
 }
 
-/// The spellings of a boolean in variables and flags.
 fn boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "yes" | "on" | "true" => Some(true),

@@ -45,7 +45,6 @@ const ENFORCED: [&str; 20] = [
 /// Keywords that only describe.
 const DESCRIPTIVE: [&str; 6] = ["$schema", "title", "description", "examples", "deprecated", "$comment"];
 
-/// The rule a schema states.
 pub(super) fn rule(schema: &Value) -> Rule {
     let Some(keywords) = schema.as_object() else { return Rule::anything() };
     let (kind, nullability) = kind(keywords);
@@ -88,7 +87,6 @@ fn text(keywords: &Map<String, Value>, keyword: &str) -> String {
     keywords.get(keyword).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// The texts of an object, by key.
 fn texts(keywords: &Map<String, Value>, keyword: &str) -> BTreeMap<String, String> {
     let entries = keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
     entries.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()

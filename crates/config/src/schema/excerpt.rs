@@ -5,7 +5,6 @@
 use crate::tree::{Content, Node};
 use fixpoint_vocabulary::secret;
 
-/// Characters of a value that are shown, at most.
 const SHOWN: usize = 60;
 
 /// A text in double quotes, escaped and shortened.

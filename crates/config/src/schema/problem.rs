@@ -27,7 +27,6 @@ pub enum ProblemKind {
     UnknownKey {
         /// A key of this section with a similar name, or else keys of the same name in other sections.
         suggestions: Vec<String>,
-        /// All keys of this section.
         known: Vec<String>,
     },
     /// The key is planned and not implemented.
@@ -58,7 +57,6 @@ pub enum ProblemKind {
     },
     NotAChoice {
         found: String,
-        /// The choice that was probably meant.
         nearest: Option<String>,
         choices: Vec<String>,
     },
@@ -106,7 +104,6 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-/// Names in backquotes, with commas between them.
 pub(super) fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -15,7 +15,6 @@ use crate::tree::{Content, Node};
 /// A key that exists in more sections than this is not suggested.
 const MAX_HINTS: usize = 3;
 
-/// What is asked of one value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rule {
     pub(crate) description: String,
@@ -44,15 +43,11 @@ pub(crate) enum ValueType {
     Number(Range),
     /// Text, with the number of its characters.
     Text(Length),
-    /// One of these texts.
     Choice(Vec<Choice>),
     Exactly(Value),
     List(Box<Rule>, Length),
-    /// A map with known keys.
     Record(Record),
-    /// A map with any keys.
     Map(Box<Rule>),
-    /// Whichever of these fits.
     Either(Vec<Rule>),
 }
 
@@ -76,7 +71,6 @@ pub(crate) struct Choice {
     pub(crate) description: String,
 }
 
-/// A key or a choice that is planned and not implemented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unavailable<'rule> {
     pub(crate) name: &'rule str,
@@ -95,7 +89,6 @@ pub(crate) struct Record {
 pub(crate) struct Field {
     pub(crate) rule: Rule,
     pub(crate) presence: Presence,
-    /// The name this field used to have.
     pub(crate) old_name: Option<String>,
 }
 
@@ -105,7 +98,6 @@ pub(crate) enum Presence {
     Optional,
 }
 
-/// What happens to keys that are not fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnknownKeys {
     Refused,
@@ -146,7 +138,6 @@ impl Record {
 }
 
 impl Rule {
-    /// A rule that accepts everything.
     pub(super) fn anything() -> Self {
         Self {
             description: String::new(),
@@ -158,12 +149,12 @@ impl Rule {
         }
     }
 
-    /// The key below this rule that is not available yet, in any of its spellings.
+    /// In any of its spellings.
     pub(crate) fn unavailable_key(&self, key: &str) -> Option<Unavailable<'_>> {
         unavailable(&self.unavailable_keys, |name| name == key || camel_case(name) == key)
     }
 
-    /// The choice that is not available yet, in any of its spellings.
+    /// In any of its spellings.
     pub(super) fn unavailable_value(&self, text: &str) -> Option<Unavailable<'_>> {
         unavailable(&self.unavailable_values, |name| normalised(name) == normalised(text))
     }
@@ -188,7 +179,6 @@ impl Rule {
         record.fields.keys().cloned().collect()
     }
 
-    /// The problem with a key that a section of this rule does not have.
     pub(crate) fn unknown_key(&self, known: Vec<String>, key: &str) -> ProblemKind {
         let suggestions = match nearest(key, known.iter().map(String::as_str)) {
             Some(nearest) => vec![nearest.to_owned()],
@@ -248,7 +238,7 @@ impl Rule {
         }
     }
 
-    /// The type in words, with its article.
+    /// With its article.
     pub(crate) fn type_name(&self) -> String {
         match &self.kind {
             ValueType::Anything => "anything".to_owned(),

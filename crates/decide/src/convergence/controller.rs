@@ -3,12 +3,11 @@
 //! [`Controller::judge`] decides and changes nothing; [`Controller::record`] folds what was decided and decides
 //! nothing, so a resumed run only records.
 
-use alloc::string::String;
-
 use fixpoint_vocabulary::Cause;
 use serde::{Deserialize, Serialize};
 
 use super::{Action, Attempt, AttemptOutcome, AttemptVerdict, Code, Limits};
+use crate::prelude::*;
 use crate::progress::{FailureHistory, FailureSet, ProgressKind};
 
 /// What the controller counts. It is recorded with each verdict, so that a resumed run counts on and judges nothing
@@ -59,7 +58,6 @@ impl NextStep {
 }
 
 impl Controller {
-    /// A controller before the first attempt.
     pub fn new(
         limits: Limits,
         goal_failures_before: Option<FailureSet>,
@@ -69,7 +67,6 @@ impl Controller {
         Self { limits, history, tree: tree_before, counts: Counts::START }
     }
 
-    /// What has been counted so far.
     pub const fn counts(&self) -> Counts {
         self.counts
     }

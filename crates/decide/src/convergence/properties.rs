@@ -1,7 +1,5 @@
 //! The controller over all random histories: against a plain reference, and what must hold whatever happens.
 
-use alloc::string::ToString;
-
 use proptest::prelude::*;
 
 use super::tests::{failing, fingerprint, history, verdicts};

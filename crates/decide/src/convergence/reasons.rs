@@ -1,10 +1,9 @@
 //! The controller's words.
 
-use alloc::format;
-
 use fixpoint_vocabulary::{Reason, counted};
 
 use super::{Code, Counts, Limits};
+use crate::prelude::*;
 use crate::progress::ProgressKind;
 
 impl Limits {

@@ -1,10 +1,6 @@
 //! The controller over single histories.
 
-use alloc::string::ToString;
-use alloc::{format, vec};
-
 use super::*;
-
 pub(super) fn fingerprint(name: char) -> Fingerprint {
     Fingerprint(name.to_string())
 }

@@ -15,7 +15,6 @@ impl ByteSet {
     /// Every byte that can be part of a file name.
     pub(super) const NOT_SLASH: Self = Self::of(b'/').complement();
 
-    /// The set of one byte.
     pub(super) const fn of(byte: u8) -> Self {
         if byte < 128 { Self { low: 1 << byte, high: 0 } } else { Self { low: 0, high: 1 << (byte - 128) } }
     }

@@ -34,7 +34,6 @@ impl NameGlob {
         Ok(Self { program: Program::new(tokens) })
     }
 
-    /// Whether the glob matches the whole name.
     pub fn matches(&self, name: &[u8]) -> bool {
         let mut whole = false;
         self.program.for_each_matched_prefix(name, |length| whole |= length == name.len());

@@ -4,14 +4,10 @@
 //! negated patterns; those are left aside, which errs towards overlapping and so towards safety. Only paths that
 //! can exist in a repository count.
 
-use alloc::collections::BTreeSet;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::program::Program;
 use super::set::PatternSet;
 use super::tree_path::Segment;
-
+use crate::prelude::*;
 /// Whether there is any path that both lists cover. An empty list covers everything.
 pub fn overlap(one: &PatternSet, other: &PatternSet) -> bool {
     OverlapMatcher::new(one).overlaps(&OverlapMatcher::new(other))

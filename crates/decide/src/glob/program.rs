@@ -4,12 +4,8 @@
 //! is entered at most once per byte, so a run takes at most the product of the two lengths, whatever the
 //! pattern. Nothing here recurses, so no pattern is too long either.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::bytes::ByteSet;
-
-/// One element of a compiled pattern.
+use crate::prelude::*;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
     /// One byte of the set.

@@ -3,15 +3,11 @@
 //! Owns the order of patterns: the last one that matches decides, and once a directory is covered nothing below
 //! it can be taken out again. Only paths that can exist in a repository are ever covered.
 
-use alloc::collections::BTreeMap;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::bytes::ByteSet;
 use super::program::{Program, Token};
 use super::syntax::{Effect, Line, Target};
 use super::tree_path::is_tree_path;
-
+use crate::prelude::*;
 /// What a list of patterns says about a path. Patterns are named by their index in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
@@ -85,7 +81,7 @@ impl PatternSet {
         }
         for (length, (index, effect)) in deciding {
             match effect {
-                Effect::OverlapMatcher => return Coverage::Covered(index),
+                Effect::Cover => return Coverage::Covered(index),
                 Effect::Exempt if length == path.len() => return Coverage::Exempt(index),
                 Effect::Exempt => {}
             }
@@ -105,7 +101,7 @@ impl PatternSet {
         self.lines
             .iter()
             .filter_map(|line| match line {
-                Line::Pattern(pattern) if pattern.effect == Effect::OverlapMatcher => {
+                Line::Pattern(pattern) if pattern.effect == Effect::Cover => {
                     Some(pattern.program.followed_by(below))
                 }
                 Line::Nothing | Line::Malformed | Line::Pattern(_) => None,

@@ -3,13 +3,10 @@
 //! Owns every rule of notation: comments, negation, escapes, trailing spaces, what a slash anchors, when `**`
 //! is special. Refuses to guess: a pattern that is malformed is said to be so, and matches nothing.
 
-use alloc::vec::Vec;
-
 use super::bytes::ByteSet;
 use super::class::read_class;
 use super::program::{Program, Token};
-
-/// What one line of a pattern list is.
+use crate::prelude::*;
 #[derive(Debug, Clone)]
 pub(super) enum Line {
     /// A comment, or nothing but notation: it matches nothing.
@@ -27,16 +24,14 @@ pub(super) struct Pattern {
     pub(super) target: Target,
 }
 
-/// What a matching pattern does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It takes the path in.
-    OverlapMatcher,
+    Cover,
     /// Written with `!`: it takes the path out again.
     Exempt,
 }
 
-/// What a pattern can match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     Anything,
@@ -52,7 +47,7 @@ impl Line {
         }
         let (effect, body) = match without_trailing_spaces(line) {
             [b'!', body @ ..] => (Effect::Exempt, body),
-            body => (Effect::OverlapMatcher, body),
+            body => (Effect::Cover, body),
         };
         let (target, body) = match body {
             [body @ .., b'/'] => (Target::Directories, body),
@@ -93,7 +88,6 @@ fn without_trailing_spaces(line: &[u8]) -> &[u8] {
     line.get(..kept).unwrap_or(line)
 }
 
-/// Which pattern language is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Dialect {
     /// Of a whole path: wildcards and classes stop at slashes, and `**` crosses them.
@@ -169,7 +163,6 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// What has not been read yet.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }

@@ -1,10 +1,7 @@
 //! Patterns, lists and overlap by table. That all of it agrees with git is tried against git itself.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::{Coverage, PatternSet, overlap};
-
+use crate::prelude::*;
 #[test]
 fn one_pattern_covers_what_git_says() {
     let cases: &[(&str, &[&str], &[&str])] = &[

@@ -1,7 +1,7 @@
 //! What a path inside a repository is: names separated by single slashes, none empty, `.` or `..`.
 //!
 //! Owns that rule as a machine that reads one byte at a time, because overlap has to walk it along with two
-//! patterns. Asking about a whole path is a run of the same machine, so the rule exists once.
+//! patterns. A question about a whole path is a run of the same machine, so the rule exists once.
 
 use super::bytes::ByteSet;
 

@@ -3,9 +3,7 @@
 //! Invariant: places grow together, no line has two. Versions that are too long are aligned by their common beginning
 //! and end alone; lines in between that both have are then no change.
 
-use alloc::collections::BTreeMap;
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::prelude::*;
 use core::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -20,7 +18,6 @@ pub(super) struct Hunk {
     pub(super) side: Range<usize>,
 }
 
-/// One line of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     /// Which change, from 0.

@@ -5,9 +5,6 @@
 //! added one thing, so one of them is enough. A line that came back is one too many; of lines that are everywhere, such
 //! as a closing brace, that is only said of the part of the file they were removed from.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::cell::Cell;
 use core::cmp::Ordering;
 
@@ -15,6 +12,7 @@ use super::alignment::{Changes, Hunk, Place, align};
 use super::segments::Segments;
 use super::versions::Versions;
 use super::{FourVersions, Loss, MergeProblem, Side};
+use crate::prelude::*;
 
 /// Bytes of lines that are taken apart into words, in all. A lost line for which nothing is left is lost.
 const BUDGET: usize = 32 << 20;
@@ -40,7 +38,6 @@ struct Expected {
     most: usize,
 }
 
-/// What became of changes, with the lines it is about.
 type Found = BTreeMap<(Side, usize, Loss), Vec<u32>>;
 
 /// Changes of lines that the result does not hold, and marks.

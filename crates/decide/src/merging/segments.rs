@@ -3,13 +3,10 @@
 //! Owns telling places apart without comparing positions: a line that is everywhere is counted between two such lines,
 //! so what one place lost is not made up for by another.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
-
 use super::Side;
 use super::alignment::{Changes, Place, align};
 use super::versions::{Version, Versions};
-
+use crate::prelude::*;
 /// Which part of its version each line is in.
 #[derive(Debug)]
 pub(super) struct Segments {

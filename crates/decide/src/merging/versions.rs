@@ -1,11 +1,7 @@
 //! Lines of the four versions as numbers, so that they are compared once, and the words within a line.
 
-use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::{FourVersions, Side};
-
+use crate::prelude::*;
 /// Marks git writes around the sides of a conflict.
 const MARKS: [&[u8]; 3] = [b"<<<<<<<", b"|||||||", b">>>>>>>"];
 const BETWEEN: &[u8] = b"=======";
@@ -32,7 +28,6 @@ impl Version {
     }
 }
 
-/// The four versions of a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Versions<'a> {
     texts: Vec<&'a [u8]>,

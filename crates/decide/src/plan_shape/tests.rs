@@ -1,7 +1,5 @@
 //! Plans made flat, and what is wrong with them.
 
-use alloc::vec;
-
 use fixpoint_vocabulary::documents::{Action, Complexity};
 use proptest::prelude::*;
 

@@ -1,8 +1,5 @@
 //! The decision table of refinement, row by row, and what must hold for every input.
 
-use alloc::string::ToString;
-use alloc::vec;
-
 use fixpoint_vocabulary::Lang;
 use proptest::prelude::*;
 

@@ -1,11 +1,10 @@
 //! Tasks for the tests of everything that works on the graph.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::{TaskId, TaskState};
 use serde_json::Map;
 
 use super::GraphTask;
+use crate::prelude::*;
 
 pub(crate) fn ids(names: &[&str]) -> Vec<TaskId> {
     names.iter().map(|name| (*name).into()).collect()

@@ -1,8 +1,5 @@
 //! Inheritance, rewiring and limits of replanning.
 
-use alloc::string::ToString;
-use alloc::vec;
-
 use proptest::prelude::*;
 
 use super::samples::{ids, task};

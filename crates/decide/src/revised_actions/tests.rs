@@ -1,9 +1,6 @@
 //! Steps changed as asked; what is done stays done.
 
-use alloc::vec;
-
 use super::*;
-
 fn action(task: &str, purpose: &str) -> Action {
     Action {
         task_id: task.into(),

@@ -1,11 +1,10 @@
 //! Folding a recorded event and its changes into the run. Nothing is decided here, so another version resumes a run
 //! without deciding it differently.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
 
 use super::{Change, Decision, Deferred, InFlight, Owner, Run, RunChange, RunStatus, TaskChange, Turn};
+use crate::prelude::*;
 
 impl Run {
     /// Folds an event and the changes that were recorded with it.

@@ -2,9 +2,7 @@
 //!
 //! A change is recorded once and applied once; applying one never decides anything.
 
-use alloc::borrow::Cow;
-use alloc::vec::Vec;
-
+use fixpoint_vocabulary::ask::ParsedAnswer;
 use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId};
 use serde::{Deserialize, Serialize};
@@ -16,6 +14,7 @@ use super::plan_review::PlanReviewChange;
 use super::planning::PlanningChange;
 use super::reflection::ReflectionChange;
 use super::task_changes::TaskChange;
+use crate::prelude::*;
 use crate::task_run;
 
 /// The part of the run that a command is for; the same part handles its result.
@@ -36,7 +35,7 @@ pub enum Owner {
     FinalReview,
     /// The reflection after this task.
     Reflection(TaskId),
-    /// Handing the result over.
+    /// Delivering the result.
     Delivery,
 }
 
@@ -57,11 +56,9 @@ pub enum TaskSignal {
     /// The event itself: one of the task's own commands ended.
     #[default]
     Event,
-    /// Begin.
     Begin,
     /// Stop, so that it can be resumed.
     Stop,
-    /// Go on.
     Resume,
 }
 
@@ -96,9 +93,17 @@ impl RejectedAnswer {
         Self { problem, text: Redacted::default() }
     }
 
-    /// A well-formed document of another kind than was asked for.
-    pub(super) fn wrong_document() -> Self {
-        Self::because(Redacted::ours("the answer is a different kind of document"))
+    /// What is wrong with an answer that is not the document that was asked for; `None` where nobody answered.
+    pub(super) fn of(answer: &ParsedAnswer) -> Option<Self> {
+        match answer {
+            ParsedAnswer::Document(_) => {
+                Some(Self::because(Redacted::ours("the answer is a different kind of document")))
+            }
+            ParsedAnswer::Unreadable { problem, text } => {
+                Some(Self { problem: problem.clone(), text: text.clone() })
+            }
+            ParsedAnswer::Unanswered { .. } => None,
+        }
     }
 }
 
@@ -108,18 +113,13 @@ impl RejectedAnswer {
 pub enum RunChange {
     /// A command is to be executed.
     Begin {
-        /// For which part.
         owner: Owner,
-        /// The command.
         command: Command,
     },
     /// A command cannot be executed now; resuming executes it.
     Defer {
-        /// For which part.
         owner: Owner,
-        /// The command.
         command: Command,
-        /// Why not now.
         cause: Cause,
     },
     /// Deferred commands are taken up again.
@@ -128,17 +128,12 @@ pub enum RunChange {
     RejectAnswer {
         /// For which part it was meant.
         owner: Owner,
-        /// What is wrong with it.
         answer: RejectedAnswer,
     },
-    /// The run waits for somebody.
     Pause {
-        /// Why.
         cause: Cause,
     },
-    /// The run is over.
     End {
-        /// Why.
         cause: Cause,
     },
 }
@@ -147,21 +142,18 @@ pub enum RunChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// The run itself.
     Run(RunChange),
-    /// Planning.
     Planning(PlanningChange),
     /// The plan before its judge.
     PlanReview(PlanReviewChange),
     /// A task or the task graph.
     Task(TaskChange),
-    /// Merging results.
     Merge(MergeChange),
     /// The judgement of the whole result.
     FinalReview(FinalReviewChange),
     /// Reflection and revision.
     Reflection(ReflectionChange),
-    /// Handing the result over.
+    /// Delivering the result.
     Delivery(DeliveryChange),
 }
 
@@ -189,17 +181,8 @@ change_from! {
 impl Change {
     /// What a task decided, where this is that.
     pub fn task_decision(&self) -> Option<(&TaskId, &task_run::Decision)> {
-        match self {
-            Self::Task(TaskChange::Decided { task, decision, .. }) => Some((task, decision)),
-            Self::Task(_)
-            | Self::Run(_)
-            | Self::Planning(_)
-            | Self::PlanReview(_)
-            | Self::Merge(_)
-            | Self::FinalReview(_)
-            | Self::Reflection(_)
-            | Self::Delivery(_) => None,
-        }
+        let Self::Task(TaskChange::Decided { task, decision, .. }) = self else { return None };
+        Some((task, decision))
     }
 
     /// The command that this change begins, and for which part.

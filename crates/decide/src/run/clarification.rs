@@ -1,8 +1,5 @@
 //! What a person is asked while the goal is planned, and what the answers mean: an unclear goal, a partial plan.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{PersonAnswer, PersonPresence, PersonQuestion, PersonQuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, GoalUnderstanding, PlanningError};
 use fixpoint_vocabulary::settings::DecompositionLevel;
@@ -12,6 +9,7 @@ use fixpoint_vocabulary::{Cause, Redactor};
 use super::planning::{PartialPlan, PlanningChange};
 use super::{Owner, Transition};
 use crate::plan_shape;
+use crate::prelude::*;
 
 /// Seconds that a person is waited for.
 const PERSON_SECONDS: u32 = 3600;
@@ -75,13 +73,7 @@ impl Transition<'_> {
         if self.run.settings().is_some_and(|settings| settings.planning.allow_partial) {
             return self.take_partial();
         }
-        let asked = PersonQuestion {
-            about: Redactor::default().redact(&about),
-            questions: Vec::new(),
-            kind: PersonQuestionKind::Approval,
-            within: PERSON_SECONDS,
-        };
-        self.begin(Owner::Planning, Command::AskPerson(asked));
+        self.ask_approval(Owner::Planning, &about, PERSON_SECONDS);
     }
 
     fn take_partial(&mut self) {

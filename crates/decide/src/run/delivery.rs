@@ -1,4 +1,4 @@
-//! Handing the result over: whether there is something to deliver and how, and what came of it.
+//! Delivering the result: whether there is something to deliver and how, and the outcome.
 //!
 //! Delivery is a command like any other: decided and recorded here, executed once, and repeated after a crash, which
 //! changes nothing where it was done already. Invariant: a run that has something to deliver ends only after that.
@@ -9,81 +9,57 @@ use fixpoint_vocabulary::work::{Base, Command, CommandResult, DeliverCommand, De
 use serde::{Deserialize, Serialize};
 
 use super::{Owner, Run, TaskSource, Transition};
-use crate::task_run::TaskRun;
-
-/// How far delivery has come.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) enum DeliveryState {
-    #[default]
-    NotStarted,
-    /// Under way; then the run ends with this cause.
-    Started {
-        cause: Cause,
-    },
-    Finished {
-        delivered: Delivered,
-    },
-}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryChange {
-    /// The result is being handed over.
+    /// The result is being delivered.
     Started {
         /// How the run ends afterwards.
         cause: Cause,
     },
-    /// The result was handed over.
+    /// The result was delivered.
     Finished { delivered: Delivered },
 }
 
 impl Run {
     pub(super) fn apply_delivery(&mut self, change: &DeliveryChange) {
-        self.delivery = match change {
-            DeliveryChange::Started { cause } => DeliveryState::Started { cause: *cause },
-            DeliveryChange::Finished { delivered } => {
-                DeliveryState::Finished { delivered: delivered.clone() }
-            }
-        };
+        self.delivery = Some(change.clone());
     }
 
     /// There may be another result than the one that was delivered, or was about to be.
     pub(super) fn reopen_delivery(&mut self) {
-        self.delivery = DeliveryState::NotStarted;
+        self.delivery = None;
         self.deferred.retain(|deferred| deferred.owner != Owner::Delivery);
     }
 
     pub const fn delivered(&self) -> Option<&Delivered> {
         match &self.delivery {
-            DeliveryState::Finished { delivered } => Some(delivered),
-            DeliveryState::NotStarted | DeliveryState::Started { .. } => None,
+            Some(DeliveryChange::Finished { delivered }) => Some(delivered),
+            Some(DeliveryChange::Started { .. }) | None => None,
         }
     }
 
-    /// Whether the result is being handed over.
     pub(super) const fn is_delivering(&self) -> bool {
-        match self.delivery {
-            DeliveryState::Started { .. } => true,
-            DeliveryState::NotStarted | DeliveryState::Finished { .. } => false,
-        }
+        matches!(self.delivery, Some(DeliveryChange::Started { .. }))
     }
 
     /// The base and the result of a run that is to end with a cause, where it has a result to deliver.
-    fn deliverable(&self, cause: Cause) -> Option<(Base, Base)> {
+    fn deliverable(&self, cause: Cause) -> Option<(&Base, &Base)> {
         if !matches!(cause, Cause::Done | Cause::Partial | Cause::JudgeUnavailable) {
             return None;
         }
         let (base, result) = match &self.options.tasks {
             TaskSource::Given(_) => {
                 let task = self.tasks().find_map(|node| node.run.as_ref())?;
-                (task.baseline().base.clone()?, TaskRun::result(task)?)
+                (task.baseline().base.as_ref()?, task.result()?)
             }
-            TaskSource::Planned(_) => (self.planning.base.clone()?, self.result()?),
+            TaskSource::Planned(_) => (self.planning.base.as_ref()?, self.result()?),
         };
         (result.commit != base.commit).then_some((base, result))
     }
 
-    /// How a result is handed over. What is not all done is not moved into somebody's branch.
+    /// How a result is delivered. A partial result is not merged into the user's branch.
     fn deliver_command(&self, cause: Cause) -> Option<DeliverCommand> {
         let (base, result) = self.deliverable(cause)?;
         let delivery = match &self.spec.as_ref()?.delivery {
@@ -91,12 +67,12 @@ impl Run {
             Delivery::Into(_) if cause != Cause::Done => Delivery::Branch,
             delivery @ (Delivery::Branch | Delivery::Into(_) | Delivery::Patch(_)) => delivery.clone(),
         };
-        Some(DeliverCommand { base: base.commit, result: result.commit, delivery })
+        Some(DeliverCommand { base: base.commit.clone(), result: result.commit.clone(), delivery })
     }
 }
 
 impl Transition<'_> {
-    /// Ends the run, after its result was handed over.
+    /// Ends the run, after its result was delivered.
     pub(super) fn conclude(&mut self, cause: Cause) {
         match self.run.deliver_command(cause) {
             Some(deliver) => {
@@ -108,7 +84,7 @@ impl Transition<'_> {
     }
 
     pub(super) fn with_delivery(&mut self, result: &CommandResult) {
-        let (CommandResult::Delivered(delivered), DeliveryState::Started { cause }) =
+        let (CommandResult::Delivered(delivered), Some(DeliveryChange::Started { cause })) =
             (result, &self.run.delivery)
         else {
             return;

@@ -1,9 +1,5 @@
 //! The task graph at work: what starts now and from which commit, and what follows from a task that ended.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::{OnStop, Settings};
 use fixpoint_vocabulary::work::{Command, MergeCommand};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -11,53 +7,27 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use super::{
     Judging, MergeChange, Owner, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent,
 };
-use crate::replanning::GraphTask;
+use crate::prelude::*;
 use crate::task_run::{Decision, JudgeOptions, TaskOptions, TaskStart, TaskStatus};
 
 /// A task without any check is done when the judge says so twice.
 const YESES_WITHOUT_CHECKS: u32 = 2;
 
 impl Run {
-    /// The graph in the order in which tasks are to be started: as the plan orders them, then as they came.
-    pub(super) fn outline(&self) -> Vec<GraphTask> {
-        self.graph.in_order().into_iter().map(TaskNode::outline).collect()
-    }
-
-    /// The tasks whose results another one rests on: its dependencies, those that were replaced by their replacements.
+    /// The tasks whose results another one depends on: its dependencies, with replaced tasks expanded to their replacements.
     pub(super) fn effective_dependencies(&self, dependencies: &[TaskId]) -> Vec<TaskId> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut waiting: Vec<TaskId> = dependencies.iter().rev().cloned().collect();
+        let mut waiting: Vec<&TaskId> = dependencies.iter().rev().collect();
         while let Some(id) = waiting.pop() {
-            let Some(node) = self.task(&id).filter(|_| seen.insert(id.clone())) else { continue };
+            let Some(node) = self.task(id).filter(|_| seen.insert(id)) else { continue };
             if node.state == TaskState::ReplacedByReplan {
-                waiting.extend(node.replaced_by.iter().rev().cloned());
+                waiting.extend(node.replaced_by.iter().rev());
             } else {
-                found.push(id);
+                found.push(node.id());
             }
         }
-        self.without_contained(&found)
-    }
-
-    /// Those of some tasks that no other of them rests on.
-    pub(super) fn without_contained(&self, tasks: &[TaskId]) -> Vec<TaskId> {
-        if let [] | [_] = tasks {
-            return tasks.to_vec();
-        }
-        let below = self.below(tasks);
-        tasks.iter().filter(|id| !below.contains(*id)).cloned().collect()
-    }
-
-    /// Everything that any of some tasks rests on.
-    fn below<'a>(&'a self, tasks: &[TaskId]) -> BTreeSet<&'a TaskId> {
-        let mut below = BTreeSet::new();
-        let of = |id: &TaskId| self.task(id).into_iter().flat_map(|node| &node.task.dependencies);
-        let mut waiting: Vec<&TaskId> = tasks.iter().flat_map(of).collect();
-        while let Some(id) = waiting.pop() {
-            let Some(node) = self.task(id).filter(|_| below.insert(id)) else { continue };
-            waiting.extend(node.task.dependencies.iter().chain(&node.replaced_by));
-        }
-        below
+        self.graph.without_contained(&found).into_iter().cloned().collect()
     }
 
     /// Everything that is fixed about a task that begins now.
@@ -93,11 +63,10 @@ impl Run {
     /// Whether anything could show that a task is done: a check, or somebody who judges it.
     fn can_prove(&self, node: &TaskNode) -> bool {
         let has_guards = self.plan_options().is_some_and(|options| !options.guards.is_empty());
-        let is_judged = self.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
-        has_guards || is_judged || !node.goals.is_empty()
+        has_guards || self.is_judged_by_model() || !node.goals.is_empty()
     }
 
-    /// What a task begins with, once everything it rests on is one commit.
+    /// What a task begins with, once all its dependencies are one commit.
     fn start_of(&self, node: &TaskNode, below: &[TaskId]) -> Option<TaskStart> {
         // Work that is there already rests on the same results: it goes on there, not on the results alone.
         let first = below.first().filter(|id| node.baseline.is_none() || !self.is_below_replaced(node, id));
@@ -116,12 +85,9 @@ impl Run {
         replaced.any(|old| self.effective_dependencies(&old.task.dependencies).contains(id))
     }
 
-    /// The task that brings two results together, where there is one.
+    /// The task that merges two results, where there is one.
     fn merge_of(&self, one: &TaskId, other: &TaskId) -> Option<&TaskId> {
-        let is_it = |node: &&TaskNode| match &node.kind {
-            TaskKind::Merge { ours, theirs } => ours == one && theirs == other,
-            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => false,
-        };
+        let is_it = |node: &&TaskNode| matches!(&node.kind, TaskKind::Merge { ours, theirs } if ours == one && theirs == other);
         self.tasks().find(is_it).map(TaskNode::id)
     }
 
@@ -169,14 +135,13 @@ impl Transition<'_> {
         if let Some(task) = self.run.graph.next_to_start(max_workers as usize).map(|node| node.id().clone()) {
             return self.start(&task);
         }
-        // While something runs, nothing is over; only then it is worth looking at the whole graph.
-        if !self.run.graph.is_any_running() && self.run.is_finished() {
+        if self.run.graph.is_finished() {
             self.next_of_final_review();
         }
         Ok(())
     }
 
-    /// Starts a task, or first brings together what it rests on.
+    /// Starts a task, or first merges the results it depends on.
     fn start(&mut self, task: &TaskId) -> Result<(), UnexpectedEvent> {
         let Some(node) = self.run.task(task).cloned() else { return Ok(()) };
         if let TaskKind::Merge { ours, theirs } = &node.kind {
@@ -210,7 +175,8 @@ impl Transition<'_> {
     }
 
     fn start_merge(&mut self, node: &TaskNode, ours: &TaskId, theirs: &TaskId) {
-        let result = |id: &TaskId| self.run.task(id).and_then(TaskNode::result).map(|base| base.commit);
+        let result =
+            |id: &TaskId| self.run.task(id).and_then(TaskNode::result).map(|base| base.commit.clone());
         let task = node.id().clone();
         match (result(ours), result(theirs)) {
             (Some(ours), Some(theirs)) => {
@@ -232,17 +198,14 @@ impl Transition<'_> {
     fn task_ended(&mut self, task: &TaskId, cause: Cause) {
         let Some(node) = self.run.task(task) else { return };
         // Without a model nobody could plan it anew.
-        let has_planner = self.run.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
-        let replans = has_planner
+        let replans = self.run.is_judged_by_model()
             && self.run.settings().is_some_and(|settings| {
                 settings.convergence.on_stop == OnStop::Replan && settings.replanning.enabled
             });
         let is_replaceable = !node.is_merge();
         let asked = node.run.as_ref().is_some_and(|run| run.asks_for_replan());
-        let theirs = match &node.kind {
-            TaskKind::Merge { theirs, .. } => Some(theirs.clone()),
-            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => None,
-        };
+        let theirs =
+            if let TaskKind::Merge { theirs, .. } = &node.kind { Some(theirs.clone()) } else { None };
         if matches!(cause, Cause::Done | Cause::AlreadySatisfied) {
             return self.push(TaskChange::state(task, TaskState::Done));
         }

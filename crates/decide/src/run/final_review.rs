@@ -3,18 +3,14 @@
 //! Owns the judge's question about the whole result and what its answer means. Invariant: at most
 //! `max_fix_iterations` rounds of additional tasks.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask, WholeJudgement};
 use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
 
-use super::{Judging, NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
+use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
+use crate::prelude::*;
 use crate::{plan_shape, sanitising};
 
 /// What the judge said of the whole result.
@@ -26,7 +22,6 @@ pub(super) struct FinalReview {
     pub(super) missing: Vec<String>,
 }
 
-/// A change of the final review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinalReviewChange {
@@ -97,9 +92,8 @@ impl Run {
 
     /// Whether the judge is to be asked about the whole result.
     fn needs_final_review(&self) -> bool {
-        let is_judged = self.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
         let worked = self.tasks().filter(|node| !node.is_merge()).count();
-        is_judged
+        self.is_judged_by_model()
             && worked > 1
             && self.final_review.is_complete.is_none()
             && !self.unmerged_results().is_empty()
@@ -124,8 +118,9 @@ impl Transition<'_> {
         }
         match (self.run.result(), &self.run.planning.base) {
             (Some(result), Some(base)) => {
-                let about = QuestionKind::JudgeWhole { commit: result.commit, origin: base.commit.clone() };
-                self.ask(Owner::FinalReview, ModelQuestion::new(about));
+                let about =
+                    QuestionKind::JudgeWhole { commit: result.commit.clone(), origin: base.commit.clone() };
+                self.ask(Owner::FinalReview, about);
             }
             (_, _) => self.finish(),
         }
@@ -133,16 +128,10 @@ impl Transition<'_> {
 
     pub(super) fn with_final_review(&mut self, result: &CommandResult) {
         let CommandResult::Answer(ModelAnswer { reading, .. }) = result else { return };
-        let rejected = match reading {
-            ParsedAnswer::Document(Document::WholeJudgement(judgement)) => {
-                return self.with_whole_judgement(judgement);
-            }
-            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
-            ParsedAnswer::Unreadable { problem, text } => {
-                RejectedAnswer { problem: problem.clone(), text: text.clone() }
-            }
-            ParsedAnswer::Unanswered { .. } => return,
-        };
+        if let ParsedAnswer::Document(Document::WholeJudgement(judgement)) = reading {
+            return self.with_whole_judgement(judgement);
+        }
+        let Some(rejected) = RejectedAnswer::of(reading) else { return };
         if !self.is_asked_again(&Owner::FinalReview, rejected) {
             // An answer that cannot be read is no yes; what is done is delivered all the same.
             self.conclude(Cause::JudgeUnavailable);

@@ -1,7 +1,5 @@
 //! How a run ends or pauses, and how it is resumed.
 
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::Event;
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -10,20 +8,19 @@ use super::{
     Deferred, PlanningChange, Run, RunChange, RunExtent, RunStatus, TaskChange, TaskNode, TaskSignal,
     Transition, UnexpectedEvent,
 };
+use crate::prelude::*;
 use crate::scheduling;
 use crate::task_run::TaskStatus;
 
 impl Run {
     /// The tasks that cannot start because something they wait for cannot be done.
     pub fn unreachable_tasks(&self) -> Vec<TaskId> {
-        let question = scheduling::Question { tasks: self.outline(), max_workers: 1 };
+        if self.graph.waiting() == 0 {
+            return Vec::new();
+        }
+        let tasks = self.graph.in_order().into_iter().map(TaskNode::outline).collect();
+        let question = scheduling::Question { tasks, max_workers: 1 };
         scheduling::decide(&question).map(|answer| answer.blocked).unwrap_or_default()
-    }
-
-    /// Whether nothing runs and nothing can start any more.
-    pub(super) fn is_finished(&self) -> bool {
-        let question = scheduling::Question { tasks: self.outline(), max_workers: 1 };
-        scheduling::decide(&question).is_ok_and(|answer| answer.finished)
     }
 
     /// How the run ends when nothing is left to do.
@@ -82,7 +79,7 @@ impl Transition<'_> {
         let deferred = self.run.deferred.first().map(|deferred| deferred.cause);
         match deferred.or_else(|| self.run.cause_of_pause()) {
             None if is_plan_only && self.run.review.accepted.is_some() => self.end(Cause::Done),
-            // Nothing waits and nothing can be done: somebody must look at it.
+            // Nothing waits and nothing can be done: a person must look at it.
             None => self.push(RunChange::Pause { cause: Cause::RequiresHumanIntervention }),
             Some(cause) => self.push(RunChange::Pause { cause }),
         }

@@ -1,6 +1,6 @@
 //! What the run has spent and reserved, and whether one more thing can be afforded.
 //!
-//! A question is reserved at its worst case before it is put, an attempt as one attempt with its price. Work that has
+//! A question is reserved at its worst case before it is asked, an attempt as one attempt with its price. Work that has
 //! begun is never cut short for the budget.
 
 use fixpoint_vocabulary::settings::Price;
@@ -8,11 +8,10 @@ use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::{Allowance, Command, CommandEnd, CommandId, CommandResult, Event};
 
 use super::{Run, Turn};
-use crate::budget::{Amount, Budget, ReservationId};
+use crate::budget::{Amount, Budget};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
-    allowed: Allowance,
     budget: Budget,
     elapsed_ms: u64,
     /// What models used, requests included.
@@ -23,47 +22,32 @@ pub struct Ledger {
 
 impl Ledger {
     pub(super) fn new(allowed: Allowance) -> Self {
-        Self {
-            allowed,
-            budget: Budget::new(allowed),
-            elapsed_ms: 0,
-            models: Usage::default(),
-            agents: Usage::default(),
-        }
+        let (models, agents) = (Usage::default(), Usage::default());
+        Self { budget: Budget::new(allowed), elapsed_ms: 0, models, agents }
     }
 
     pub const fn spent(&self) -> Amount {
-        self.budget.spent()
+        self.budget.spent
     }
 
-    /// What was spent or set aside.
+    /// What was spent or reserved.
     pub fn committed(&self) -> Amount {
         self.budget.committed()
     }
 
     pub const fn allowed(&self) -> Allowance {
-        self.allowed
+        self.budget.limits
     }
 
-    /// The money that may still be spent; nothing where it is not limited.
+    /// The money that may still be spent; `None` where it is not limited.
     pub fn money_left(&self) -> Option<MicroUsd> {
-        self.allowed.money.map(|allowed| MicroUsd(allowed.0.saturating_sub(self.spent().money.0)))
+        self.allowed().money.map(|allowed| MicroUsd(allowed.0.saturating_sub(self.spent().money.0)))
     }
 
     /// Seconds of work.
     pub const fn seconds(&self) -> u64 {
         self.elapsed_ms / 1000
     }
-
-    fn raise(&mut self, more: Allowance) {
-        self.allowed = self.allowed.raised(more);
-        self.budget.relimit(self.allowed);
-    }
-}
-
-/// The name of what is set aside for a command.
-const fn reservation(id: CommandId) -> ReservationId {
-    ReservationId((id.seq << 16) | (id.index as u64 & 0xffff))
 }
 
 impl Run {
@@ -75,8 +59,8 @@ impl Run {
                     settings.agent.model.as_ref().and_then(|model| settings.models.prices.get(model))
                 });
                 let money = price.map_or(MicroUsd(0), |price| MicroUsd::from_usd(price.per_attempt));
-                // Where nobody knows what an attempt costs, none begins once the money is used up.
-                let least = MicroUsd(u64::from(self.ledger.allowed.money.is_some()));
+                // Where the cost of an attempt is not known, none begins once the money is used up.
+                let least = MicroUsd(u64::from(self.ledger.allowed().money.is_some()));
                 let money = money.max(least);
                 Some(Amount { attempts: 1, money, ..Amount::default() })
             }
@@ -106,21 +90,20 @@ impl Run {
     /// Whether a command can be paid for, whatever else is in flight.
     pub(super) fn can_afford(&self, command: &Command) -> bool {
         let Some(worst) = self.worst(command) else { return true };
-        let is_in_time = !self.ledger.budget.is_out_of_time(self.ledger.elapsed_ms / 1000);
-        is_in_time && self.ledger.budget.clone().reserve(ReservationId(u64::MAX), worst).is_ok()
+        let Ledger { budget, .. } = &self.ledger;
+        !budget.is_out_of_time(self.ledger.seconds()) && budget.can_afford(worst)
     }
 
     /// Reserves what a command may cost.
     pub(super) fn reserve(&mut self, id: CommandId, command: &Command) {
         if let Some(worst) = self.worst(command) {
-            // What is on record was afforded then; a refusal now would only lose count of it.
-            let _ = self.ledger.budget.reserve(reservation(id), worst);
+            self.ledger.budget.reserve(id, worst);
         }
     }
 
-    /// Counts what was set aside for a command as spent: nobody will know what it cost.
+    /// Counts what was reserved for a command as spent: its cost will never be known.
     pub(super) fn write_off(&mut self, id: CommandId) {
-        let _ = self.ledger.budget.write_off(reservation(id));
+        self.ledger.budget.settle(id, None);
     }
 
     /// Records how time went by and what a command that ended cost.
@@ -129,19 +112,16 @@ impl Run {
         match event {
             Event::Ended { command, end, .. } => {
                 let paid = self.ledger.paid(end);
-                let id = reservation(*command);
-                // A command that costs nothing has nothing set aside.
-                let _ = match paid {
-                    Some(amount) => self.ledger.budget.settle(id, amount),
-                    None => self.ledger.budget.write_off(id),
-                };
+                self.ledger.budget.settle(*command, paid);
             }
-            Event::Resumed { more, .. } => self.ledger.raise(*more),
+            Event::Resumed { more, .. } => {
+                self.ledger.budget.limits = self.ledger.budget.limits.raised(*more);
+            }
             Event::Started | Event::StopRequested => {}
         }
     }
 
-    /// A decision about a command with the command held back, if it cannot be afforded.
+    /// A decision with its command deferred, if it cannot be afforded.
     pub(super) fn within_budget(&self, decision: crate::task_run::Decision) -> crate::task_run::Decision {
         match &decision.command {
             Some(command) if !self.can_afford(command) => decision.deferred(),
@@ -151,7 +131,7 @@ impl Run {
 }
 
 impl Ledger {
-    /// What a command cost, counted in; `None` where nobody knows and the worst is assumed.
+    /// Counts what a command used and returns its cost; `None` where it is not known and the worst case is assumed.
     fn paid(&mut self, end: &CommandEnd) -> Option<Amount> {
         match end {
             CommandEnd::Completed(CommandResult::Answer(answer)) => {

@@ -4,35 +4,22 @@
 //! where the sides conflict, or fail together what each passes alone. Invariant: at most `max_fix_iterations` merges get
 //! an agent; no result is dropped without being named.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::{Base, CommandResult, Conflict, Merged};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{NewTask, Run, TaskChange, TaskKind, TaskNode, TaskSignal, Transition, UnexpectedEvent};
+use crate::prelude::*;
 use crate::task_run::{BaselineState, TaskOptions, TaskStart};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergeChange {
     /// Two results were merged, or marked where they conflict.
-    Merged {
-        /// The task that merges them.
-        task: TaskId,
-        /// The merge commit and its conflicts.
-        merged: Merged,
-    },
+    Merged { task: TaskId, merged: Merged },
     /// A result is not part of what is delivered.
-    LeftOut {
-        /// The task whose result it is.
-        task: TaskId,
-    },
+    LeftOut { task: TaskId },
 }
 
 impl Run {
@@ -49,19 +36,12 @@ impl Run {
 
     /// The results that no other result holds, in the order of their tasks.
     pub(super) fn unmerged_results(&self) -> Vec<TaskId> {
-        let changed = |node: &&TaskNode| {
-            let tree = node.result().map(|result| result.tree);
-            tree.is_some() && tree != self.planning.base.as_ref().map(|base| base.tree.clone())
-        };
-        let done: Vec<TaskId> = self
-            .tasks()
-            .filter(|node| node.state == TaskState::Done)
-            .filter(changed)
-            .map(|node| node.id().clone())
-            .collect();
-        // What a result that is left out was made of is left out with it: to take that up again would lead to the same
-        // merge, for ever.
-        self.without_contained(&done).into_iter().filter(|id| !self.left_out.contains(id)).collect()
+        let base = self.planning.base.as_ref().map(|base| &base.tree);
+        let is_changed = |node: &&TaskNode| node.result().is_some_and(|result| Some(&result.tree) != base);
+        let done: Vec<&TaskId> = self.tasks().filter(is_changed).map(TaskNode::id).collect();
+        // What a result that is left out was made of is left out with it, or the same merge would be tried for ever.
+        let ends = self.graph.without_contained(&done).into_iter();
+        ends.filter(|id| !self.left_out.contains(*id)).cloned().collect()
     }
 
     /// The tasks whose results could not be merged with the others.
@@ -86,7 +66,7 @@ impl Run {
     }
 
     /// The commit that holds everything that is delivered.
-    pub fn result(&self) -> Option<Base> {
+    pub fn result(&self) -> Option<&Base> {
         let ends = self.unmerged_results();
         match ends.as_slice() {
             [] => self.tasks().find_map(TaskNode::result),
@@ -152,7 +132,7 @@ impl Run {
         let node = self.task(task)?;
         let TaskKind::Merge { ours, theirs } = &node.kind else { return None };
         let baseline = self.common_baseline(ours, theirs)?;
-        let commit = |id: &TaskId| self.task(id).and_then(TaskNode::result).map(|base| base.commit);
+        let commit = |id: &TaskId| self.task(id).and_then(TaskNode::result).map(|base| base.commit.clone());
         let conflict =
             Conflict { ours: commit(ours)?, theirs: commit(theirs)?, paths: merged.conflicts.clone() };
         let start = TaskStart::Evaluate {

@@ -1,22 +1,17 @@
 //! What is fixed about a run when it begins.
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{PersonPresence, PlanningStyle, Role};
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::work::Allowance;
 use serde::{Deserialize, Serialize};
 
 use crate::noise::Sigma;
+use crate::prelude::*;
 use crate::task_run::{TaskOptions, TestEdits};
 
 /// Everything about a run that is fixed when it begins, beside its spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// Where its tasks come from.
     pub tasks: TaskSource,
     #[serde(default)]
     pub budget: Allowance,
@@ -69,16 +64,13 @@ pub struct PlanOptions {
     pub calls: PlanningCalls,
     /// How the planner is asked to think, and how finely to cut.
     pub style: PlanningStyle,
-    /// Actions between two looks back; 0 for none.
+    /// Actions between two reflections; 0 for none.
     pub reflection_interval: u32,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
-    /// Whether results are judged by a model.
     pub judging: Judging,
-    /// How far the run goes.
     #[serde(default)]
     pub extent: RunExtent,
-    /// How the judge's scores scatter, where that is known.
+    /// The standard deviation of the judge's scores, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sigma: Option<Sigma>,
     /// What the model of each role costs, where that is known.
@@ -92,18 +84,15 @@ pub struct PlanOptions {
     /// The checks that must pass in the end.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub goals: BTreeSet<u32>,
-    /// Whether tests of goals may be changed.
     pub test_edits: TestEdits,
 }
 
 impl RunOptions {
-    /// A run that is one known task.
     pub fn given(options: TaskOptions) -> Self {
         let (budget, max_interruptions) = (options.budget, options.max_interruptions);
         Self { tasks: TaskSource::Given(Box::new(options)), budget, max_interruptions }
     }
 
-    /// A run that is planned.
     pub fn planned(options: PlanOptions, budget: Allowance) -> Self {
         Self { tasks: TaskSource::Planned(Box::new(options)), budget, max_interruptions: 3 }
     }

@@ -1,14 +1,10 @@
 //! An accepted plan becomes the task graph, unless it contains something that must not be executed.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind};
-use fixpoint_vocabulary::work::Command;
-use fixpoint_vocabulary::{Cause, Redactor};
+use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::ask::PersonAnswer;
 
 use super::{NewTask, Owner, PlanReviewChange, RunExtent, TaskChange, TaskKind, Transition};
+use crate::prelude::*;
 use crate::sanitising::{self, Severity};
 
 impl Transition<'_> {
@@ -31,13 +27,8 @@ impl Transition<'_> {
         let named: Vec<String> = findings.iter().map(sanitising::RiskyCommand::text).collect();
         let about = format!("the plan contains steps that need your approval: {}", named.join("; "));
         self.push(PlanReviewChange::Flagged { findings: named });
-        let asked = PersonQuestion {
-            about: Redactor::default().redact(&about),
-            questions: Vec::new(),
-            kind: PersonQuestionKind::Approval,
-            within: self.run.settings().map_or(1, |settings| settings.planning.revision.approval_timeout),
-        };
-        self.begin(Owner::PlanReview, Command::AskPerson(asked));
+        let within = self.run.settings().map_or(1, |settings| settings.planning.revision.approval_timeout);
+        self.ask_approval(Owner::PlanReview, &about, within);
     }
 
     pub(super) fn with_plan_approval(&mut self, answer: &PersonAnswer) {

@@ -1,13 +1,12 @@
 //! The plan cache: whether it is used, what a lookup means, and which plan is stored.
 
-use alloc::boxed::Box;
-
 use fixpoint_vocabulary::ask::SavedPlan;
 use fixpoint_vocabulary::work::{CachedPlanMatch, Command};
 
 use super::planning::{CachedPlan, PlanningChange};
 use super::{Owner, PlanningCalls, Run, Transition};
 use crate::plan_shape;
+use crate::prelude::*;
 
 impl Run {
     /// Whether plans of this run are looked up and stored.

@@ -4,34 +4,19 @@
 //! acceptable plan is executed, also after a regression. Invariant: at most `max_refinement_attempts` plans after the
 //! first, each scored at most `judge.max_samples` times.
 
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, PlanJudgement, PlanningDocument, Subtask};
 use fixpoint_vocabulary::work::{Command, CommandResult};
 use fixpoint_vocabulary::{Cause, Redactor, Score};
 use serde::{Deserialize, Serialize};
 
-use super::{Judging, Owner, RejectedAnswer, Run, Transition};
-use crate::fallback::{self, Fallback, Mergeable};
+use super::{Owner, RejectedAnswer, Run, Transition};
+use crate::fallback;
+use crate::prelude::*;
 use crate::refinement::{self, Comparison};
 use crate::sampling::{self, Next, Samples};
-use crate::structure::{self, PlannedTask};
+use crate::structure;
 use crate::{noise, plan_shape};
-
-impl Mergeable for Subtask {
-    fn id(&self) -> &fixpoint_vocabulary::TaskId {
-        &self.id
-    }
-
-    fn dependencies(&self) -> &[fixpoint_vocabulary::TaskId] {
-        &self.dependencies
-    }
-
-    fn acceptance(&self) -> alloc::string::String {
-        if self.acceptance.is_empty() { self.description.clone() } else { self.acceptance.join("\n") }
-    }
-}
 
 /// What became of a refined plan whose structure is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +46,6 @@ impl ReviewedPlan {
         self.samples.iter().filter_map(|sample| sample.overall_score).collect()
     }
 
-    /// The mean of its scores.
     pub fn score(&self) -> Option<Score> {
         noise::mean(&self.scores()).map(Score::nearest)
     }
@@ -74,7 +58,6 @@ impl ReviewedPlan {
 /// The plans so far and what was decided about them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PlanReview {
-    /// The plans, oldest first.
     pub revisions: Vec<ReviewedPlan>,
     /// What was decided about each.
     pub decisions: Vec<refinement::Answer>,
@@ -107,7 +90,6 @@ impl PlanReview {
     }
 }
 
-/// A change of the plan's review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanReviewChange {
@@ -118,17 +100,13 @@ pub enum PlanReviewChange {
         /// Whether it is as the planner gave it.
         repair: PlanRepair,
     },
-    /// The judge scored a plan.
     Scored {
         /// The revision of the plan, from 0.
         revision: u32,
         judgement: PlanJudgement,
     },
     /// It is decided what becomes of the newest plan.
-    Decided {
-        /// What, and why.
-        answer: refinement::Answer,
-    },
+    Decided { answer: refinement::Answer },
     Accepted {
         /// Its revision, from 0.
         revision: u32,
@@ -236,13 +214,12 @@ impl Transition<'_> {
         if self.run.is_busy(&Owner::PlanReview) || self.run.review.accepted.is_some() {
             return;
         }
-        let is_judged = self.run.plan_options().is_some_and(|options| options.judging == Judging::ByModel);
-        if !is_judged {
+        if !self.run.is_judged_by_model() {
             return self.accept_plan(0);
         }
         match self.run.review_step() {
             Some(ReviewStep::Score { revision, sample }) => {
-                self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
+                self.ask(Owner::PlanReview, QuestionKind::JudgePlan { revision, sample });
             }
             Some(ReviewStep::Decided(answer)) => self.decided(answer),
             None => self.end(Cause::PlanRejected),
@@ -259,7 +236,7 @@ impl Transition<'_> {
         match (decision, accepted) {
             (refinement::Decision::Replan, _) => {
                 let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-                self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::Refine { revision }));
+                self.ask(Owner::PlanReview, QuestionKind::Refine { revision });
             }
             (_, Some(revision)) => self.accept_plan(revision),
             (_, None) => self.end(Cause::PlanRejected),
@@ -274,33 +251,23 @@ impl Transition<'_> {
         if let QuestionKind::JudgePlan { revision, .. } = &ask.about {
             return self.with_plan_judgement(*revision, answer);
         }
-        match &answer.reading {
-            ParsedAnswer::Document(Document::Planning(document)) => self.with_refined(document),
-            ParsedAnswer::Document(_) => self.refine_again(RejectedAnswer::wrong_document()),
-            ParsedAnswer::Unreadable { problem, text } => {
-                self.refine_again(RejectedAnswer { problem: problem.clone(), text: text.clone() });
-            }
-            ParsedAnswer::Unanswered { .. } => {}
+        if let ParsedAnswer::Document(Document::Planning(document)) = &answer.reading {
+            self.with_refined(document);
+        } else if let Some(rejected) = RejectedAnswer::of(&answer.reading) {
+            self.refine_again(rejected);
         }
     }
 
     fn with_plan_judgement(&mut self, revision: u32, answer: &ModelAnswer) {
-        let rejected = match &answer.reading {
-            ParsedAnswer::Document(Document::PlanJudgement(judgement)) => {
-                return self.push(PlanReviewChange::Scored { revision, judgement: judgement.clone() });
-            }
-            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
-            ParsedAnswer::Unreadable { problem, text } => {
-                RejectedAnswer { problem: problem.clone(), text: text.clone() }
-            }
-            ParsedAnswer::Unanswered { .. } => return,
-        };
+        if let ParsedAnswer::Document(Document::PlanJudgement(judgement)) = &answer.reading {
+            return self.push(PlanReviewChange::Scored { revision, judgement: judgement.clone() });
+        }
+        let Some(rejected) = RejectedAnswer::of(&answer.reading) else { return };
         if self.is_asked_again(&Owner::PlanReview, rejected) {
             let sample =
                 self.run.review.revisions.get(revision as usize).map_or(0, |plan| plan.samples.len());
             let sample = u32::try_from(sample).unwrap_or(u32::MAX).saturating_add(1);
-            return self
-                .ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::JudgePlan { revision, sample }));
+            return self.ask(Owner::PlanReview, QuestionKind::JudgePlan { revision, sample });
         }
         // A judge that cannot be read never counts as a yes.
         let judgement = PlanJudgement {
@@ -319,7 +286,7 @@ impl Transition<'_> {
     fn refine_again(&mut self, rejected: RejectedAnswer) {
         if self.is_asked_again(&Owner::PlanReview, rejected) {
             let revision = u32::try_from(self.run.review.revisions.len()).unwrap_or(u32::MAX);
-            return self.ask(Owner::PlanReview, ModelQuestion::new(QuestionKind::Refine { revision }));
+            return self.ask(Owner::PlanReview, QuestionKind::Refine { revision });
         }
         match self.run.review.best() {
             Some(revision) => self.accept_plan(revision),
@@ -343,8 +310,8 @@ impl Transition<'_> {
             return self.end(Cause::PlanRejected);
         };
         let question = structure::Question {
-            original: outline(&first.tasks),
-            replanned: outline(&tasks),
+            original: structure::outline(&first.tasks),
+            replanned: structure::outline(&tasks),
             config: settings.refinement.clone(),
         };
         let is_sound =
@@ -352,23 +319,13 @@ impl Transition<'_> {
         let (tasks, actions, repair) = if is_sound {
             (tasks, actions, PlanRepair::None)
         } else {
-            match fallback::decide(&first.tasks, &previous.tasks, &tasks, &settings.refinement) {
-                Fallback::Merged(tasks) if plan_shape::problem_of_tasks(&tasks, bounds).is_none() => {
-                    (tasks, previous.actions.clone(), PlanRepair::Merged)
-                }
-                // What is wrong with a task by itself is not mended by putting it beside others.
-                Fallback::Merged(_) => {
-                    (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous)
-                }
-                Fallback::Previous(tasks) => (tasks, previous.actions.clone(), PlanRepair::Previous),
+            let merged = fallback::decide(&first.tasks, &previous.tasks, &tasks, &settings.refinement);
+            // Merging does not repair what is wrong with a single task.
+            match merged.filter(|tasks| plan_shape::problem_of_tasks(tasks, bounds).is_none()) {
+                Some(tasks) => (tasks, previous.actions.clone(), PlanRepair::Merged),
+                None => (previous.tasks.clone(), previous.actions.clone(), PlanRepair::Previous),
             }
         };
         self.push(PlanReviewChange::Planned { tasks, actions, repair });
     }
-}
-
-fn outline(tasks: &[Subtask]) -> Vec<PlannedTask> {
-    let outline =
-        |task: &Subtask| PlannedTask { id: task.id.clone(), dependencies: task.dependencies.clone() };
-    tasks.iter().map(outline).collect()
 }

@@ -4,14 +4,7 @@
 //! plan cache in `plan_cache`. Invariant: at most one clarification and one coarser try, and each answer is asked for
 //! again a bounded number of times.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{
-    ModelAnswer, ModelQuestion, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan,
-};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, PersonPresence, QuestionKind, Remark, SavedPlan};
 use fixpoint_vocabulary::documents::{
     ActionPlan, Document, GoalUnderstanding, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
     TaskDecomposition,
@@ -26,14 +19,13 @@ use super::{
     Transition,
 };
 use crate::plan_shape::{self, Bounds};
+use crate::prelude::*;
 
 /// The part of a goal that can be done, where not all of it can.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialPlan {
-    /// The tasks that can be done.
     pub feasible: Vec<Subtask>,
     pub infeasible: Vec<String>,
-    /// What could be done instead.
     pub alternatives: Vec<String>,
 }
 
@@ -46,12 +38,10 @@ pub enum CachedPlan {
     SavedPlan(Box<SavedPlan>),
 }
 
-/// How far planning has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planning {
     pub base: Option<Base>,
     pub cached: CachedPlan,
-    /// Whether anybody can be asked.
     pub person: PersonPresence,
     pub remarks: Vec<Remark>,
     /// How often the goal was unclear.
@@ -67,7 +57,6 @@ pub struct Planning {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanningChange {
-    /// The run's base is known.
     BaseTaken {
         base: Base,
     },
@@ -194,7 +183,7 @@ impl Transition<'_> {
             (PlanningCalls::PerPhase, Some(_), None) => QuestionKind::Decompose,
             (PlanningCalls::PerPhase, Some(_), Some(_)) => QuestionKind::Order,
         };
-        self.ask(Owner::Planning, ModelQuestion::new(about));
+        self.ask(Owner::Planning, about);
     }
 
     /// The goal as it is, without a plan.
@@ -223,13 +212,10 @@ impl Transition<'_> {
     }
 
     fn with_plan_answer(&mut self, about: &QuestionKind, answer: &ModelAnswer) {
-        match &answer.reading {
-            ParsedAnswer::Document(Document::Planning(document)) => self.with_plan_document(about, document),
-            ParsedAnswer::Document(_) => self.reject_plan(RejectedAnswer::wrong_document()),
-            ParsedAnswer::Unreadable { problem, text } => {
-                self.reject_plan(RejectedAnswer { problem: problem.clone(), text: text.clone() });
-            }
-            ParsedAnswer::Unanswered { .. } => {}
+        if let ParsedAnswer::Document(Document::Planning(document)) = &answer.reading {
+            self.with_plan_document(about, document);
+        } else if let Some(rejected) = RejectedAnswer::of(&answer.reading) {
+            self.reject_plan(rejected);
         }
     }
 

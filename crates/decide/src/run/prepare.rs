@@ -1,11 +1,5 @@
 //! Preparing a command: everything that is needed to execute it, gathered from the run's state.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{
     Ask, CheckOutcome, Material, ModelQuestion, QuestionKind, Repair, TaskMaterial,
 };
@@ -17,6 +11,7 @@ use fixpoint_vocabulary::{Redacted, Redactor, TaskId, counted};
 
 use super::planning::CachedPlan;
 use super::{InFlight, Owner, Run, TaskKind, TaskNode};
+use crate::prelude::*;
 use crate::task_run::TaskRun;
 
 impl Run {
@@ -74,11 +69,7 @@ impl Run {
     /// A task as an agent is told it. The only task of a run is told in its spec.
     fn task_brief(&self, node: &TaskNode) -> Option<TaskContext> {
         let spec = self.spec.as_ref()?;
-        let is_whole = match node.kind {
-            TaskKind::Given => true,
-            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added | TaskKind::Merge { .. } => false,
-        };
-        if is_whole {
+        if node.kind == TaskKind::Given {
             return None;
         }
         let scope = &spec.settings.scope;
@@ -179,7 +170,7 @@ impl Run {
         let judgement = run.and_then(TaskRun::judgement);
         let said = judgement.map(|said| said.answer.clone());
         let commit = run.and_then(|run| run.result().or_else(|| run.best_result()));
-        let origin = run.and_then(|run| run.baseline().base.clone());
+        let origin = run.and_then(|run| run.baseline().base.as_ref());
         TaskMaterial {
             task: node.task.clone(),
             state: node.state,
@@ -190,7 +181,9 @@ impl Run {
             reason: Redactor::default().redact(said.as_ref().map_or("", |said| said.reason.as_str())),
             missing: said.map(|said| said.missing_requirements).unwrap_or_default(),
             last_attempt: node.last_attempt,
-            commits: commit.zip(origin).map(|(commit, origin)| (commit.commit, origin.commit)),
+            commits: commit
+                .zip(origin)
+                .map(|(commit, origin)| (commit.commit.clone(), origin.commit.clone())),
         }
     }
 

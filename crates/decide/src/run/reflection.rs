@@ -3,21 +3,15 @@
 //! Nothing new starts during a reflection: what it finds may change what should start. Invariant: at most one
 //! reflection for each task, and at most `max_revisions` revisions.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{
-    ModelQuestion, ParsedAnswer, PersonAnswer, PersonQuestion, PersonQuestionKind, QuestionKind,
-};
+use fixpoint_vocabulary::ask::{ParsedAnswer, PersonAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{ActionPlan, Document, ReflectionDocument};
 use fixpoint_vocabulary::settings::ReflectionSettings;
-use fixpoint_vocabulary::work::{Command, CommandResult};
+use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, Redactor, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{Judging, Owner, RejectedAnswer, Run, TaskNode, Transition, UnexpectedEvent};
+use crate::prelude::*;
 use crate::reflection::{self, ActionStatus, LastAction};
 use crate::revised_actions;
 use crate::revision::{Approval, RevisionDecision};
@@ -106,7 +100,7 @@ impl Transition<'_> {
             return false;
         };
         if is_due {
-            self.ask(Owner::Reflection(task.clone()), ModelQuestion::new(QuestionKind::Reflect { task }));
+            self.ask(Owner::Reflection(task.clone()), QuestionKind::Reflect { task });
         } else {
             self.push(ReflectionChange::Reflected { task, document: None });
         }
@@ -118,32 +112,22 @@ impl Transition<'_> {
         task: &TaskId,
         result: &CommandResult,
     ) -> Result<(), UnexpectedEvent> {
-        let answer = match result {
-            CommandResult::Answer(answer) => answer,
-            CommandResult::Person(answer) => return self.with_revision_approval(answer),
-            CommandResult::Base(_)
-            | CommandResult::Checks { .. }
-            | CommandResult::Attempt(_)
-            | CommandResult::Restored { .. }
-            | CommandResult::Merged(_)
-            | CommandResult::CachedPlan(_)
-            | CommandResult::PlanStored
-            | CommandResult::Delivered(_) => return Ok(()),
-        };
-        let rejected = match &answer.reading {
-            ParsedAnswer::Document(Document::Reflection(document)) => match self.revised(document) {
+        if let CommandResult::Person(answer) = result {
+            return self.with_revision_approval(answer);
+        }
+        let CommandResult::Answer(answer) = result else { return Ok(()) };
+        let rejected = if let ParsedAnswer::Document(Document::Reflection(document)) = &answer.reading {
+            match self.revised(document) {
                 Ok(revised) => return self.reflected(task, document, revised),
-                Err(problem) => RejectedAnswer::because(Redactor::default().redact(&problem)),
-            },
-            ParsedAnswer::Document(_) => RejectedAnswer::wrong_document(),
-            ParsedAnswer::Unreadable { problem, text } => {
-                RejectedAnswer { problem: problem.clone(), text: text.clone() }
+                Err(problem) => Some(RejectedAnswer::because(Redactor::default().redact(&problem))),
             }
-            ParsedAnswer::Unanswered { .. } => return Ok(()),
+        } else {
+            RejectedAnswer::of(&answer.reading)
         };
+        let Some(rejected) = rejected else { return Ok(()) };
         let owner = Owner::Reflection(task.clone());
         if self.is_asked_again(&owner, rejected) {
-            self.ask(owner, ModelQuestion::new(QuestionKind::Reflect { task: task.clone() }));
+            self.ask(owner, QuestionKind::Reflect { task: task.clone() });
         } else {
             // No reflection is to be had: the plan stays as it is.
             self.push(ReflectionChange::Reflected { task: task.clone(), document: None });
@@ -184,9 +168,7 @@ impl Transition<'_> {
             RevisionDecision::Revise { approval: Approval::Within { seconds }, .. } => {
                 let about = format!("the plan is to be changed because of: {error}");
                 self.push(ReflectionChange::RevisionProposed { actions, error });
-                let (about, kind) = (Redactor::default().redact(&about), PersonQuestionKind::Approval);
-                let asked = PersonQuestion { about, questions: Vec::new(), kind, within: seconds };
-                self.begin(Owner::Reflection(task.clone()), Command::AskPerson(asked));
+                self.ask_approval(Owner::Reflection(task.clone()), &about, seconds);
             }
             RevisionDecision::AskPerson { cause, .. } => return self.halt(cause),
         }

@@ -1,11 +1,5 @@
 //! Whole runs in a small made-up world, one for each way in which a run once went wrong.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Remark};
 use fixpoint_vocabulary::documents::{
     Document, PlanJudgement, PlanningDocument, PlanningError, PlanningErrorKind, Subtask,
@@ -59,7 +53,7 @@ fn merges_that_fail_come_to_an_end() {
         (_, _) => None,
     });
     assert_eq!(status, RunStatus::Ended { cause: Cause::Partial });
-    let result = world.run.result().unwrap().commit.0;
+    let result = &world.run.result().unwrap().commit.0;
     assert!(result.contains('a') && result.contains('b'), "only the last is left out: {result}");
 }
 

@@ -1,16 +1,13 @@
 //! Smaller tasks in the place of one that cannot work.
 
-use alloc::collections::BTreeMap;
-use alloc::string::ToString;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind};
+use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask};
 use fixpoint_vocabulary::work::CommandResult;
 use fixpoint_vocabulary::{Cause, Redacted, Redactor, TaskId};
 use serde_json::Map;
 
 use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
+use crate::prelude::*;
 use crate::replanning::{self, Answer, Child, GraphTask, ReplanRefusal};
 use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 use crate::{plan_shape, sanitising};
@@ -28,7 +25,7 @@ impl Run {
         // What lies outside the scope would be part of what they are compared with, and nobody would see it again.
         let best = run.best_result().filter(|_| run.is_best_within_scope())?;
         let goals = run.options().goals.difference(&run.options().guards).copied().collect();
-        Some(run.baseline().moved_to(best, &goals))
+        Some(run.baseline().moved_to(best.clone(), &goals))
     }
 }
 
@@ -46,7 +43,7 @@ impl Transition<'_> {
             Some(cause) => self.block(task, cause),
             None => {
                 let about = QuestionKind::ReplanTask { task: task.clone() };
-                self.ask(Owner::Replan(task.clone()), ModelQuestion::new(about));
+                self.ask(Owner::Replan(task.clone()), about);
             }
         }
     }
@@ -57,39 +54,33 @@ impl Transition<'_> {
 
     pub(super) fn with_replan(&mut self, task: &TaskId, result: &CommandResult) {
         let CommandResult::Answer(ModelAnswer { reading, .. }) = result else { return };
-        match reading {
-            ParsedAnswer::Document(Document::Planning(document)) => {
-                match (&document.task_decomposition, &document.error) {
-                    (Some(decomposition), _) => {
-                        let children = plan_shape::flattened(&decomposition.subtasks);
-                        let reason = Redactor::default().redact(&decomposition.reasoning);
-                        self.replace(task, &children, reason);
-                    }
-                    // The planner looked, and says that no smaller tasks would do: its words are on record, and to
-                    // ask again would only press it.
-                    (None, Some(_)) => self.block(task, self.cause_of(task)),
-                    (None, None) => {
-                        self.replan_again(task, Redacted::ours("task_decomposition is missing"), None);
-                    }
-                }
+        let ParsedAnswer::Document(Document::Planning(document)) = reading else {
+            return match RejectedAnswer::of(reading) {
+                Some(rejected) => self.replan_again(task, rejected),
+                None => self.block(task, Cause::ModelUnavailable),
+            };
+        };
+        match (&document.task_decomposition, &document.error) {
+            (Some(decomposition), _) => {
+                let children = plan_shape::flattened(&decomposition.subtasks);
+                let reason = Redactor::default().redact(&decomposition.reasoning);
+                self.replace(task, &children, reason);
             }
-            ParsedAnswer::Document(_) => {
-                self.replan_again(task, RejectedAnswer::wrong_document().problem, None);
+            // The planner says that no smaller tasks would do. That is on record, and asking again would only press it.
+            (None, Some(_)) => self.block(task, self.cause_of(task)),
+            (None, None) => {
+                let problem = Redacted::ours("task_decomposition is missing");
+                self.replan_again(task, RejectedAnswer::because(problem));
             }
-            ParsedAnswer::Unreadable { problem, text } => {
-                self.replan_again(task, problem.clone(), Some(text.clone()));
-            }
-            ParsedAnswer::Unanswered { .. } => self.block(task, Cause::ModelUnavailable),
         }
     }
 
     /// The answer cannot be used: the planner is asked again, or the task stays as it is, blocked.
-    fn replan_again(&mut self, task: &TaskId, problem: Redacted, text: Option<Redacted>) {
+    fn replan_again(&mut self, task: &TaskId, rejected: RejectedAnswer) {
         let owner = Owner::Replan(task.clone());
-        let rejected = RejectedAnswer { problem, text: text.unwrap_or_default() };
         if self.is_asked_again(&owner, rejected) {
             let about = QuestionKind::ReplanTask { task: task.clone() };
-            return self.ask(owner, ModelQuestion::new(about));
+            return self.ask(owner, about);
         }
         self.block(task, self.cause_of(task));
     }
@@ -123,7 +114,8 @@ impl Transition<'_> {
         let findings = sanitising::risky_commands(children);
         let finding = findings.first().map(sanitising::RiskyCommand::text);
         if let Some(problem) = plan_shape::problem_of_each(children).or(finding) {
-            return self.replan_again(task, Redactor::default().redact(&problem), None);
+            let problem = Redactor::default().redact(&problem);
+            return self.replan_again(task, RejectedAnswer::because(problem));
         }
         match replanning::decide(&question) {
             Ok(Answer::Rewired { tasks, .. }) => {
@@ -139,12 +131,13 @@ impl Transition<'_> {
             }
             // Too many tasks at once is the planner's to mend; to have none left is not.
             Ok(Answer::Blocked { .. }) if children.len() > settings.replanning.max_children as usize => {
-                self.replan_again(task, Redacted::ours("more tasks than may take the place of one"), None);
+                let problem = Redacted::ours("more tasks than may take the place of one");
+                self.replan_again(task, RejectedAnswer::because(problem));
             }
             Ok(Answer::Blocked { blocked }) => self.block(task, blocked.cause),
-            Err(unsound) => {
-                let problem = Redactor::default().redact(&unsound.to_string());
-                self.replan_again(task, problem, None);
+            Err(invalid) => {
+                let problem = Redactor::default().redact(&invalid.to_string());
+                self.replan_again(task, RejectedAnswer::because(problem));
             }
         }
     }
@@ -181,7 +174,6 @@ fn rewired(before: &[GraphTask], after: &[GraphTask]) -> Vec<TaskChange> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::collections::BTreeSet;
 
     use fixpoint_vocabulary::documents::{PlanningDocument, PlanningError, PlanningErrorKind};
     use fixpoint_vocabulary::settings::Settings;

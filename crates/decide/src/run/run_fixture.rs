@@ -1,11 +1,5 @@
 //! A small made-up world in which whole runs are played, for tests: commands end as a script says, or well.
 
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{
     ModelAnswer, ModelQuestion, ParsedAnswer, PersonAnswer, PersonPresence, PlanningStyle, QuestionKind,
 };

@@ -1,11 +1,5 @@
 //! What happens to the task graph and to single tasks.
 
-use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::string::ToString;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::{Check, CheckKind};
@@ -14,10 +8,10 @@ use fixpoint_vocabulary::{Cause, Redacted, TaskId, TaskState};
 use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Owner, Run, TaskKind, TaskNode, TaskSignal};
+use crate::prelude::*;
 use crate::replanning::ReplanningInfo;
 use crate::task_run::{self, BaselineState, TaskOptions, TaskRun};
 
-/// A task that is new in the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewTask {
     pub task: Subtask,
@@ -36,7 +30,6 @@ impl NewTask {
     }
 }
 
-/// A change of the task graph, or of one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskChange {
@@ -44,7 +37,6 @@ pub enum TaskChange {
         tasks: Vec<NewTask>,
     },
     Started {
-        /// Everything that is fixed about it.
         #[serde(rename = "order")]
         options: Box<TaskOptions>,
     },
@@ -66,14 +58,12 @@ pub enum TaskChange {
     /// Smaller tasks take the place of one; who waited for it waits for them.
     Replaced {
         task: TaskId,
-        /// The tasks in its place.
         children: Vec<NewTask>,
         reason: Redacted,
     },
     /// A task waits for others than before.
     Rewired {
         task: TaskId,
-        /// What it waits for now.
         dependencies: Vec<TaskId>,
     },
 }

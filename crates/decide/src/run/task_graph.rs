@@ -6,13 +6,11 @@
 //!
 //! Invariant: `places`, `active`, `ready` and the counts follow from the tasks and the plan's order alone.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::{TaskId, TaskState};
 
 use super::TaskNode;
 use crate::glob::{OverlapMatcher, PatternSet};
+use crate::prelude::*;
 use crate::task_run::TaskStatus;
 
 /// A task with what is kept about it.
@@ -66,15 +64,8 @@ fn is_active(node: &TaskNode) -> bool {
 
 /// The names that decide whether a task can start, or counts as done.
 fn awaited(node: &TaskNode) -> &[TaskId] {
-    match node.state {
-        TaskState::ReplacedByReplan => &node.replaced_by,
-        TaskState::Ready
-        | TaskState::Running
-        | TaskState::NeedsContinuation
-        | TaskState::Done
-        | TaskState::Blocked
-        | TaskState::Cancelled => &node.task.dependencies,
-    }
+    let is_replaced = node.state == TaskState::ReplacedByReplan;
+    if is_replaced { &node.replaced_by } else { &node.task.dependencies }
 }
 
 impl TaskGraph {
@@ -102,6 +93,31 @@ impl TaskGraph {
         self.places.get(id).and_then(|place| self.entries.get(*place)).map(|entry| &entry.node)
     }
 
+    /// Those of some tasks that no other of them depends on, directly or not.
+    pub(super) fn without_contained<'a>(&'a self, tasks: &[&'a TaskId]) -> Vec<&'a TaskId> {
+        let contained = self.dependencies_of(tasks);
+        let is_contained = |id: &&TaskId| {
+            self.places.get(*id).and_then(|place| contained.get(*place)).copied().unwrap_or(false)
+        };
+        tasks.iter().copied().filter(|id| !is_contained(id)).collect()
+    }
+
+    /// For each task whether any of these depends on it, directly or not.
+    fn dependencies_of(&self, tasks: &[&TaskId]) -> Vec<bool> {
+        let mut found = vec![false; self.len()];
+        let of = |id: &&TaskId| self.get(id).into_iter().flat_map(|node| &node.task.dependencies);
+        let mut waiting: Vec<&TaskId> = tasks.iter().flat_map(of).collect();
+        while let Some(id) = waiting.pop() {
+            let Some(place) = self.places.get(id) else { continue };
+            let is_new = found.get_mut(*place).is_some_and(|seen| !core::mem::replace(seen, true));
+            let node = self.entries.get(*place).map(|entry| &entry.node).filter(|_| is_new);
+            waiting.extend(
+                node.into_iter().flat_map(|node| node.task.dependencies.iter().chain(&node.replaced_by)),
+            );
+        }
+        found
+    }
+
     /// Tasks that something may happen to at any event: they run, are paused, or ended without a reflection yet.
     pub(super) fn active(&self) -> impl Iterator<Item = &TaskNode> {
         self.active.iter().filter_map(|place| self.entries.get(*place)).map(|entry| &entry.node)
@@ -120,8 +136,10 @@ impl TaskGraph {
         self.ended
     }
 
-    pub(super) fn is_any_running(&self) -> bool {
-        self.running().next().is_some()
+    /// Whether nothing runs and nothing can start any more. Waiting tasks that are not ready wait for others that are
+    /// not done, and nothing is left that could do them.
+    pub(super) fn is_finished(&self) -> bool {
+        self.ready.is_empty() && self.running().next().is_none()
     }
 
     /// The first task in the order of the plan that may start beside those that run.

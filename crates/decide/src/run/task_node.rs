@@ -1,9 +1,5 @@
 //! A task of the running graph with everything that has become of it.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::{Base, CommandId, Merged};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -11,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use super::task_changes::NewTask;
+use crate::prelude::*;
 use crate::replanning::{GraphTask, ReplanningInfo};
 use crate::task_run::{BaselineState, TaskRun, TaskStatus};
 
@@ -33,18 +30,14 @@ pub enum TaskKind {
     },
 }
 
-/// A task of the running graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskNode {
-    /// The task as it was planned.
     pub task: Subtask,
     pub kind: TaskKind,
-    /// Its state in the graph.
     pub state: TaskState,
     pub cause: Option<Cause>,
     /// Its place in its lineage of replans.
     pub lineage: Option<ReplanningInfo>,
-    /// The tasks in its place.
     pub replaced_by: Vec<TaskId>,
     /// The numbers of the checks that must pass when it is done.
     pub goals: BTreeSet<u32>,
@@ -81,7 +74,7 @@ impl TaskNode {
     /// The only task of a run.
     pub(super) fn given(run: TaskRun) -> Self {
         let task = Subtask::new(run.options().task.clone(), String::new());
-        let new = NewTask { task, kind: TaskKind::Given, lineage: None, baseline: None };
+        let new = NewTask::new(task, TaskKind::Given);
         Self { state: TaskState::Running, run: Some(run), ..Self::new(new, BTreeSet::new()) }
     }
 
@@ -95,11 +88,10 @@ impl TaskNode {
     }
 
     /// The commit that is its result, once it is done.
-    pub fn result(&self) -> Option<Base> {
+    pub fn result(&self) -> Option<&Base> {
         self.run.as_ref().filter(|_| self.state == TaskState::Done).and_then(TaskRun::result)
     }
 
-    /// Replans made in its lineage.
     pub fn lineage_iteration(&self) -> u32 {
         self.lineage.as_ref().map_or(0, |info| info.iteration)
     }
@@ -109,29 +101,14 @@ impl TaskNode {
         self.lineage.as_ref().map_or(&self.task.id, |info| &info.original_task_id)
     }
 
-    /// Whether it merges two results.
     pub const fn is_merge(&self) -> bool {
-        match self.kind {
-            TaskKind::Merge { .. } => true,
-            TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => false,
-        }
+        matches!(self.kind, TaskKind::Merge { .. })
     }
 
     /// Whether it is over, and worth a reflection.
     pub(super) const fn has_ended(&self) -> bool {
-        let is_over = match self.state {
-            TaskState::Done | TaskState::Blocked => true,
-            TaskState::Ready
-            | TaskState::Running
-            | TaskState::NeedsContinuation
-            | TaskState::Cancelled
-            | TaskState::ReplacedByReplan => false,
-        };
-        let is_planned = match self.kind {
-            TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => true,
-            TaskKind::Given | TaskKind::Merge { .. } => false,
-        };
-        is_over && is_planned
+        matches!(self.state, TaskState::Done | TaskState::Blocked)
+            && matches!(self.kind, TaskKind::Planned | TaskKind::Replanned | TaskKind::Added)
     }
 
     /// As scheduling and replanning see it. A task without a scope may change anything, so it runs alone.

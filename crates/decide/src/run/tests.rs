@@ -1,8 +1,5 @@
 //! How a plan is judged and refined, for every judge there could be.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelQuestion, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, PlanJudgement};
 use fixpoint_vocabulary::settings::{OnStagnation, RefinementSettings, Settings};
@@ -13,6 +10,7 @@ use proptest::prelude::*;
 use super::run_fixture::*;
 use super::{Owner, RunExtent, RunStatus};
 use crate::phases::Phase;
+use crate::prelude::*;
 use crate::refinement::Code;
 
 /// What the judge says of a plan each time it is asked: whether it is acceptable, and its score.

@@ -1,15 +1,16 @@
 //! One event being decided: every change is applied at once, so that the next can rest on it.
 
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, Retry};
+use fixpoint_vocabulary::ask::{
+    ModelAnswer, ModelQuestion, ParsedAnswer, PersonQuestion, PersonQuestionKind, QuestionKind, Retry,
+};
 use fixpoint_vocabulary::work::{Command, CommandEnd, CommandId, CommandResult, Event};
-use fixpoint_vocabulary::{Cause, TaskId};
+use fixpoint_vocabulary::{Cause, Redactor, TaskId};
 
 use super::{
     Change, Decision, InFlight, Owner, RejectedAnswer, Run, RunChange, RunStatus, TaskChange, TaskSignal,
     TaskSource, Turn, UnexpectedEvent,
 };
+use crate::prelude::*;
 
 /// A run at the moment of an event, with the changes so far.
 pub(super) struct Transition<'a> {
@@ -67,13 +68,19 @@ impl<'a> Transition<'a> {
     }
 
     /// Puts a question to a model, with what was wrong with the last answer if there was one.
-    pub(super) fn ask(&mut self, owner: Owner, question: ModelQuestion) {
+    pub(super) fn ask(&mut self, owner: Owner, about: QuestionKind) {
         let last = self.run.rejected.iter().rev().find(|(whose, _)| *whose == owner);
         let retry = last.map(|(_, answer)| Retry {
             tries: self.run.times_rejected(&owner),
             problem: answer.problem.clone(),
         });
-        self.begin(owner, Command::Ask(ModelQuestion { retry, ..question }));
+        self.begin(owner, Command::Ask(ModelQuestion { about, retry }));
+    }
+
+    /// Asks a person for a yes or no.
+    pub(super) fn ask_approval(&mut self, owner: Owner, about: &str, within: u32) {
+        let (about, kind) = (Redactor::default().redact(about), PersonQuestionKind::Approval);
+        self.begin(owner, Command::AskPerson(PersonQuestion { about, questions: Vec::new(), kind, within }));
     }
 
     /// Records an answer that cannot be used. Says whether it may be asked for again.

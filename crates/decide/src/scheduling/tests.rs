@@ -1,10 +1,5 @@
 //! What starts when, in single cases and over whole random schedules.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-
 use proptest::prelude::*;
 
 use super::*;

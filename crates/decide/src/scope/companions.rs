@@ -3,12 +3,10 @@
 //! Owns the list of known pairs and the rule of where the two must lie. Refuses to look at what is allowed: the
 //! caller says which manifests count.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::Companion;
 
 use crate::glob::NameGlob;
+use crate::prelude::*;
 
 /// Lock files and the manifests they are written from, as names or globs of names.
 const KNOWN: &[(&str, &[&str])] = &[

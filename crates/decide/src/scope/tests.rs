@@ -1,21 +1,17 @@
 //! The scope guard by table.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::{Companion, ScopeSettings};
 
 use super::{Answer, Changed, Question, Rule, ScopeGuard, ScopeViolation, Violation, decide};
+use crate::prelude::*;
 
 fn owned(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|&text| text.to_owned()).collect()
+    texts.iter().map(|&text| text.to_string()).collect()
 }
 
 fn question(changed: &[&str], allowed: &[&str], denied: &[&str]) -> Question {
     Question {
-        changed: changed.iter().map(|&path| Changed { path: path.to_owned(), lines: None }).collect(),
+        changed: changed.iter().map(|&path| Changed { path: path.to_string(), lines: None }).collect(),
         allowed_paths: owned(allowed),
         denied_paths: owned(denied),
         max_changed_files: None,
@@ -25,7 +21,7 @@ fn question(changed: &[&str], allowed: &[&str], denied: &[&str]) -> Question {
 }
 
 fn violation(path: &str, rule: Rule, pattern: Option<&str>) -> Violation {
-    Violation { path: Some(path.to_owned()), rule, pattern: pattern.map(ToOwned::to_owned) }
+    Violation { path: Some(path.to_string()), rule, pattern: pattern.map(ToString::to_string) }
 }
 
 #[test]
@@ -158,7 +154,7 @@ fn a_lock_file_may_change_with_a_manifest_within_the_scope() {
     for &(changed, allowed, denied, expected) in rows {
         let mut asked = question(changed, allowed, denied);
         asked.companions = [("*.pb.go", "*.proto"), ("chain.txt", "*.pb.go")]
-            .map(|(file, with)| Companion { file: file.to_owned(), with: with.to_owned() })
+            .map(|(file, with)| Companion { file: file.to_string(), with: with.to_string() })
             .into();
         let found = decide(&asked).violations;
         let found: Vec<(&str, Rule)> =

@@ -1,15 +1,12 @@
 //! What the checks showed before the first attempt, and what is known of them after the last.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, ReportedFailure, TestName};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{AttemptSnapshot, ImpliedGoals, TaskRun, TaskStatus};
+use super::{ImpliedGoals, TaskRun, TaskStatus};
+use crate::prelude::*;
 use crate::progress::FailureSet;
 
 /// What one check showed at the base.
@@ -77,18 +74,15 @@ impl CheckBaseline {
         }
     }
 
-    /// Whether it ever failed at the base.
     pub fn ever_failed(&self) -> bool {
         self.end != CheckEnd::Passed || self.failing.iter().any(|run| !run.is_empty())
     }
 
-    /// Whether something failed there in every run.
     pub fn always_failed(&self) -> bool {
         let Some((first, others)) = self.failing.split_first() else { return false };
         first.iter().any(|id| others.iter().all(|run| run.contains(id)))
     }
 
-    /// What failed there in every run.
     fn failing_always(&self) -> BTreeSet<FailureId> {
         let Some((first, others)) = self.failing.split_first() else { return BTreeSet::new() };
         first.iter().filter(|id| others.iter().all(|run| run.contains(*id))).cloned().collect()
@@ -105,13 +99,11 @@ impl CheckBaseline {
     }
 }
 
-/// What fails in a report.
 pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
     report.failures.iter().map(|failure| failure.id().clone()).collect()
 }
 
 impl TaskRun {
-    /// What the attempts are compared with.
     pub const fn baseline(&self) -> &BaselineState {
         &self.baseline
     }
@@ -129,10 +121,10 @@ impl TaskRun {
     }
 
     /// The resulting commit: the accepted attempt, or the base where nothing had to be done.
-    pub fn result(&self) -> Option<Base> {
+    pub fn result(&self) -> Option<&Base> {
         match self.status {
-            TaskStatus::Ended { cause: Cause::Done } => self.snapshots.last().map(AttemptSnapshot::as_base),
-            TaskStatus::Ended { cause: Cause::AlreadySatisfied } => self.baseline.base.clone(),
+            TaskStatus::Ended { cause: Cause::Done } => self.snapshots.last(),
+            TaskStatus::Ended { cause: Cause::AlreadySatisfied } => self.baseline.base.as_ref(),
             TaskStatus::Ended { .. }
             | TaskStatus::New
             | TaskStatus::Working { .. }
@@ -147,9 +139,9 @@ impl TaskRun {
     }
 
     /// The commit of the attempt that left the least to do.
-    pub fn best_result(&self) -> Option<Base> {
+    pub(crate) fn best_result(&self) -> Option<&Base> {
         let best = self.best()?;
-        self.snapshots.iter().rev().find(|made| made.commit == best.commit).map(AttemptSnapshot::as_base)
+        self.snapshots.iter().rev().find(|made| made.commit == best.commit)
     }
 
     /// Whether the best result changes nothing outside the scope.
@@ -164,12 +156,11 @@ impl TaskRun {
             let after = CheckBaseline::after(checks.get(&report.check), report);
             checks.insert(report.check, after);
         }
-        let base = self.result().or_else(|| self.baseline.base.clone());
+        let base = self.result().or(self.baseline.base.as_ref()).cloned();
         BaselineState { base, checks, runs: 0, is_unproven: false }
     }
 }
 
-/// What attempts are compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BaselineState {
     /// The commit that all attempts are compared with.
@@ -177,7 +168,6 @@ pub struct BaselineState {
     /// What each check showed there, by its number.
     #[serde(deserialize_with = "by_number")]
     pub checks: BTreeMap<u32, CheckBaseline>,
-    /// How many times the checks ran there.
     pub runs: u32,
     /// Whether the base is unfinished work of another task. The guards never ran on it, so that nothing is left to do
     /// there proves nothing.

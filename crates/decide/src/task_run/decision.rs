@@ -1,15 +1,12 @@
 //! What a task decides: what is recorded, and folded by resuming without being decided again.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{CheckProblem, Command, CommitId, FailureId, ReportedFailure, TestName};
 use serde::{Deserialize, Serialize};
 
 use super::{Judgement, TaskActivity, TaskStatus};
 use crate::convergence::{Attempt, AttemptVerdict, Counts};
+use crate::prelude::*;
 
 /// What the guards showed, compared with the baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,7 +33,6 @@ pub struct JudgedAttempt {
     /// The question to the convergence controller.
     pub attempt: Attempt,
     pub verdict: AttemptVerdict,
-    /// What the controller counted then.
     pub counts: Counts,
     /// The commit the attempt left, or the one it began with where it was dropped.
     pub commit: CommitId,
@@ -64,17 +60,14 @@ impl JudgedAttempt {
 /// What follows from an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Where the task stands then.
     pub status: TaskStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,
     /// A command that cannot be afforded now; resuming executes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred: Option<Command>,
-    /// The attempt that was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<JudgedAttempt>,
-    /// What the judge's answer means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Judgement>,
 }

@@ -1,9 +1,5 @@
 //! An attempt under evaluation: scope, goals, guards and judge, each only where the one before left something to ask.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::settings::OnViolation;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptCommand, AttemptResult, Base, CheckEnd, CheckReport, Command, CommitId, FailureId,
@@ -17,6 +13,7 @@ use super::next_attempt::CheckFindings;
 use super::proof_tree::{ProofTrees, TreeKind};
 use super::{Decision, TaskActivity, TaskRun};
 use crate::convergence::AttemptOutcome;
+use crate::prelude::*;
 
 /// An attempt that is being evaluated, with the evidence so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -310,8 +307,7 @@ impl TaskRun {
     }
 
     fn tree_of(&self, commit: &CommitId) -> Option<String> {
-        let base = self.baseline.base.as_ref().filter(|base| &base.commit == commit);
-        let made = self.snapshots.iter().rev().find(|made| &made.commit == commit);
-        base.map(|base| base.tree.to_string()).or_else(|| made.map(|made| made.tree.clone()))
+        let mut known = self.baseline.base.iter().chain(self.snapshots.iter().rev());
+        known.find(|made| &made.commit == commit).map(|made| made.tree.to_string())
     }
 }

@@ -1,10 +1,5 @@
 //! A fake project for the tests: a commit is a state of it, the agent follows a script, checks report the state.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AgentEnd, AttemptResult, Base, BlobId, CheckCall, CheckEnd, CheckReport, Command, CommandEnd, CommandId,
@@ -13,6 +8,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::{Decision, TaskOptions, TaskRun, TaskStatus};
+use crate::prelude::*;
 
 /// The number of the goal and of the guard.
 pub(super) const GOAL: u32 = 0;

@@ -1,8 +1,5 @@
 //! From the base to the first attempt: is there anything to do, and can the checks tell when it is done?
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
     Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Leftovers, Reuse,
@@ -11,6 +8,7 @@ use fixpoint_vocabulary::work::{
 use super::baseline_state::failing;
 use super::evaluation::{NoResult, no_result};
 use super::{Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart};
+use crate::prelude::*;
 
 /// A call of a whole check.
 pub(super) fn whole(check: u32) -> CheckCall {

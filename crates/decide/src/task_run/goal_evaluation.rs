@@ -1,8 +1,5 @@
 //! The goals of an attempt: they must be seen to pass, every time, in its own tree and in the proof tree.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     CheckCall, CheckEnd, CheckReport, CommitId, FailureId, GoalProblem, ReportedFailure, TestName,
 };
@@ -13,6 +10,7 @@ use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
 use super::{CheckBaseline, Decision, TaskActivity, TaskRun};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
+use crate::prelude::*;
 
 /// Whether tests were removed whose names nobody knows, since the base could not run them.
 pub(super) fn runs_fewer_tests(runs: &[&CheckReport], in_proof_tree: &[&CheckReport]) -> bool {

@@ -1,8 +1,5 @@
 //! The guards of an attempt: nothing may fail that did not fail before, and no test may vanish.
 
-use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckReport, CommitId, FailureId, Fingerprint, Leftovers, ReportedFailure, TestName,
 };
@@ -14,6 +11,7 @@ use super::proof_tree::TreeKind;
 use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::baseline;
 use crate::convergence::AttemptOutcome;
+use crate::prelude::*;
 
 impl TaskRun {
     /// Runs the guards: in the attempt's own tree where that is not the proof tree, then in the proof tree.

@@ -4,10 +4,6 @@
 //! worth going on? What the judge finds missing counts as failures, so a judge that asks for the same thing again and
 //! again is a stall like any other. Invariant: an answer that cannot be read never counts as a yes.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::ask::{ModelAnswer, ModelQuestion, ParsedAnswer, QuestionKind, Retry, TaskQuestion};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};
 use fixpoint_vocabulary::work::{Command, CommitId, FailureId, ReportedFailure};
@@ -20,13 +16,13 @@ use super::proof_tree::TreeKind;
 use super::{Decision, JudgeOptions, TaskActivity, TaskRun, TaskStart};
 use crate::convergence::AttemptOutcome;
 use crate::judging::{self, Code, Evidence, Limits};
+use crate::prelude::*;
 
 /// An answer of the judge, and what becomes of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
     pub question: TaskQuestion,
     pub answer: JudgeAnswer,
-    /// What becomes of the task.
     pub outcome: judging::Outcome,
     pub code: Code,
 }
@@ -39,7 +35,6 @@ pub(super) struct UnreadableAnswer {
 }
 
 impl TaskRun {
-    /// What the judge said last.
     pub const fn judgement(&self) -> Option<&Judgement> {
         self.judgement.as_ref()
     }

@@ -1,9 +1,5 @@
 //! From an evaluated attempt to the next one, or to the end.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::ask::TaskQuestion;
 use fixpoint_vocabulary::work::{AttemptCommand, Base, Command, CommitId, Fingerprint, ReportedFailure};
@@ -11,6 +7,7 @@ use fixpoint_vocabulary::work::{AttemptCommand, Base, Command, CommitId, Fingerp
 use super::evaluation::Evaluation;
 use super::{BaselineComparison, Decision, JudgedAttempt, TaskActivity, TaskRun, TaskStatus};
 use crate::convergence::{Action, Attempt, AttemptOutcome};
+use crate::prelude::*;
 
 /// What the checks, or the judge, found in an attempt.
 pub(super) struct CheckFindings {

@@ -1,7 +1,5 @@
 //! What is fixed about a task when it begins.
 
-use alloc::collections::BTreeSet;
-
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::settings::ReplanningSettings;
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
@@ -10,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BaselineState;
 use crate::convergence::Limits;
+use crate::prelude::*;
 
 /// Whether a task may change the tests of its goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +77,6 @@ pub struct TaskOptions {
     pub invented: BTreeSet<u32>,
     /// The checks that must show nothing new.
     pub guards: BTreeSet<u32>,
-    /// What counts as a goal beside those.
     #[serde(default)]
     pub implied_goals: ImpliedGoals,
     /// When attempts count as stalled.
@@ -89,7 +87,6 @@ pub struct TaskOptions {
     pub goal_runs: u32,
     /// What follows from a change outside the scope.
     pub on_violation: OnViolation,
-    /// Whether tests of goals may be changed.
     pub test_edits: TestEdits,
     /// Commands in a row that crashes may cut short; one more pauses the task.
     pub max_interruptions: u32,

@@ -1,22 +1,30 @@
 //! What others need to know of a task: the run, the agent, the judge, the planner.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
-use fixpoint_vocabulary::prepared::PreparedAttempt;
+use fixpoint_vocabulary::prepared::{PreparedAttempt, TestsAtBase};
 use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, Conflict, ReportedFailure};
 
 use super::evaluation::Evaluation;
-use super::{TaskOptions, TaskRun, TaskStart, TaskStatus};
+use super::{CheckBaseline, TaskOptions, TaskRun, TaskStart, TaskStatus};
+use crate::goals::{NamedTests, Proof, proof};
+use crate::prelude::*;
 
 impl TaskRun {
     pub const fn status(&self) -> TaskStatus {
         self.status
     }
 
-    /// What is fixed about it.
     pub const fn options(&self) -> &TaskOptions {
         &self.options
+    }
+
+    /// What shows that the result of this task is done.
+    pub fn proof(&self) -> Proof {
+        let of = |checks: &BTreeSet<u32>| match checks {
+            none if none.is_empty() => None,
+            some if some.is_disjoint(&self.checks_with_names) => Some(NamedTests::No),
+            _ => Some(NamedTests::Yes),
+        };
+        proof(of(&self.goals()), of(&self.options.guards))
     }
 
     /// The commits the judged attempts left, in order.
@@ -26,13 +34,9 @@ impl TaskRun {
 
     /// The command that resuming would execute.
     pub const fn deferred_command(&self) -> Option<&Command> {
-        match self.status {
-            TaskStatus::Paused { .. } => self.last_command.as_ref(),
-            TaskStatus::New | TaskStatus::Working { .. } | TaskStatus::Ended { .. } => None,
-        }
+        if let TaskStatus::Paused { .. } = self.status { self.last_command.as_ref() } else { None }
     }
 
-    /// How many attempts were judged.
     pub fn attempts(&self) -> u32 {
         u32::try_from(self.snapshots.len()).unwrap_or(u32::MAX)
     }
@@ -60,15 +64,27 @@ impl TaskRun {
     pub fn prepared_attempt(&self, command: &AttemptCommand) -> PreparedAttempt {
         let (failures, outside) = self.remaining_at(&command.base);
         let (remarks, merge, idle) = (self.remarks(), self.conflict().cloned(), self.idle_attempts);
-        PreparedAttempt { failures, outside, remarks, merge, idle, ..PreparedAttempt::new(command.clone()) }
+        PreparedAttempt {
+            failures,
+            outside,
+            remarks,
+            merge,
+            idle,
+            tests_at_base: self.tests_at_base(),
+            ..PreparedAttempt::new(command.clone())
+        }
     }
 
-    /// The merge conflict that the task is to resolve.
-    const fn conflict(&self) -> Option<&Conflict> {
-        match &self.options.start {
-            TaskStart::Evaluate { conflict, .. } => conflict.as_ref(),
-            TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => None,
+    fn tests_at_base(&self) -> TestsAtBase {
+        let checks = || self.baseline.checks.values();
+        TestsAtBase {
+            passed: checks().filter_map(|check| check.passed_set.clone()).collect(),
+            failed: checks().flat_map(CheckBaseline::failing_tests).cloned().collect(),
         }
+    }
+
+    const fn conflict(&self) -> Option<&Conflict> {
+        if let TaskStart::Evaluate { conflict, .. } = &self.options.start { conflict.as_ref() } else { None }
     }
 
     /// What fails, and what lies outside the scope, at a commit that an attempt begins with.

@@ -1,7 +1,5 @@
 //! Whole tasks on a fake project: every way to end, and what holds for all of them.
 
-use alloc::vec;
-
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer};
 use fixpoint_vocabulary::documents::{Document, JudgeAnswer};

@@ -1,68 +1,61 @@
-//! Changes to a command line: what is put where, without touching a word of the user's that need not go.
+//! Changes to a command line that leave all other words as they are.
 //!
-//! Owns places in the text. Knows no runner: those say what to add and this says where it stands, also where the
-//! runner is called by a package script, behind which words can only be appended.
+//! Owns positions in the text. Knows no runner: those say what to add, and this says where, also if a package script
+//! calls the runner, after which words can only be appended.
 
 use std::ops::Range;
 
 /// One argument of a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Argument {
-    /// What the runner is given.
     pub(super) text: String,
-    /// Where it stands in the line; nowhere where a package script holds it.
+    /// Its position in the command line; `None` if it is in a package script.
     pub(super) place: Option<Range<usize>>,
 }
 
-/// How what is added reaches the runner.
+/// How added arguments reach the runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passing {
-    /// The runner is called in the line itself; its arguments begin at this place.
-    Direct {
-        /// The end of the runner's name.
-        begin: usize,
-    },
-    /// A package script calls it, and is given everything that follows.
+    /// The command line calls the runner itself; its arguments begin here.
+    Direct { begin: usize },
+    /// A package script calls it, and all following arguments are passed on.
     Appended,
-    /// A package script calls it, and is given what follows `--`, which is not there yet.
+    /// A package script calls it, and arguments after `--` are passed on; the `--` is not there yet.
     BehindDashes,
 }
 
-/// The arguments of the runner, and where more of them can be put.
+/// The arguments of the runner, and where others can be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arguments {
     pub(super) list: Vec<Argument>,
-    /// Where the command ends.
     pub(super) end: usize,
     pub(super) passing: Passing,
 }
 
-/// What to do to the arguments. Texts are as the shell reads them, in quotes where necessary.
+/// A change of the arguments. Texts are quoted for the shell where necessary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Put right behind the runner's name.
+    /// Insert after the runner's name.
     Begin(String),
-    /// Put among the options, before a `--`.
+    /// Insert among the options, before a `--`.
     Option(String),
-    /// Put behind the argument of this index.
+    /// Insert after the argument with this index.
     Behind(usize, String),
-    /// Put in place of the argument of this index.
+    /// Replace the argument with this index.
     Replace(usize, String),
-    /// Taken out.
     Remove(usize),
-    /// Put at the very end.
+    /// Append.
     End(String),
-    /// Put at the very end, behind a `--`.
+    /// Append after a `--`.
     Beyond(String),
 }
 
 impl Arguments {
-    /// The arguments as the runner is given them.
     pub(super) fn texts(&self) -> Vec<&str> {
         self.list.iter().map(|argument| argument.text.as_str()).collect()
     }
 
-    /// The line with the changes made; nothing where one of them has no place.
+    /// The changed command line; `None` if a change cannot be made.
     pub(super) fn apply(&self, line: &str, changes: &[Change]) -> Option<String> {
         let separator = self.list.iter().find(|argument| argument.text == "--");
         let mut edits = Edits { line, list: Vec::new() };
@@ -117,7 +110,7 @@ struct Edits<'a> {
 }
 
 impl Edits<'_> {
-    /// Takes a word out, with the blanks before it.
+    /// Removes a word and the blanks before it.
     fn remove(&mut self, place: Range<usize>) -> Option<()> {
         let before = self.line.get(..place.start)?.trim_end_matches([' ', '\t']).len();
         self.list.push((before..place.end, String::new()));

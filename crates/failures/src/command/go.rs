@@ -1,16 +1,15 @@
-//! `go test`: all of it, with names; and some of it.
+//! The options of `go test`: to name all tests, or to select some.
 //!
-//! Owns Go's options and the pattern that selects tests. Go takes an option given twice by its last value, but stops
-//! reading options at places that are hard to tell, so that what is added stands at the front or right behind what it
-//! outweighs.
+//! With an option given twice, Go uses the last value, but it is hard to know where Go stops reading options: what is
+//! added goes to the front, or right after the option it overrides.
 
 use std::collections::BTreeSet;
 
 use super::change::Change;
 use super::shell::quoted;
 
-/// What makes `go test` run everything and name it; nothing where no test is run at all.
-pub(super) fn telling(arguments: &[&str]) -> Option<Vec<Change>> {
+/// The changes with which `go test` runs and names all tests; `None` if it runs none.
+pub(super) fn name_tests(arguments: &[&str]) -> Option<Vec<Change>> {
     let own = own(arguments);
     if ["c", "n", "list", "h", "help"].iter().any(|name| given(own, name).is_some()) {
         return None;
@@ -25,9 +24,9 @@ pub(super) fn telling(arguments: &[&str]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// What makes `go test` run only these. Tests of the same name in other packages run as well, and so do other parts
-/// of a test where some are named by their parts and some as a whole.
-pub(super) fn only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+/// Tests of the same name in other packages run as well, and so do other sub-tests of a test that is also selected
+/// as a whole.
+pub(super) fn select_tests(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     let own = own(arguments);
     let names = tests.iter().map(|identity| identity.rsplit(' ').next().unwrap_or(identity));
     let names: Vec<Vec<&str>> = names.map(|name| name.split('/').collect()).collect();
@@ -50,13 +49,12 @@ pub(super) fn only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<C
     Some(vec![Change::Behind(if has_value { at } else { at + 1 }, run)])
 }
 
-/// The arguments that are Go's own.
 fn own<'a, 'b>(arguments: &'a [&'b str]) -> &'a [&'b str] {
     let at = arguments.iter().position(|word| matches!(*word, "-args" | "--args"));
     arguments.get(..at.unwrap_or(arguments.len())).unwrap_or_default()
 }
 
-/// Where an option was last given, with one dash or two, with or without a value behind an equals sign.
+/// The last position of an option, with one dash or two, with or without `=value`.
 fn given(arguments: &[&str], name: &str) -> Option<usize> {
     arguments.iter().rposition(|word| {
         let option = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));

@@ -1,8 +1,7 @@
-//! Jest, Vitest and Mocha: all of them, with names; and some of them.
+//! The options of Jest, Vitest and Mocha: to name all tests, or to select some by a pattern of names.
 //!
-//! Owns their options and the pattern of names that all three take. An identity joins the groups around a test by
-//! ` > `, where the runners join them by a blank; which of the two a name itself holds cannot be told, so that the
-//! pattern allows for both.
+//! The name of a test joins its groups with ` > `, while the runners join them with a blank. A name may contain either,
+//! so the pattern allows both.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +12,7 @@ use super::shell::quoted;
 const OTHER: [&str; 9] =
     ["--watch", "--watchAll", "--help", "-h", "--version", "--listTests", "--showConfig", "--ui", "-w"];
 
-/// What makes Jest run everything and name it.
-pub(super) fn jest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+pub(super) fn jest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     if given(arguments, &OTHER).is_some() {
         return None;
     }
@@ -27,15 +25,14 @@ pub(super) fn jest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// What makes Vitest run everything and name it.
-pub(super) fn vitest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+pub(super) fn vitest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     let others = ["watch", "dev", "related", "bench", "list", "init", "typecheck"];
     let is_other = arguments.first().is_some_and(|first| others.contains(first));
     if is_other || given(arguments, &OTHER).is_some() {
         return None;
     }
     let mut changes = Vec::new();
-    // Reporters add up; the user's own is kept alone.
+    // Reporters add up, so the user's own stays the only one.
     if given(arguments, &["--reporter"]).is_none() {
         changes.push(Change::Option("--reporter=verbose".into()));
     }
@@ -43,15 +40,15 @@ pub(super) fn vitest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// What makes Mocha run everything; it names all by itself.
-pub(super) fn mocha_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+/// Mocha names all tests by default.
+pub(super) fn mocha_names(arguments: &[&str]) -> Option<Vec<Change>> {
     if given(arguments, &OTHER).is_some() {
         return None;
     }
     Some(vec![Change::Option("--no-bail".into())])
 }
 
-/// Vitest takes a number of failures to stop at once only, so that a given one is overwritten.
+/// Vitest accepts `--bail` only once, so an existing one is replaced.
 fn not_bailing(arguments: &[&str]) -> Vec<Change> {
     let Some(at) = given(arguments, &["--bail"]) else { return vec![Change::Option("--bail=0".into())] };
     let mut changes = vec![Change::Replace(at, "--bail=0".into())];
@@ -63,8 +60,7 @@ fn not_bailing(arguments: &[&str]) -> Vec<Change> {
     changes
 }
 
-/// What makes Jest or Vitest run only these.
-pub(super) fn only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+pub(super) fn select_tests(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     if given(arguments, &["-t", "--testNamePattern", "--test-name-pattern"]).is_some() {
         return None;
     }
@@ -76,8 +72,7 @@ pub(super) fn only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<C
     Some(vec![Change::Option(format!("-t {}", quoted(&pattern(&names?))))])
 }
 
-/// What makes Mocha run only these.
-pub(super) fn mocha_only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+pub(super) fn mocha_selects(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     if given(arguments, &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"]).is_some() {
         return None;
     }
@@ -100,7 +95,7 @@ fn is_file(name: &str) -> bool {
     })
 }
 
-/// A regular expression that matches these names and no longer ones. Blanks around a title are no part of a name.
+/// A regular expression that matches exactly these names. Blanks around a title are not part of a name.
 fn pattern(names: &[&str]) -> String {
     let names: BTreeSet<String> = names
         .iter()
@@ -120,7 +115,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Where one of these options is given before `--`, with or without a value behind an equals sign.
+/// The position of one of these options before `--`, with or without `=value`.
 fn given(arguments: &[&str], options: &[&str]) -> Option<usize> {
     let own = arguments.iter().take_while(|word| **word != "--");
     own.into_iter().position(|word| options.contains(&word.split('=').next().unwrap_or(word)))

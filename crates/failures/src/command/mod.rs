@@ -1,9 +1,9 @@
-//! Command lines that tell everything: a known runner is called so that it does not stop at the first failure and names
-//! what passes, or so that it runs some tests only.
+//! Changes a command line so that a known runner names every test and does not stop at the first failure, or so that it
+//! runs only some tests.
 //!
-//! A check is any line for `sh -c`. Where exactly its last command calls a runner that is known, options are put into
-//! the line and not a word of the user's is written anew; everything else stays as it is, byte for byte. Nothing is
-//! run and no file is read: what a package script holds is asked of the caller.
+//! A check is any line for `sh -c`. If exactly its last command calls a known runner, options are inserted into the
+//! line; the rest of it stays as it is, byte for byte. Nothing is run and no file is read: the caller says what a
+//! package script contains.
 
 mod change;
 mod go;
@@ -22,10 +22,9 @@ use change::{Argument, Arguments, Change, Passing};
 use recognise::{Call, Manager};
 use shell::Word;
 
-/// Bytes of a line that are handed to a shell as one argument; the kernel takes no more than 128 KiB.
+/// The kernel accepts no more than 128 KiB for one argument.
 const MAX_LINE: usize = 100 * 1024;
 
-/// A command line whose runner is known, or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
     text: String,
@@ -41,54 +40,54 @@ struct Known {
 }
 
 impl CommandLine {
-    /// Reads a line for `sh -c`. `told` is the runner that the user says it is, which is believed of its output but
-    /// does not make a line known. `scripts` says what a package script holds in the directory where the line runs.
+    /// Reads a line for `sh -c`. `told` is the runner that the user configured, which is used to read its output but
+    /// not to change the line. `scripts` gives the package scripts of the directory in which the line runs.
     pub fn read(command: &str, told: Option<Runner>, scripts: &dyn Fn(&str) -> Option<String>) -> Self {
         Self { text: command.to_string(), told, known: known(command, scripts) }
     }
 
-    /// Who runs the tests, as far as it is known.
     pub fn runner(&self) -> Option<Runner> {
         self.told.or(self.known.as_ref().map(|known| known.runner))
     }
 
-    /// The line so that every test runs and is named; the same text where nothing is known.
+    /// The line with which every test runs and is named; unchanged if the runner is not known.
     pub fn telling_everything(&self) -> String {
         let told = self.known.as_ref().and_then(|known| {
-            let changes = known.telling()?;
+            let changes = known.changes(None)?;
             known.arguments.apply(&self.text, &changes)
         });
         told.unwrap_or_else(|| self.text.clone())
     }
 
-    /// The line so that only these tests run and are named, each given as a [`TestId`](crate::TestId) is written. Some
-    /// more may run, of the same name in other places; those that ran are named in the same way again. Nothing where the
-    /// runner or the line does not allow it.
+    /// The line with which only these tests run and are named, each written as a [`TestId`](crate::TestId). Tests of the
+    /// same name elsewhere may run too. `None` if the runner or the line does not allow it.
     pub fn only(&self, tests: &BTreeSet<String>) -> Option<String> {
         let known = self.known.as_ref()?;
         let is_odd = |test: &String| test.trim().is_empty() || test.contains(char::is_control);
         if tests.is_empty() || tests.iter().any(is_odd) {
             return None;
         }
-        let mut changes = known.telling()?;
-        changes.extend(known.only(tests)?);
+        let changes = known.changes(Some(tests))?;
         known.arguments.apply(&self.text, &changes).filter(|line| line.len() <= MAX_LINE)
     }
 }
 
 impl Known {
-    fn telling(&self) -> Option<Vec<Change>> {
-        let arguments = &self.arguments.texts();
-        match self.runner {
-            Runner::CargoTest => rust::test_telling(arguments),
-            Runner::Nextest => rust::nextest_telling(arguments),
-            Runner::GoTest => go::telling(arguments),
-            Runner::Pytest => python::pytest_telling(arguments),
-            Runner::Unittest => python::unittest_telling(arguments),
-            Runner::Jest => javascript::jest_telling(arguments),
-            Runner::Vitest => javascript::vitest_telling(arguments),
-            Runner::Mocha => javascript::mocha_telling(arguments),
-            // Node's own runner names everything and never stops early. The others are called by no name.
+    /// The changes with which all tests run and are named, or only these tests; `None` if there are no such changes.
+    fn changes(&self, only: Option<&BTreeSet<String>>) -> Option<Vec<Change>> {
+        type Name = fn(&[&str]) -> Option<Vec<Change>>;
+        type Select = fn(&[&str], &BTreeSet<String>) -> Option<Vec<Change>>;
+        let (name, select): (Name, Select) = match self.runner {
+            Runner::CargoTest => (rust::name_tests, rust::select_tests),
+            Runner::Nextest => (rust::nextest_names, rust::nextest_selects),
+            Runner::GoTest => (go::name_tests, go::select_tests),
+            Runner::Pytest => (python::pytest_names, python::pytest_selects),
+            Runner::Unittest => (python::unittest_names, python::unittest_selects),
+            Runner::Jest => (javascript::jest_names, javascript::select_tests),
+            Runner::Vitest => (javascript::vitest_names, javascript::select_tests),
+            Runner::Mocha => (javascript::mocha_names, javascript::mocha_selects),
+            // Node's own runner names everything and never stops early; which names its pattern matches differs from
+            // version to version. The others are not called by a name.
             Runner::NodeTest
             | Runner::Junit
             | Runner::Tap
@@ -96,34 +95,18 @@ impl Known {
             | Runner::Gcc
             | Runner::Tsc
             | Runner::Eslint
-            | Runner::Generic => None,
-        }
-    }
-
-    fn only(&self, tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+            | Runner::Generic => return None,
+        };
         let arguments = &self.arguments.texts();
-        match self.runner {
-            Runner::CargoTest => rust::test_only(arguments, tests),
-            Runner::Nextest => rust::nextest_only(arguments, tests),
-            Runner::GoTest => go::only(arguments, tests),
-            Runner::Pytest => python::pytest_only(arguments, tests),
-            Runner::Unittest => python::unittest_only(arguments, tests),
-            Runner::Jest | Runner::Vitest => javascript::only(arguments, tests),
-            Runner::Mocha => javascript::mocha_only(arguments, tests),
-            // Which names a pattern of Node's is held against differs from version to version.
-            Runner::NodeTest
-            | Runner::Junit
-            | Runner::Tap
-            | Runner::Rustc
-            | Runner::Gcc
-            | Runner::Tsc
-            | Runner::Eslint
-            | Runner::Generic => None,
+        let mut changes = name(arguments)?;
+        if let Some(tests) = only {
+            changes.extend(select(arguments, tests)?);
         }
+        Some(changes)
     }
 }
 
-/// The runner that the last command of a line calls, where no other command calls one.
+/// The runner that the last command of a line calls, if no other command calls one.
 fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> {
     let commands = shell::commands(line)?;
     let (last, before) = commands.split_last()?;
@@ -132,7 +115,7 @@ fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> 
         recognise::call(&texts, &|name| scripts(name).is_some())
     };
     let is_runner = |command: &Vec<Word>| match called(command) {
-        // A script that runs no tests, such as a build, is no reason to leave the tests alone.
+        // A script that runs no tests, such as a build, does not matter.
         Some(Call::Script { name, .. }) => {
             let script = scripts(&name).and_then(|script| shell::commands(&script));
             script.is_none_or(|commands| commands.iter().any(|command| called(command).is_some()))
@@ -156,7 +139,7 @@ fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> 
             Some(Known { runner, arguments })
         }
         Call::Script { name, arguments, manager } => {
-            // The caller knows the scripts of the directory the line begins in, and of no other.
+            // The caller knows the scripts of the directory in which the line begins, and of no other.
             let moves = |command: &Vec<Word>| {
                 command.iter().any(|word| matches!(word.text.as_str(), "cd" | "pushd" | "popd"))
             };
@@ -168,7 +151,7 @@ fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> 
     }
 }
 
-/// The runner that a package script calls, where it calls nothing else, with what the line adds to its arguments.
+/// The runner that a package script calls, if it calls nothing else, with the arguments that the line adds.
 fn scripted(script: &str, words: &[Word], at: usize, manager: Manager) -> Option<Known> {
     let command = single(script)?;
     let inner = program(&command)?;
@@ -191,7 +174,7 @@ fn scripted(script: &str, words: &[Word], at: usize, manager: Manager) -> Option
             let passing = if dashes.is_some() { Passing::Appended } else { Passing::BehindDashes };
             (plain.into_iter().chain(handed).collect::<Vec<_>>(), passing)
         }
-        // Whether `--` is handed on differs from version to version.
+        // Whether `--` is passed on differs from version to version.
         (Manager::Other, Some(_)) => return None,
         (Manager::Other, None) => (given.iter().collect(), Passing::Appended),
     };
@@ -199,14 +182,14 @@ fn scripted(script: &str, words: &[Word], at: usize, manager: Manager) -> Option
     Some(Known { runner, arguments: Arguments { list, end: words.last()?.place.end, passing } })
 }
 
-/// The one command that a script is.
+/// The command of a script with only one.
 fn single(script: &str) -> Option<Vec<Word>> {
     let mut commands = shell::commands(script)?;
     let command = commands.pop()?;
     commands.is_empty().then_some(command)
 }
 
-/// The words of a command behind the variables that are set for it.
+/// The words of a command after the variables that are set for it.
 fn program(command: &[Word]) -> Option<&[Word]> {
     let behind = |words: &'_ [Word]| words.iter().take_while(|word| word.is_assignment).count();
     let mut words = command.get(behind(command)..)?;

@@ -1,7 +1,6 @@
-//! pytest and unittest: all of them, with names; and some of them.
+//! The options of pytest and unittest: to name all tests, or to select some.
 //!
-//! Owns their options, and which words of a command are options, which values and which tests. Where that cannot be
-//! told, no tests are selected.
+//! Owns which words of a command are options, values and tests. If that is not certain, no tests are selected.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use super::shell::quoted;
 /// Options of pytest with which it runs no tests.
 const NOT_RUNNING: [&str; 8] =
     ["--collect-only", "--co", "--fixtures", "--markers", "--version", "--help", "-h", "--setup-plan"];
-/// Options of pytest that choose tests by what happened before, or by other than paths.
+/// Options of pytest that select tests by earlier results, or by other means than paths.
 const CHOOSING: [&str; 10] = [
     "--lf",
     "--last-failed",
@@ -24,11 +23,11 @@ const CHOOSING: [&str; 10] = [
     "--pdb",
     "--trace",
 ];
-/// Letters of pytest's short options that stand alone.
+/// Short options of pytest without a value.
 const LETTERS: &str = "xvqsl";
-/// Letters of those that take a value.
+/// Short options with a value.
 const LETTERS_WITH_VALUE: &str = "kmcpoWnr";
-/// Long options of pytest and its most used plugins that stand alone.
+/// Long options of pytest and its most used plugins without a value.
 const ALONE: [&str; 22] = [
     "--exitfirst",
     "--verbose",
@@ -53,7 +52,7 @@ const ALONE: [&str; 22] = [
     "--no-cov",
     "--reuse-db",
 ];
-/// Long options that take a value.
+/// Long options with a value.
 const WITH_VALUE: [&str; 27] = [
     "--maxfail",
     "--tb",
@@ -84,17 +83,16 @@ const WITH_VALUE: [&str; 27] = [
     "--asyncio-mode",
 ];
 
-/// What makes pytest run everything and name it.
-pub(super) fn pytest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+pub(super) fn pytest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     if arguments.iter().any(|word| NOT_RUNNING.contains(word)) {
         return None;
     }
-    // Both outweigh what stands before them, here and in the settings of the project.
+    // Both override what precedes them, here and in the settings of the project.
     let level = verbosity(arguments).max(1);
     Some(vec![Change::Option("--maxfail=0".into()), Change::Option(format!("--verbosity={level}"))])
 }
 
-/// How much the line itself asks pytest to say.
+/// The verbosity that the command line asks for.
 fn verbosity(arguments: &[&str]) -> i64 {
     let mut level: i64 = 0;
     for word in arguments.iter().take_while(|word| **word != "--") {
@@ -113,8 +111,8 @@ fn verbosity(arguments: &[&str]) -> i64 {
     level.min(9)
 }
 
-/// What makes pytest run only these: their ids take the place of the paths that are given.
-pub(super) fn pytest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+/// The ids of the tests replace the given paths.
+pub(super) fn pytest_selects(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     if arguments.iter().any(|word| CHOOSING.contains(word)) || !tests.iter().all(|test| test.contains("::")) {
         return None;
     }
@@ -123,7 +121,7 @@ pub(super) fn pytest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Optio
     Some(changes)
 }
 
-/// Which arguments are neither options nor their values; nothing where that cannot be told.
+/// The arguments that are neither options nor their values; `None` if an option is unknown.
 fn pytest_paths(arguments: &[&str]) -> Option<Vec<usize>> {
     let mut paths = Vec::new();
     let mut words = arguments.iter().enumerate().peekable();
@@ -151,7 +149,7 @@ fn pytest_paths(arguments: &[&str]) -> Option<Vec<usize>> {
     Some(paths)
 }
 
-/// Whether short options take the next word as their value; nothing where one is unknown.
+/// Whether the last short option takes the next word as its value; `None` if one is unknown.
 fn takes_next(letters: &str) -> Option<bool> {
     let rest = letters.trim_start_matches(|letter| LETTERS.contains(letter));
     match rest.chars().next() {
@@ -161,8 +159,8 @@ fn takes_next(letters: &str) -> Option<bool> {
     }
 }
 
-/// What makes unittest name everything, and go on after the first failure.
-pub(super) fn unittest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+/// The changes with which unittest names all tests, and does not stop at the first failure.
+pub(super) fn unittest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     let has = |options: &[&str]| arguments.iter().any(|word| options.contains(word));
     if has(&["-h", "--help"]) {
         return None;
@@ -176,8 +174,8 @@ pub(super) fn unittest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// What makes unittest run only these: their dotted names take the place of what is given.
-pub(super) fn unittest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+/// The dotted names of the tests replace the given ones.
+pub(super) fn unittest_selects(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     // What is discovered is named from a directory that only the discovery knows.
     if arguments.first() == Some(&"discover") {
         return None;
@@ -201,7 +199,7 @@ pub(super) fn unittest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Opt
     Some(changes)
 }
 
-/// The name that unittest loads; nothing where it is that of no test.
+/// The name that unittest loads; `None` if it is not that of a test.
 fn dotted(identity: &str) -> Option<&str> {
     let name = identity.split(' ').next()?;
     let is_name = name.contains('.') && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));

@@ -5,32 +5,28 @@
 
 use crate::report::Runner;
 
-/// What a command calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
     /// A runner, whose arguments begin at this word.
     Runner(Runner, usize),
-    /// A package script.
     Script {
-        /// Its name.
         name: String,
         /// The word at which its arguments begin.
         arguments: usize,
-        /// How it is given them.
         manager: Manager,
     },
 }
 
-/// Who runs a package script.
+/// The package manager that runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manager {
-    /// npm, which keeps options for itself that do not stand behind `--`.
+    /// npm passes on only what follows `--`.
     Npm,
-    /// yarn, pnpm and bun, which hand on everything behind the name of the script.
+    /// yarn, pnpm and bun pass on everything after the name of the script.
     Other,
 }
 
-/// Options of npm that change nothing about what a script runs.
+/// Options of npm that do not change what a script runs.
 pub(super) const NPM_OPTIONS: [&str; 3] = ["-s", "--silent", "--if-present"];
 
 /// What a command calls, whose words are these, without the variables that are set before it. `is_script` says which
@@ -86,7 +82,7 @@ fn cargo(rest: &[&str]) -> Option<(Runner, usize)> {
     }
 }
 
-/// The words begin with the interpreter or with the program itself; the arguments follow the word that is counted.
+/// The words begin with the interpreter or the program; the number is the position of the arguments.
 fn python(words: &[&str]) -> Option<(Runner, usize)> {
     let name = base_name(words.first()?);
     if matches!(name, "pytest" | "py.test") {
@@ -147,7 +143,7 @@ fn npm(words: &[&str]) -> Option<Call> {
     })
 }
 
-/// A script goes before a program of the same name.
+/// A script takes precedence over a program of the same name.
 fn other_manager(manager: &str, words: &[&str], is_script: &dyn Fn(&str) -> bool) -> Option<Call> {
     let silent = words.iter().skip(1).take_while(|word| NPM_OPTIONS.contains(word)).count();
     let at = silent + 1;

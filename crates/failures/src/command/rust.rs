@@ -1,14 +1,14 @@
-//! `cargo test` and `cargo nextest run`: all of them, with names; and some of them.
+//! The options of `cargo test`, of libtest after `--`, and of `cargo nextest run`: to name all tests, or to select some.
 //!
-//! Owns the options of cargo, of libtest behind `--`, and of nextest. Refuses what cannot be given twice.
+//! Refuses options that cannot be given twice.
 
 use std::collections::BTreeSet;
 
 use super::change::Change;
 use super::shell::quoted;
 
-/// What makes `cargo test` run everything and name it; nothing where no test is run at all.
-pub(super) fn test_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+/// The changes with which `cargo test` runs and names all tests; `None` if it runs none.
+pub(super) fn name_tests(arguments: &[&str]) -> Option<Vec<Change>> {
     let (own, beyond) = split(arguments);
     if has(own, &["--no-run", "--help", "-h"]) || has(beyond, &["--list", "--help", "-h"]) {
         return None;
@@ -26,8 +26,8 @@ pub(super) fn test_telling(arguments: &[&str]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// What makes `cargo test` run only these. Tests of the same name in other binaries run as well.
-pub(super) fn test_only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+/// Tests of the same name in other binaries run as well.
+pub(super) fn select_tests(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     let (_, beyond) = split(arguments);
     let mut filters = BTreeSet::new();
     let mut is_exact = true;
@@ -68,8 +68,7 @@ fn documented(identity: &str) -> Option<String> {
     })
 }
 
-/// What makes nextest run everything and name it.
-pub(super) fn nextest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
+pub(super) fn nextest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     let (own, _) = split(arguments);
     if has(own, &["--no-run", "--help", "-h"]) {
         return None;
@@ -85,8 +84,7 @@ pub(super) fn nextest_telling(arguments: &[&str]) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// What makes nextest run only these.
-pub(super) fn nextest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
+pub(super) fn nextest_selects(arguments: &[&str], tests: &BTreeSet<String>) -> Option<Vec<Change>> {
     let (own, _) = split(arguments);
     // Several expressions are joined by "or", so that one more would not narrow them.
     if has(own, &["-E", "--filterset", "--filter-expr"]) || own.iter().any(|word| word.starts_with("-E")) {
@@ -103,13 +101,13 @@ pub(super) fn nextest_only(arguments: &[&str], tests: &BTreeSet<String>) -> Opti
     Some(vec![Change::Option(format!("-E {}", quoted(&expressions.join(" | "))))])
 }
 
-/// The arguments before and behind `--`.
+/// The arguments before and after `--`.
 fn split<'a, 'b>(arguments: &'a [&'b str]) -> (&'a [&'b str], &'a [&'b str]) {
     let at = arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len());
     (arguments.get(..at).unwrap_or_default(), arguments.get(at..).unwrap_or_default())
 }
 
-/// Whether one of the options is given, with or without a value behind an equals sign.
+/// Whether one of the options is given, with or without `=value`.
 fn has(arguments: &[&str], options: &[&str]) -> bool {
     arguments.iter().any(|word| options.contains(&word.split('=').next().unwrap_or(word)))
 }

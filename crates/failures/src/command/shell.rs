@@ -3,27 +3,26 @@
 //! Owns the little of the shell's grammar that can be read with certainty: words, quotes, variables, `&&`, `;` and
 //! line ends. Refuses the whole line at the first pipe, redirection, group, substitution, background job or comment:
 //! what is not read with certainty is not changed. `shlex` quotes; it cannot read here, since it knows no `&&`, no `;`
-//! and no variables, and does not say where a word stands.
+//! and no variables, and gives no positions of words.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::str::CharIndices;
 
-/// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// What the shell makes of it, with variables left as they are written.
+    /// The word after expansion of quotes; variables are left as they are.
     pub(super) text: String,
-    /// Where it stands in the line, quotes included.
+    /// Its position in the line, with quotes.
     pub(super) place: Range<usize>,
-    /// Whether it holds a variable, so that only the shell knows its value.
+    /// Whether it contains a variable, whose value only the shell knows.
     pub(super) has_variable: bool,
     /// Whether it sets a variable, as `CI=1` does.
     pub(super) is_assignment: bool,
 }
 
-/// The simple commands of a line, in order; nothing where it holds more than such commands in a row.
+/// The simple commands of a line, in order; `None` if it contains other shell syntax.
 pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
     let mut reading =
         ShellScanner { line, rest: line.char_indices().peekable(), commands: Vec::new(), words: Vec::new() };
@@ -72,7 +71,7 @@ struct ShellScanner<'a> {
 }
 
 impl ShellScanner<'_> {
-    /// Ends the command at hand; whether there was one.
+    /// Whether there was a command to end.
     fn end_command(&mut self) -> bool {
         let words = std::mem::take(&mut self.words);
         let is_any = !words.is_empty();
@@ -80,7 +79,7 @@ impl ShellScanner<'_> {
         is_any
     }
 
-    /// Steps over a line end behind a backslash; whether there is one.
+    /// Skips a line end after a backslash; whether there is one.
     fn continues(&mut self) -> bool {
         let mut ahead = self.rest.clone();
         ahead.next();
@@ -121,7 +120,7 @@ impl ShellScanner<'_> {
         Some(())
     }
 
-    /// Reads up to the closing quote; where the word goes on.
+    /// Reads up to the closing quote; returns the position after it.
     fn single_quoted(&mut self, text: &mut String) -> Option<usize> {
         loop {
             match self.rest.next()? {
@@ -147,7 +146,7 @@ impl ShellScanner<'_> {
         }
     }
 
-    /// What follows a dollar sign; whether it is a variable. Anything but a plain one is refused.
+    /// Reads what follows a dollar sign; whether it is a variable. `None` for any other expansion.
     fn variable(&mut self, text: &mut String, end: &mut usize) -> Option<bool> {
         text.push('$');
         match self.rest.peek().map(|(_, next)| *next) {

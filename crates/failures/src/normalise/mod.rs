@@ -1,9 +1,9 @@
-//! What stays of a tool's words when everything that changes from run to run is taken out of them.
+//! Removes from a message what changes from run to run.
 //!
-//! Gone are durations, times, addresses, identifiers drawn at random, ports, process and thread numbers, seeds,
-//! positions in files, and directories. Numbers that were *seen* ("got 6", "got -1") go too unless they are to be kept; numbers
-//! that were *expected* ("want 7") belong to the assertion and stay. One pass over the text, no back-tracking further
-//! than a token, never a panic.
+//! Removed are durations, times, addresses, random identifiers, ports, process and thread numbers, seeds, positions in
+//! files, and directories. *Observed* numbers ("got 6", "got -1") are removed too, unless a setting keeps them; *expected*
+//! numbers ("want 7") belong to the assertion and stay. One pass over the text, no back-tracking further than a token,
+//! never a panic.
 
 mod number;
 mod path;
@@ -13,16 +13,16 @@ pub use fixpoint_vocabulary::settings::FingerprintValues as Values;
 
 use self::words::Role;
 
-/// What a text is, which decides what its numbers mean.
+/// The kind of a text, which says what its numbers mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
-    /// A message: numbers in it were seen, unless its words say that they were expected.
+    /// A message: numbers are observed, unless its words say that they were expected.
     Message,
-    /// A line of source: its numbers were written by a person and stay.
+    /// A source line: its numbers stay.
     Source,
 }
 
-/// Takes out of a text what changes from run to run.
+/// Removes what changes from run to run.
 #[derive(Debug, Clone)]
 pub struct Normaliser {
     workdir: Option<String>,
@@ -30,13 +30,11 @@ pub struct Normaliser {
 }
 
 impl Normaliser {
-    /// For outputs of commands that ran in `workdir`.
     pub fn new(workdir: Option<&str>, values: Values) -> Self {
         let trimmed = workdir.map(|dir| dir.trim_end_matches(['/', '\\']));
         Self { workdir: trimmed.filter(|dir| dir.len() > 1).map(str::to_string), values }
     }
 
-    /// The text without what changes.
     pub fn text(&self, text: &str, what: Text) -> String {
         let mut scan =
             Scan { rest: text, out: String::with_capacity(text.len()), before: None, role: Role::Seen };
@@ -48,12 +46,11 @@ impl Normaliser {
         scan.out
     }
 
-    /// A path, relative to the working directory if it lies in it.
     pub fn relative(&self, path: &str) -> String {
         path::relative(path, self.workdir.as_deref())
     }
 
-    /// A path as it counts in a fingerprint: relative, or where that is not possible only its last part.
+    /// The path in a fingerprint: relative, or else only its last part.
     pub fn stable_path(&self, path: &str) -> String {
         path::stable(path, self.workdir.as_deref())
     }
@@ -89,7 +86,6 @@ impl Normaliser {
         scan.copy(next.len_utf8());
     }
 
-    /// Whether a plain number stays.
     fn seen(&self, what: Text, role: Role) -> number::Seen {
         match (what, self.values, role) {
             (Text::Source, ..) | (_, Values::Keep, _) | (_, _, Role::Expected) => number::Seen::Keep,
@@ -98,7 +94,6 @@ impl Normaliser {
     }
 }
 
-/// A run of letters, digits and underscores.
 fn word(scan: &mut Scan<'_>) {
     let length = scan.rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let run = scan.rest.get(..length).unwrap_or(scan.rest);
@@ -115,22 +110,19 @@ fn word(scan: &mut Scan<'_>) {
     scan.copy(length);
 }
 
-/// Where the pass is.
 struct Scan<'a> {
     rest: &'a str,
     out: String,
-    /// The character before `rest`.
     before: Option<char>,
     role: Role,
 }
 
 impl Scan<'_> {
-    /// Whether a token may begin here.
     fn at_boundary(&self) -> bool {
         self.before.is_none_or(|before| !before.is_ascii_alphanumeric() && before != '_')
     }
 
-    /// Whether what stands here is the sign of a number, and no dash within a name, a range or a date.
+    /// Whether this is the sign of a number, not a dash within a name, a range or a date.
     fn at_sign(&self) -> bool {
         let opens = |before: char| before.is_whitespace() || "([{<>,;:='\"`|".contains(before);
         self.before.is_none_or(opens) && self.rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
@@ -153,7 +145,7 @@ impl Scan<'_> {
         self.skip(taken.len());
     }
 
-    /// Blanks are one blank, blank lines are none: how a tool indents is not what it says.
+    /// Blanks become one blank, blank lines none: indentation is not part of a message.
     fn blank(&mut self, blank: char) {
         if blank == '\n' {
             self.role = Role::Seen;

@@ -1,21 +1,19 @@
-//! Tokens that begin with a digit, or look drawn at random: what they are, and what stands for them.
+//! Numbers and words that look random: what they are, and what replaces them.
 //!
-//! Owns the shapes of durations, times, addresses, hashes, UUIDs and plain numbers. Refuses to know what a number
-//! was about: its caller says whether it is kept.
+//! Owns the shapes of durations, times, addresses, hashes, UUIDs and plain numbers. The caller says whether a number
+//! stays.
 
-/// Whether a plain number stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// It stays.
     Keep,
-    /// `#` stands for it.
+    /// Replaced with `#`.
     Drop,
 }
 
-/// A longer number is a time, a size in bytes or an identifier, never an expectation worth telling apart.
+/// A longer number is a time, a size or an identifier.
 const MAX_KEPT_DIGITS: usize = 9;
 
-/// What stands for the number at the start of `rest`, and how much of `rest` it takes.
+/// The replacement of the number at the start of `rest`, and its length.
 pub(crate) fn at(rest: &str, seen: Seen, is_counter: bool) -> (String, usize) {
     if let Some(length) = uuid(rest) {
         return ("<uuid>".into(), length);
@@ -61,7 +59,7 @@ pub(crate) fn at(rest: &str, seen: Seen, is_counter: bool) -> (String, usize) {
     }
 }
 
-/// What stands for a word that looks drawn at random, and how much of `rest` it takes. `run` is the word.
+/// The replacement of a word that looks random, and its length in `rest`. `run` is the word.
 pub(crate) fn random(rest: &str, run: &str) -> Option<(&'static str, usize)> {
     if run.len() < 7 {
         return None;
@@ -99,7 +97,7 @@ fn is_hash(run: &str) -> bool {
     run.len() >= 7 && run.bytes().all(is_hex) && digits > 0 && digits < run.len() && !is_exponent(run)
 }
 
-/// `1e100000` is a number, and so is `12e5`.
+/// `1e100000` and `12e5` are numbers.
 fn is_exponent(run: &str) -> bool {
     run.split_once('e').is_some_and(|(base, power)| {
         [base, power].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -114,7 +112,7 @@ fn uuid(rest: &str) -> Option<usize> {
     (shaped && is_hex && !continues(rest, 36)).then_some(36)
 }
 
-/// `0x` and at least six digits; shorter ones are numbers like any other.
+/// `0x` and at least six digits.
 fn address(rest: &str) -> Option<usize> {
     let digits = prefix(rest.strip_prefix("0x")?, |byte| byte.is_ascii_hexdigit());
     (digits.len() >= 6).then_some(2 + digits.len())
@@ -167,7 +165,7 @@ fn clock(rest: &str) -> Option<usize> {
     Some(if fraction.is_empty() { clock } else { clock + 1 + fraction.len() })
 }
 
-/// The length of `pattern` if the text begins with it, `0` standing for any digit and `+` for either sign.
+/// The length of `pattern` if the text begins with it; `0` matches any digit and `+` either sign.
 fn shape(rest: &str, pattern: &str) -> Option<usize> {
     let matches = |(byte, expected): (u8, u8)| match expected {
         b'0' => byte.is_ascii_digit(),
@@ -205,7 +203,7 @@ fn plain(rest: &str) -> usize {
     length
 }
 
-/// The length of a unit of time that follows a number, with the blank before it.
+/// The length of a unit of time after a number, with the blank before it.
 fn duration_unit(behind: &str) -> Option<usize> {
     const CLOSE: [&str; 7] = ["ns", "us", "µs", "μs", "ms", "m", "h"];
     const APART: [&str; 19] = [

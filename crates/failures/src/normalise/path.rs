@@ -1,11 +1,11 @@
-//! Paths: relative to the working directory where they lie in it, else reduced to what is theirs.
+//! Paths: relative to the working directory if they are in it, else only their last part.
 //!
-//! Owns what an absolute path looks like in a message, on any system, and positions behind file names. Refuses to
-//! look at a file system: a path is judged by its words alone.
+//! Owns what an absolute path looks like in a message, on any system, and positions after file names. Refuses to look
+//! at a file system.
 
 use super::number::is_random_suffix;
 
-/// First directories that say an absolute path is one of files, and not a route of some server.
+/// First directories by which an absolute path is recognised as a file, not as the route of a server.
 const ROOTS: [&str; 40] = [
     "tmp",
     "var",
@@ -49,11 +49,11 @@ const ROOTS: [&str; 40] = [
     "scratch",
 ];
 
-/// What stands for the absolute path at the start of `rest`, and how much of `rest` it takes.
+/// The replacement of the absolute path at the start of `rest`, and its length.
 pub(crate) fn absolute(rest: &str, before: Option<char>, workdir: Option<&str>) -> Option<(String, usize)> {
     let first = rest.chars().next()?;
     let may_begin = matches!(first, '/' | '~') || (first.is_ascii_alphabetic() && is_drive(rest));
-    // Two slashes are what stands before a host.
+    // Two slashes precede a host.
     if !(may_begin || rest.starts_with("file://")) || rest.starts_with("//") {
         return None;
     }
@@ -79,7 +79,7 @@ pub(crate) fn absolute(rest: &str, before: Option<char>, workdir: Option<&str>) 
     is_of_files(path).then(|| (shortened(path), scheme + length))
 }
 
-/// What follows `dir` if the text begins with it; a directory that merely begins alike is another one.
+/// What follows the directory `dir`; `None` if the text only begins with the same letters.
 fn below<'a>(text: &'a str, dir: &str) -> Option<&'a str> {
     // On macOS the same directory may show with and without this prefix.
     let plain =
@@ -97,7 +97,7 @@ fn is_drive(text: &str) -> bool {
         && matches!(bytes.next(), Some(b'\\' | b'/'))
 }
 
-/// How far a path goes: to a blank, or to a sign that seldom is part of one.
+/// The length of a path: it ends at a blank or at a character that is seldom part of one.
 fn length_of(text: &str) -> usize {
     let start = if is_drive(text) { 2 } else { 0 };
     let ends = |c: char| {
@@ -132,7 +132,7 @@ fn has_extension(name: &str) -> bool {
     })
 }
 
-/// The last part of a path, without what looks drawn at random in it.
+/// The last part of a path, without what looks random in it.
 fn shortened(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']).filter(|part| !part.is_empty());
     let last = parts.next().unwrap_or_default();
@@ -155,7 +155,7 @@ fn shortened(path: &str) -> String {
     }
 }
 
-/// The length of a position (`:12:5`, `(12,5)`) at the start of `rest`, if a file name stands before it.
+/// The length of a position (`:12:5`, `(12,5)`) at the start of `rest`, if a file name precedes it.
 pub(crate) fn position(out: &str, rest: &str) -> Option<usize> {
     if !rest.starts_with([':', '(']) {
         return None;
@@ -178,7 +178,7 @@ pub(crate) fn position(out: &str, rest: &str) -> Option<usize> {
     (length > 0).then_some(length)
 }
 
-/// A path relative to `workdir` if it lies in it, with forward slashes and without a leading `./`.
+/// A path relative to `workdir` if it is in it, with forward slashes and without a leading `./`.
 pub(crate) fn relative(path: &str, workdir: Option<&str>) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let inside = workdir.and_then(|dir| below(path, dir)).and_then(|inside| inside.strip_prefix(['/', '\\']));
@@ -187,7 +187,7 @@ pub(crate) fn relative(path: &str, workdir: Option<&str>) -> String {
     path.strip_prefix("./").map_or(path.clone(), str::to_string)
 }
 
-/// The same as it counts in a fingerprint: a path outside the working directory keeps only its last part.
+/// The path in a fingerprint: outside the working directory only its last part.
 pub(crate) fn stable(path: &str, workdir: Option<&str>) -> String {
     let relative = relative(path, workdir);
     if relative.starts_with(['/', '~']) || is_drive(&relative) { shortened(&relative) } else { relative }

@@ -3,18 +3,16 @@
 //! Owns the vocabulary of assertions (which side was seen, which was expected), of counters that mean nothing (ports,
 //! process numbers, seeds), and of dates. Refuses to look at more than the line it is in.
 
-/// What a number at this place would be.
+/// What a number at this position means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Something that was observed.
     Seen,
-    /// Observed too, but the next `to` turns to what was expected ("expected 4 to be 5").
+    /// Observed too, but after the next `to` an expected value follows ("expected 4 to be 5").
     Subject,
-    /// What the assertion asks for.
     Expected,
 }
 
-/// The role behind a word, given the one before it and the rest of the text.
+/// The role after a word, given the one before it and the rest of the text.
 pub(crate) fn role(current: Role, word: &str, behind: &str) -> Role {
     let is = |other: &str| word.eq_ignore_ascii_case(other);
     let labels = || behind.trim_start_matches([' ', '\t']).starts_with([':', '=']);
@@ -38,13 +36,13 @@ pub(crate) fn role(current: Role, word: &str, behind: &str) -> Role {
     current
 }
 
-/// The length of a comparison sign at the start of the text; what stands to its right is what was expected.
+/// The length of a comparison operator at the start of the text; the expected value is on its right.
 pub(crate) fn comparison(rest: &str) -> Option<usize> {
     let signs = ["===", "!==", "==", "!=", "<=", ">="];
     signs.iter().find(|sign| rest.starts_with(**sign)).map(|sign| sign.len())
 }
 
-/// Whether the text ends with a word behind which a number only counts or names something of this run.
+/// Whether the text ends with a word after which a number only counts or identifies something of this run.
 pub(crate) fn is_counter(out: &str) -> bool {
     let before = out.trim_end_matches([' ', ':', '=', '#', '(', '-', '[', '"', '\'', '+']);
     let word_start = before.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);

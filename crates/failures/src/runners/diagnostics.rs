@@ -1,4 +1,4 @@
-//! Diagnostics that stand on one line: gcc, clang and their linkers, tsc, and rustc's short form.
+//! Diagnostics on one line: gcc, clang and their linkers, tsc, and rustc's short form.
 //!
 //! Owns `file:line:column: error: …` and its kin. The source line that gcc prints below belongs to the diagnostic.
 
@@ -11,13 +11,11 @@ use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Reads one diagnostic.
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
     draft: Option<FingerprintParts>,
 }
 
-/// The diagnostic that a line is.
 pub(crate) fn begin(line: &str) -> Option<Diagnostic> {
     // Nearly every line of a long output comes by here, and nearly none is meant.
     static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("error"));
@@ -30,7 +28,6 @@ pub(crate) fn begin(line: &str) -> Option<Diagnostic> {
 }
 
 impl Diagnostic {
-    /// Whose it is.
     pub(crate) fn runner(&self) -> Runner {
         self.draft.as_ref().map_or(Runner::Gcc, |draft| draft.runner)
     }

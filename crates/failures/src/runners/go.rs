@@ -1,8 +1,8 @@
 //! `go test` and `go vet`, as text.
 //!
-//! Owns outcomes, the log of each test, panics, and compile errors of packages. Go prints what a test logs and what
-//! it complains of alike, so the words of a record decide; a test that only logged failed with its last record. Tests
-//! are handed in when the line comes that names their package.
+//! Owns outcomes, the log of each test, panics, and compile errors of packages. Go prints logs and errors of a test
+//! alike, so the words of a record decide; a test without an error failed with its last record. Tests are reported when
+//! the line with their package is read.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::collector::{Collector, MAX_FAILURES, MAX_NAMES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Records of one test that are remembered.
+/// For each test.
 const MAX_RECORDS: usize = 64;
-/// Tests of one package whose records are remembered.
+/// For each package.
 const MAX_TESTS: usize = 1024;
 
-/// Words that a record says only when something went wrong.
+/// Words that appear only in error messages.
 const COMPLAINTS: [&str; 25] = [
     "want",
     "expected",
@@ -45,7 +45,6 @@ const COMPLAINTS: [&str; 25] = [
     "fatal",
 ];
 
-/// One call of a test's log or complaint.
 #[derive(Debug, Clone)]
 struct Record {
     file: String,
@@ -53,7 +52,6 @@ struct Record {
     message: String,
 }
 
-/// A panic, and the stacks below it.
 #[derive(Debug)]
 struct Panicked {
     message: String,
@@ -66,7 +64,6 @@ struct Panicked {
 /// Reads one `go test` run, or one package of it.
 #[derive(Debug, Default)]
 pub(crate) struct Go {
-    /// The test that lines belong to.
     current: Option<String>,
     records: BTreeMap<String, Vec<Record>>,
     failed: Vec<String>,
@@ -84,7 +81,6 @@ enum Outcome {
     Skipped,
 }
 
-/// Whether `go test` begins here.
 pub(crate) fn is_start(line: &str) -> bool {
     line.starts_with("=== RUN   ")
         || outcome(line).is_some()
@@ -147,12 +143,11 @@ impl Read for Go {
 }
 
 impl Go {
-    /// Whether nothing was read that is still to be handed in.
     fn is_idle(&self) -> bool {
         self.current.is_none() && self.failed.is_empty() && self.outcomes.is_empty() && self.exit.is_empty()
     }
 
-    /// Notes how the test binary ended; whether the line says so.
+    /// Whether the line says how the test binary ended.
     pub(crate) fn ended(&mut self, line: &str) -> bool {
         let ended = line.starts_with("exit status ") || line.starts_with("signal: ");
         if ended {
@@ -161,7 +156,6 @@ impl Go {
         ended
     }
 
-    /// What follows belongs to this test, as the JSON form says.
     pub(crate) fn in_test(&mut self, test: &str) {
         if self.current.as_deref() != Some(test) {
             self.current = Some(test.to_string());
@@ -217,7 +211,7 @@ impl Go {
                 panicked.as_ref().is_some_and(|panicked| panicked.test.as_deref() == Some(name));
             let is_only_a_frame = records.is_empty() && has_failed_part;
             if !(panics_here || is_only_a_frame) {
-                hand_in(named, name, &records, out);
+                report(named, name, &records, out);
             }
         }
         if let Some(panicked) = panicked {
@@ -250,13 +244,12 @@ impl Go {
     }
 }
 
-/// Whether a test is a sub-test of another.
 fn is_part_of(test: &str, whole: &str) -> bool {
     test.strip_prefix(whole).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Every record that complains is a failure of its own; where none does, the last one is.
-fn hand_in(package: Option<&str>, name: &str, records: &[Record], out: &mut Collector) {
+/// Every record with an error is a failure; if there is none, the last record is.
+fn report(package: Option<&str>, name: &str, records: &[Record], out: &mut Collector) {
     let complains = |record: &&Record| {
         let lower = record.message.to_ascii_lowercase();
         COMPLAINTS.iter().any(|word| lower.contains(word))
@@ -329,7 +322,7 @@ fn outcome(line: &str) -> Option<(Verdict, &str)> {
     duration.ends_with("s)").then_some((verdict, name))
 }
 
-/// `FAIL`, the package and a duration, between tabs, and its kin: the verdict and the package, with a note in brackets behind it.
+/// `FAIL` and similar, the package and a duration, separated by tabs: the verdict and the package, with a note in brackets.
 fn package_line(line: &str) -> Option<(Verdict, &str)> {
     let (word, rest) = line.split_once('\t')?;
     let verdict = match word.trim_end() {
@@ -350,7 +343,7 @@ fn compiled(line: &str) -> Option<&str> {
     (is_path && (line.ends_with(']') || !line.get(2..)?.contains(' '))).then_some(package)
 }
 
-/// Hands in a compile error; whether the line is one.
+/// Whether the line is a compile error.
 fn compile_error(line: &str, package: &str, out: &mut Collector) -> bool {
     let bare = line.strip_prefix("vet: ").unwrap_or(line);
     let Some((file, number, message)) =

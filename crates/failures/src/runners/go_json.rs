@@ -12,12 +12,11 @@ use super::{Read, Step};
 use crate::collector::Collector;
 use crate::tail::Tail;
 
-/// Packages that run at once and are kept apart.
+/// Packages that run in parallel and are read separately.
 const MAX_PACKAGES: usize = 512;
-/// Bytes of a line in pieces that are kept.
+/// Bytes of an incomplete line.
 const MAX_PARTIAL: usize = 64 * 1024;
 
-/// Reads one run.
 #[derive(Debug, Default)]
 pub(crate) struct GoJson {
     packages: BTreeMap<String, Package>,
@@ -27,7 +26,7 @@ pub(crate) struct GoJson {
 #[derive(Debug, Default)]
 struct Package {
     reader: Go,
-    /// An event may carry less than a line.
+    /// An event may contain a part of a line.
     partial: String,
 }
 
@@ -43,13 +42,12 @@ struct Event {
     output: Option<String>,
 }
 
-/// Whether a line is such an event.
 pub(crate) fn is_event(line: &str) -> bool {
     line.starts_with("{\"Time\":") || line.starts_with("{\"Action\":") || line.starts_with("{\"ImportPath\":")
 }
 
 impl GoJson {
-    /// A reader that knows how the test binary ended, which stands before the first line that is Go's for certain.
+    /// A reader that knows how the test binary ended, which is printed before the first event.
     pub(crate) fn after(tail: &Tail) -> Self {
         let mut reader = Self::default();
         if let Some(line) = tail.latest_first().next() {

@@ -8,18 +8,15 @@ use crate::collector::append;
 use crate::fingerprint::FingerprintParts;
 use crate::report::Kind;
 
-/// Lines of a message that make up its signature.
+/// Lines of a message in its signature.
 const SIGNATURE_LINES: usize = 24;
 
-/// Which lines of a difference show what was expected.
+/// Which lines of a diff show the expected value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Difference {
-    /// There is none so far.
     #[default]
     None,
-    /// Those with a minus.
     MinusExpected,
-    /// Those with a plus.
     PlusExpected,
 }
 
@@ -28,19 +25,18 @@ enum Difference {
 pub(crate) struct Thrown {
     message: String,
     signature: String,
-    /// What was expected, and the source line that failed.
+    /// The expected value, and the source line that failed.
     source: String,
     difference: Difference,
     lines: usize,
     file: Option<(String, u32)>,
-    /// The line of a code frame that a caret may turn out to point at.
+    /// A line of a code frame, in case a caret points at it.
     framed: String,
     has_frame: bool,
     in_stack: bool,
 }
 
 impl Thrown {
-    /// Takes a line of the error.
     pub(crate) fn line(&mut self, line: &str) {
         let trimmed = line.trim();
         if self.code_frame(trimmed) || self.stack(trimmed) {
@@ -108,7 +104,7 @@ impl Thrown {
         append(&mut self.source, source.trim());
     }
 
-    /// Whether the line is a frame of the stack.
+    /// Whether the line is a stack frame.
     fn stack(&mut self, trimmed: &str) -> bool {
         let frame = trimmed.strip_prefix("at ").or_else(|| trimmed.strip_prefix("❯ "));
         let Some(frame) = frame else { return false };
@@ -132,17 +128,15 @@ impl Thrown {
         true
     }
 
-    /// Whether the stack has come, behind which no more is said.
+    /// Whether the stack was read, which ends the error.
     pub(crate) fn is_over(&self) -> bool {
         self.in_stack
     }
 
-    /// Whether anything was said.
     pub(crate) fn is_empty(&self) -> bool {
         self.message.trim().is_empty()
     }
 
-    /// The kind that the message stands for.
     pub(crate) fn kind(&self) -> Kind {
         // Some reporters print the bare message above the error itself.
         let lines = self.message.lines().map(str::trim).take(SIGNATURE_LINES);
@@ -153,7 +147,6 @@ impl Thrown {
         lines.map(kind_of).find(|kind| *kind != Kind::Error).unwrap_or(Kind::Error)
     }
 
-    /// Fills in everything that the error says.
     pub(crate) fn describe(self, draft: &mut FingerprintParts) {
         draft.message = self.message.trim().to_string();
         // With the failing line at hand the first words suffice; what was seen may come in any shape.
@@ -175,7 +168,6 @@ impl Thrown {
     }
 }
 
-/// The kind that the first line of an error stands for.
 pub(crate) fn kind_of(first: &str) -> Kind {
     let lower = first.to_ascii_lowercase();
     let timeouts = ["test timed out", "exceeded timeout", "timeout of ", "timed out after", "timed out in"];

@@ -4,24 +4,25 @@
 //! it, as Vitest names it too.
 
 use super::javascript::Thrown;
-use super::{Read, Step, count_of, indentation, without_duration};
+use super::{Read, Step, TreeMarks, TreePath, count_of, without_duration};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Reads one run.
 #[derive(Debug, Default)]
 pub(crate) struct Jest {
-    /// The test file whose results follow.
-    suite: String,
-    /// The groups around the next test, with their indentation.
-    groups: Vec<(usize, String)>,
+    tree: TreePath,
     block: Option<(String, Thrown)>,
-    /// Behind the summary, failures are repeated.
+    /// After the summary, failures are repeated.
     repeated: bool,
 }
 
-/// Whether Jest speaks here.
+const MARKS: TreeMarks = TreeMarks {
+    passed: ["✓ ", "√ "],
+    skipped: &["○ skipped ", "✎ todo "],
+    is_failed: |text| text.starts_with(['✕', '×']),
+};
+
 pub(crate) fn is_start(line: &str) -> bool {
     suite(line).is_some()
         || line.starts_with("  ● ") && line.contains(" › ")
@@ -31,24 +32,23 @@ pub(crate) fn is_start(line: &str) -> bool {
 impl Read for Jest {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some(suite) = suite(line) {
-            self.hand_in(out);
-            self.suite = suite.to_string();
-            self.groups.clear();
+            self.finish(out);
+            self.tree = TreePath { file: suite.to_string(), ..TreePath::default() };
             return Step::Taken;
         }
         if let Some(title) = line.strip_prefix("  ● ") {
-            self.hand_in(out);
+            self.finish(out);
             let is_failure = title != "Console" && !self.repeated;
             self.block = is_failure.then(|| (title.trim().to_string(), Thrown::default()));
             return Step::Taken;
         }
         if let Some(rest) = line.strip_prefix("Summary of all failing tests") {
-            self.hand_in(out);
+            self.finish(out);
             self.repeated = rest.is_empty();
             return Step::Taken;
         }
         if let Some(counts) = line.strip_prefix("Test Suites: ") {
-            self.hand_in(out);
+            self.finish(out);
             self.repeated = false;
             // With `--bail` not every suite ran: "1 of 2 total".
             if counts.contains(" of ") {
@@ -68,62 +68,30 @@ impl Read for Jest {
         }
         match &mut self.block {
             Some((_, thrown)) => thrown.line(line),
-            None => self.tree(line, out),
+            None => self.tree.read(line, &MARKS, out),
         }
         Step::Taken
     }
 
     fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
-    }
-}
-
-impl Jest {
-    /// A line of the tree of results: a group, or a test with its mark.
-    fn tree(&mut self, line: &str, out: &mut Collector) {
-        let depth = indentation(line);
-        let text = line.trim();
-        if depth < 2 || text.is_empty() {
-            return;
-        }
-        self.groups.retain(|(indented, _)| *indented < depth);
-        if let Some(name) = text.strip_prefix("✓ ").or_else(|| text.strip_prefix("√ ")) {
-            let name = self.path(without_duration(name));
-            out.passed(None, &name);
-        } else if let Some(name) = text.strip_prefix("○ skipped ").or_else(|| text.strip_prefix("✎ todo "))
-        {
-            let name = self.path(name);
-            out.skipped(None, &name);
-        } else if !text.starts_with(['✕', '×']) {
-            self.groups.push((depth, text.to_string()));
-        }
-    }
-
-    fn path(&self, name: &str) -> String {
-        let parts = std::iter::once(self.suite.as_str()).filter(|suite| !suite.is_empty());
-        let groups = self.groups.iter().map(|(_, group)| group.as_str());
-        parts.chain(groups).chain([name]).collect::<Vec<_>>().join(" > ")
-    }
-
-    fn hand_in(&mut self, out: &mut Collector) {
         let Some((title, thrown)) = self.block.take() else { return };
         let is_loading = title == "Test suite failed to run";
         let kind = if is_loading { Kind::Compile } else { thrown.kind() };
         let mut draft = FingerprintParts::new(Runner::Jest, kind);
         thrown.describe(&mut draft);
         if is_loading {
-            draft.file = Some(self.suite.clone()).filter(|suite| !suite.is_empty());
+            draft.file = Some(self.tree.file.clone()).filter(|file| !file.is_empty());
             draft.signature = loading_error(&draft.message).to_string();
         } else {
             let path = title.replace(" › ", " > ");
-            let named = if self.suite.is_empty() { path } else { format!("{} > {path}", self.suite) };
+            let named = if self.tree.file.is_empty() { path } else { format!("{} > {path}", self.tree.file) };
             draft.test = Some(named);
         }
         out.failed(draft);
     }
 }
 
-/// What went wrong when a file was loaded, without the advice around it.
+/// The error when a file was loaded, without the advice around it.
 fn loading_error(message: &str) -> &str {
     let mut lines = message.lines().map(str::trim);
     lines.find(|line| line.contains("Error: ") || line.starts_with("Cannot find ")).unwrap_or(message)

@@ -19,16 +19,13 @@ use crate::report::{Kind, Runner};
 /// Bytes of one test case that are read.
 const MAX_CASE: usize = 256 * 1024;
 
-/// Reads one document.
 #[derive(Debug, Default)]
 pub(crate) struct Junit {
-    /// Open suites.
     depth: usize,
-    /// The test case at hand; empty between two.
+    /// The current test case; empty between two.
     case: String,
 }
 
-/// What is wrong with a test case.
 #[derive(Debug, Default)]
 struct Fault {
     is_skip: bool,
@@ -38,7 +35,6 @@ struct Fault {
 }
 
 impl Junit {
-    /// Takes a piece of the document.
     pub(crate) fn piece(&mut self, text: &str, ending: Ending, out: &mut Collector) -> Step {
         let trimmed = text.trim();
         let begins = self.case.is_empty() && trimmed.starts_with("<testcase");
@@ -50,7 +46,7 @@ impl Junit {
                 }
             }
             if trimmed.ends_with("</testcase>") || (begins && trimmed.ends_with("/>")) {
-                self.hand_in(out);
+                self.report(out);
             }
             return Step::Taken;
         }
@@ -65,15 +61,15 @@ impl Junit {
         Step::Taken
     }
 
-    /// Hands in a test case that was cut off by the end of the output.
+    /// Reports a test case that the end of the output cut off.
     pub(crate) fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
+        self.report(out);
         if self.depth > 0 {
             out.masked();
         }
     }
 
-    fn hand_in(&mut self, out: &mut Collector) {
+    fn report(&mut self, out: &mut Collector) {
         let case = std::mem::take(&mut self.case);
         let mut reader = Reader::from_str(&case);
         reader.config_mut().check_end_names = false;
@@ -131,7 +127,7 @@ impl Junit {
     }
 }
 
-/// Notes what an element says about its test case; whether its text belongs to it.
+/// Whether the text of the element belongs to the test case.
 fn push(element: &BytesStart<'_>, faults: &mut Vec<Fault>) -> bool {
     let is_skip = match element.local_name().as_ref() {
         b"skipped" => true,
@@ -161,7 +157,6 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     ))
 }
 
-/// The character that a reference stands for.
 fn entity(name: &str) -> String {
     let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
         Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
@@ -179,7 +174,7 @@ fn entity(name: &str) -> String {
 }
 
 impl Fault {
-    /// XML cannot hold escape characters; pytest writes `#x1B` for them.
+    /// XML cannot contain escape characters; pytest writes `#x1B` for them.
     fn plain(&mut self) {
         for text in [&mut self.text, &mut self.message] {
             if text.contains("#x1B[") || text.contains('\x1b') {
@@ -211,7 +206,7 @@ impl Fault {
         draft
     }
 
-    /// What the text says, in whichever language it is.
+    /// Reads the text of a failure, in any language.
     fn read(&self, name: &str) -> FingerprintParts {
         let has = |start: &str| self.text.lines().any(|line| line.starts_with(start));
         if has("E  ") || has(">  ") {
@@ -239,7 +234,7 @@ impl Fault {
     }
 }
 
-/// What the type of a fault stands for: the class of an exception in most writers, a word of their own in some.
+/// The kind of a failure by its type: the class of an exception with most tools.
 fn kind_of_class(class: &str) -> Option<Kind> {
     let name = class.rsplit(['.', '$', ':']).next().unwrap_or(class);
     if name.contains("Timeout") || name.contains("TimedOut") {

@@ -11,10 +11,9 @@ use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Panics of tests whose outcome is not yet known that are remembered.
+/// Panics of tests whose outcome is not known yet.
 const MAX_PENDING: usize = 256;
 
-/// What was said about one failed test.
 #[derive(Debug, Default)]
 struct Details {
     panics: Vec<Panic>,
@@ -23,15 +22,13 @@ struct Details {
     compile: bool,
 }
 
-/// Where in the output of a test binary the reader is.
+/// The section of the output of a test binary.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Part {
-    /// Outcomes are coming in.
     #[default]
     Outcomes,
-    /// Between outputs of tests, or in the one of the named test.
+    /// Between outputs of tests, or in the output of the named test.
     Outputs(Option<String>),
-    /// The binary has ended.
     Ended,
 }
 
@@ -44,7 +41,7 @@ pub(crate) struct Libtest {
     details: BTreeMap<String, Details>,
     /// A test whose outcome follows its own output.
     running: Option<String>,
-    /// Whether outcomes of a binary came in that has not ended.
+    /// Whether a binary printed outcomes and has not ended.
     unfinished: bool,
     /// Whether cargo may have stopped before running every binary.
     stopped: bool,
@@ -129,7 +126,7 @@ impl Libtest {
         Step::Taken
     }
 
-    /// Output of a test that is not captured: only panics are of interest, and they name their thread.
+    /// Output of a test that is not captured: only panics matter, and they name their thread.
     fn loose(&mut self, line: &str) {
         if let Some(panic) = Panic::begin(line) {
             let name = self.running.clone().unwrap_or_else(|| panic.thread.clone());
@@ -159,7 +156,7 @@ impl Libtest {
         }
     }
 
-    /// Its details come later, unless there are too many to wait for.
+    /// The details come later, unless there are too many to wait for.
     fn failed(&mut self, name: &str, out: &mut Collector) {
         if self.failed.len() < MAX_FAILURES {
             self.failed.push(name.to_string());
@@ -170,7 +167,6 @@ impl Libtest {
         }
     }
 
-    /// A line of what tests printed.
     fn output(&mut self, line: &str) -> Step {
         if let Some(name) = header(line) {
             let name = stable_name(name);
@@ -192,7 +188,6 @@ impl Libtest {
         Step::Taken
     }
 
-    /// A line of cargo's own.
     fn between(&mut self, line: &str, out: &mut Collector) -> Step {
         if line.starts_with("error: test failed") || line.starts_with("error: doctest failed") {
             self.stopped = true;
@@ -293,7 +288,7 @@ pub(crate) fn details_of(
     details.into_draft(runner, package, name)
 }
 
-/// The name of the binary that cargo says it runs; it stands for its package.
+/// The name of the binary that cargo runs, used as the name of its package.
 pub(crate) fn binary(line: &str) -> Option<String> {
     let trimmed = line.trim_start();
     if let Some(name) = trimmed.strip_prefix("Doc-tests ") {
@@ -305,7 +300,6 @@ pub(crate) fn binary(line: &str) -> Option<String> {
     Some(name.rsplit_once('-').map_or(name, |(name, _)| name).to_string())
 }
 
-/// Whether a test binary begins here.
 pub(crate) fn is_start(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("running ") else { return false };
     let Some(count) = rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")) else {
@@ -314,7 +308,6 @@ pub(crate) fn is_start(line: &str) -> bool {
     !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The test whose output begins here.
 fn header(line: &str) -> Option<&str> {
     let inner = line.strip_prefix("---- ")?.strip_suffix(" ----")?;
     inner.strip_suffix(" stdout").or_else(|| inner.strip_suffix(" stderr"))
@@ -325,7 +318,7 @@ fn crashed(line: &str) -> bool {
         && (line.contains("(signal: ") || line.contains("(exit code: 0xc"))
 }
 
-/// A test's name without what moves with unrelated edits: a documentation test carries its line.
+/// The name of a test without what unrelated edits change: a documentation test contains its line.
 fn stable_name(name: &str) -> String {
     let name = name.trim_end().strip_suffix(" - should panic").unwrap_or(name.trim_end());
     match name.find(" (line ") {

@@ -9,7 +9,6 @@ use super::{Read, Step};
 use crate::collector::Collector;
 use crate::report::Runner;
 
-/// Reads one event.
 #[derive(Debug, Default)]
 pub(crate) struct LibtestJson;
 
@@ -22,12 +21,11 @@ struct Event<'a> {
     name: Option<String>,
     #[serde(default)]
     stdout: Option<String>,
-    /// How many tests of a suite passed, when it has ended.
+    /// Passed tests of a suite that has ended.
     #[serde(default)]
     passed: u64,
 }
 
-/// Whether a line is such an event.
 pub(crate) fn is_event(line: &str) -> bool {
     line.starts_with("{\"type\":\"test\"")
         || line.starts_with("{\"type\":\"suite\"")
@@ -35,7 +33,7 @@ pub(crate) fn is_event(line: &str) -> bool {
         || line.starts_with("{ \"type\": \"suite\"")
 }
 
-/// The library's own binary is named like its package, as in nextest's text.
+/// The library's own binary has the name of its package, as in nextest's text.
 fn short(binary: &str) -> &str {
     match binary.split_once("::") {
         Some((package, name)) if package.replace('-', "_") == name => package,

@@ -1,20 +1,19 @@
-//! Mocha: the tree of results, and the numbered failures behind the summary.
+//! Mocha: the tree of results, and the numbered failures after the summary.
 //!
 //! Owns Mocha's default reporter. Names are the groups and the test, joined as Jest and Vitest join them.
 
 use super::javascript::Thrown;
-use super::{Read, Step, count_of, indentation, without_duration};
+use super::{Read, Step, TreeMarks, TreePath, count_of, indentation};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::tail::Tail;
 
-/// Reads one run.
 #[derive(Debug, Default)]
 pub(crate) struct Mocha {
-    groups: Vec<(usize, String)>,
+    tree: TreePath,
     summarised: bool,
-    /// A failure whose name is still being read, or whose error is.
+    /// A failure whose name or error is being read.
     block: Option<Block>,
 }
 
@@ -26,7 +25,9 @@ struct Block {
     thrown: Thrown,
 }
 
-/// Whether Mocha speaks here.
+const MARKS: TreeMarks =
+    TreeMarks { passed: ["✔ ", "✓ "], skipped: &["- "], is_failed: |text| numbered(text).is_some() };
+
 pub(crate) fn is_start(line: &str) -> bool {
     let text = line.trim_start();
     let depth = indentation(line);
@@ -37,7 +38,7 @@ pub(crate) fn is_start(line: &str) -> bool {
 }
 
 impl Mocha {
-    /// A reader that knows the groups printed just before it was called.
+    /// A reader that knows the groups printed just before.
     pub(crate) fn below(line: &str, tail: &Tail) -> Self {
         let mut depth = indentation(line);
         let mut groups = Vec::new();
@@ -51,50 +52,7 @@ impl Mocha {
             }
         }
         groups.reverse();
-        Self { groups, ..Self::default() }
-    }
-
-    fn tree(&mut self, line: &str, out: &mut Collector) {
-        let depth = indentation(line);
-        let text = line.trim();
-        if depth < 2 || text.is_empty() {
-            return;
-        }
-        self.groups.retain(|(indented, _)| *indented < depth);
-        if let Some(name) = text.strip_prefix("✔ ").or_else(|| text.strip_prefix("✓ ")) {
-            let name = self.path(without_duration(name));
-            out.passed(None, &name);
-        } else if let Some(name) = text.strip_prefix("- ") {
-            let name = self.path(name);
-            out.skipped(None, &name);
-        } else if numbered(text).is_none() {
-            self.groups.push((depth, text.to_string()));
-        }
-    }
-
-    fn path(&self, name: &str) -> String {
-        let groups = self.groups.iter().map(|(_, group)| group.as_str());
-        groups.chain([name]).collect::<Vec<_>>().join(" > ")
-    }
-
-    fn hand_in(&mut self, out: &mut Collector) {
-        let Some(block) = self.block.take() else { return };
-        let kind = if block.loading { Kind::Compile } else { block.thrown.kind() };
-        let mut draft = FingerprintParts::new(Runner::Mocha, kind);
-        block.thrown.describe(&mut draft);
-        let name = block.path.join(" > ");
-        match block.path.last().and_then(|last| hook(last)) {
-            Some(_) | None if block.loading => {}
-            // It is no test, and never seen passing. Behind any but the last hook the tests of the group do not run.
-            Some(hook) => {
-                draft.package = Some(name);
-                if hook != "after all" {
-                    out.masked();
-                }
-            }
-            None => draft.test = Some(name),
-        }
-        out.failed(draft);
+        Self { tree: TreePath { groups, ..TreePath::default() }, ..Self::default() }
     }
 }
 
@@ -112,14 +70,14 @@ impl Read for Mocha {
                 self.summarised = true;
                 out.counted(count_of(text, "passing").unwrap_or(0));
             } else {
-                self.tree(line, out);
+                self.tree.read(line, &MARKS, out);
             }
             return Step::Taken;
         }
         if indentation(line) == 2
             && let Some(title) = numbered(text)
         {
-            self.hand_in(out);
+            self.finish(out);
             let named = title.ends_with(':');
             let path = vec![title.trim_end_matches(':').to_string()];
             self.block = Some(Block { path, named, loading: false, thrown: Thrown::default() });
@@ -129,7 +87,7 @@ impl Read for Mocha {
             Some(block)
                 if block.thrown.is_over() && indentation(line) == 0 && !text.is_empty() && !block.loading =>
             {
-                self.hand_in(out);
+                self.finish(out);
                 return Step::Refused;
             }
             Some(block) if block.named => block.thrown.line(line),
@@ -144,11 +102,27 @@ impl Read for Mocha {
     }
 
     fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
+        let Some(block) = self.block.take() else { return };
+        let kind = if block.loading { Kind::Compile } else { block.thrown.kind() };
+        let mut draft = FingerprintParts::new(Runner::Mocha, kind);
+        block.thrown.describe(&mut draft);
+        let name = block.path.join(" > ");
+        match block.path.last().and_then(|last| hook(last)) {
+            Some(_) | None if block.loading => {}
+            // It is not a test, and never passes. After any but the last hook the tests of the group do not run.
+            Some(hook) => {
+                draft.package = Some(name);
+                if hook != "after all" {
+                    out.masked();
+                }
+            }
+            None => draft.test = Some(name),
+        }
+        out.failed(draft);
     }
 }
 
-/// Which hook a name is of: `"before each" hook for "adds"`.
+/// The hook that a name refers to: `"before each" hook for "adds"`.
 fn hook(name: &str) -> Option<&str> {
     let (hook, rest) = name.strip_prefix('"')?.split_once('"')?;
     let is_hook = matches!(hook, "before all" | "before each" | "after each" | "after all");

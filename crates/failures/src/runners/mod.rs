@@ -1,6 +1,6 @@
 //! One reader for each runner, and what they share.
 //!
-//! A reader takes lines in order and hands in what it reads. It owns the runner's format and nothing else: bounds,
+//! A reader reads lines in order and reports what it finds. It owns the runner's format and nothing else: bounds,
 //! fingerprints and the choice of reader are elsewhere. Readers are tested on recorded output of the real tools, in
 //! `tests/recorded.rs`.
 
@@ -30,55 +30,87 @@ use std::fmt;
 use crate::collector::Collector;
 use crate::report::Runner;
 
-/// What a reader did with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Took it, and wants the next.
+    /// Accepted, and wants the next line.
     Taken,
-    /// Took it, and is done.
+    /// Accepted, and done.
     Ended,
-    /// It is not for this reader, which is done and has handed in everything.
+    /// Not for this reader, which is done and has reported everything.
     Refused,
 }
 
-/// Reads what one runner prints.
+/// Reads the output of one runner.
 pub(crate) trait Read: fmt::Debug {
-    /// Takes a line.
     fn line(&mut self, line: &str, out: &mut Collector) -> Step;
-    /// Hands in what is left; there are no more lines.
+    /// Reports what is left at the end of the output.
     fn finish(&mut self, out: &mut Collector);
 }
 
-/// A reader at work.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    runner: Runner,
-    read: Box<dyn Read>,
+    pub(crate) runner: Runner,
+    pub(crate) read: Box<dyn Read>,
 }
 
 impl Reader {
-    /// A reader of a runner's output.
     pub(crate) fn new(runner: Runner, read: impl Read + 'static) -> Self {
         Self { runner, read: Box::new(read) }
     }
+}
 
-    /// Whose output it reads.
-    pub(crate) fn runner(&self) -> Runner {
-        self.runner
+/// The path of the next test in a tree of results: its file, if that is part of the name, and its groups.
+#[derive(Debug, Default)]
+pub(crate) struct TreePath {
+    pub(crate) file: String,
+    /// With their indentation.
+    pub(crate) groups: Vec<(usize, String)>,
+}
+
+/// How a runner marks the results in its tree.
+#[derive(Debug)]
+pub(crate) struct TreeMarks {
+    pub(crate) passed: [&'static str; 2],
+    pub(crate) skipped: &'static [&'static str],
+    pub(crate) is_failed: fn(&str) -> bool,
+}
+
+impl TreePath {
+    /// Leaves the groups that end before a line of this indentation.
+    pub(crate) fn leave(&mut self, depth: usize) {
+        self.groups.retain(|(indented, _)| *indented < depth);
     }
 
-    /// Takes a line.
-    pub(crate) fn line(&mut self, line: &str, out: &mut Collector) -> Step {
-        self.read.line(line, out)
+    pub(crate) fn enter(&mut self, depth: usize, name: &str) {
+        self.leave(depth);
+        self.groups.push((depth, name.to_string()));
     }
 
-    /// Hands in what is left.
-    pub(crate) fn finish(&mut self, out: &mut Collector) {
-        self.read.finish(out);
+    pub(crate) fn test(&self, name: &str) -> String {
+        let file = Some(self.file.as_str()).filter(|file| !file.is_empty());
+        let groups = self.groups.iter().map(|(_, group)| group.as_str());
+        file.into_iter().chain(groups).chain([name]).collect::<Vec<_>>().join(" > ")
+    }
+
+    /// Reads a line of the tree: a group, or a test with its mark.
+    pub(crate) fn read(&mut self, line: &str, marks: &TreeMarks, out: &mut Collector) {
+        let (depth, text) = (indentation(line), line.trim());
+        if depth < 2 || text.is_empty() {
+            return;
+        }
+        self.leave(depth);
+        let marked = |marks: &[&str]| marks.iter().find_map(|mark| text.strip_prefix(mark));
+        if let Some(name) = marked(&marks.passed) {
+            out.passed(None, &self.test(without_duration(name)));
+        } else if let Some(name) = marked(marks.skipped) {
+            out.skipped(None, &self.test(name));
+        } else if !(marks.is_failed)(text) {
+            self.enter(depth, text);
+        }
     }
 }
 
-/// The number before a word in a summary, as in `1 failed, 3 passed in 0.1s`; nothing where the word is not there.
+/// The number before a word in a summary, as in `1 failed, 3 passed in 0.1s`.
 pub(crate) fn count_of(summary: &str, word: &str) -> Option<u64> {
     let mut words = summary.split([' ', ',', ';', '|', '(', ')']).filter(|part| !part.is_empty());
     let mut before = words.next()?;
@@ -91,7 +123,7 @@ pub(crate) fn count_of(summary: &str, word: &str) -> Option<u64> {
     None
 }
 
-/// A place written as `file:line` or `file:line:column`, with whatever stands behind it.
+/// A position written as `file:line` or `file:line:column`, and what follows it.
 pub(crate) fn place(text: &str) -> Option<(&str, u32, &str)> {
     let mut from = 0;
     // A colon may be part of the path, as in `C:\x` and `node:internal`.
@@ -113,12 +145,11 @@ pub(crate) fn place(text: &str) -> Option<(&str, u32, &str)> {
     None
 }
 
-/// How far a line is indented.
 pub(crate) fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// A name without the duration some runners print behind it: `(1.9ms)`, `(4 ms)` or `16ms`.
+/// A name without the duration some runners print after it: `(1.9ms)`, `(4 ms)` or `16ms`.
 pub(crate) fn without_duration(name: &str) -> &str {
     let name = name.trim();
     let is_duration = |text: &str| {

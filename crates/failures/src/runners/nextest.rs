@@ -8,10 +8,10 @@ use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Bytes of one test's output that are looked at.
+/// Bytes of one test's output that are read.
 const MAX_OUTPUT: usize = 256 * 1024;
 
-/// A test that failed, and what it printed so far.
+/// A failed test, and its output so far.
 #[derive(Debug)]
 struct Failed {
     status: String,
@@ -20,22 +20,19 @@ struct Failed {
     output: String,
 }
 
-/// Reads one nextest run.
 #[derive(Debug, Default)]
 pub(crate) struct Nextest {
     current: Option<Failed>,
-    /// Behind the summary, statuses are repeated.
+    /// After the summary, statuses are repeated.
     summarised: bool,
 }
 
-/// What a status line says.
 struct Status<'a> {
     word: &'a str,
     package: &'a str,
     test: &'a str,
 }
 
-/// Whether nextest begins here.
 pub(crate) fn is_start(line: &str) -> bool {
     line.trim_start().starts_with("Nextest run ID ")
 }
@@ -79,7 +76,7 @@ impl Read for Nextest {
     }
 }
 
-/// Behind the summary nextest only repeats statuses and closes with a word on the whole.
+/// After the summary nextest only repeats statuses and prints the final result.
 fn belongs_to_summary(line: &str) -> bool {
     line.is_empty()
         || ["  ", "error: ", "warning: ", "(hint: ", "─"].iter().any(|start| line.starts_with(start))

@@ -4,23 +4,22 @@
 //! versions print alone; the tree says in which group a test is.
 
 use super::javascript::{Thrown, kind_of};
-use super::{Read, Step, indentation, place, without_duration};
+use super::{Read, Step, TreePath, indentation, place, without_duration};
 use crate::collector::{Collector, MAX_FAILURES};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::tail::Tail;
 
-/// Reads one run.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    groups: Vec<(usize, String)>,
-    /// Tests the tree marks as failed: their own name, and the whole one.
+    tree: TreePath,
+    /// Tests marked as failed in the tree: their own name, and the full one.
     failed: Vec<(String, String)>,
     listing: bool,
-    /// The file of the test that comes next in the list.
+    /// The file of the next test in the list.
     file: Option<(String, u32)>,
     block: Option<Block>,
-    /// What was thrown before the first result, when a file could not be loaded.
+    /// The error before the first result, when a file could not be loaded.
     thrown_before: Option<String>,
 }
 
@@ -31,7 +30,6 @@ struct Block {
     thrown: Thrown,
 }
 
-/// Whether Node's test runner speaks here.
 pub(crate) fn is_start(line: &str) -> bool {
     let mark = line.chars().next().unwrap_or(' ');
     let rest = line.get(mark.len_utf8()..).unwrap_or_default();
@@ -58,31 +56,31 @@ impl Read for Node {
             }
             self.list(line, out);
         } else {
-            self.tree(line, out);
+            self.read_tree(line, out);
         }
         Step::Taken
     }
 
     fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
+        self.report(out);
         // What the list does not show failed all the same.
         for (_, test) in std::mem::take(&mut self.failed) {
             out.failed(FingerprintParts::new(Runner::NodeTest, Kind::Error).test(None, &test));
         }
-        if !self.listing && self.groups.iter().any(|(depth, _)| *depth > 0) {
+        if !self.listing && self.tree.groups.iter().any(|(depth, _)| *depth > 0) {
             out.masked();
         }
     }
 }
 
 impl Node {
-    /// A reader that knows what was thrown just before it was called.
+    /// A reader that knows the error printed just before.
     pub(crate) fn after(tail: &Tail) -> Self {
         let is_error = |line: &&str| kind_of(line) != Kind::Error;
         Self { thrown_before: tail.latest_first().find(is_error).map(str::to_string), ..Self::default() }
     }
 
-    fn tree(&mut self, line: &str, out: &mut Collector) {
+    fn read_tree(&mut self, line: &str, out: &mut Collector) {
         let depth = indentation(line);
         let text = line.trim();
         let mark = text.chars().next().unwrap_or(' ');
@@ -96,18 +94,17 @@ impl Node {
         let (name, directive) = name.split_once(" # ").unwrap_or((name, ""));
         let name = without_duration(name);
         let is_group_end =
-            self.groups.last().is_some_and(|(indented, group)| *indented == depth && group == name);
-        self.groups.retain(|(indented, _)| *indented < depth);
+            self.tree.groups.last().is_some_and(|(indented, group)| *indented == depth && group == name);
+        self.tree.leave(depth);
         if mark == '▶' {
             // Once closed with a duration, a group is a result of its own.
-            self.groups.push((depth, name.to_string()));
+            self.tree.enter(depth, name);
             return;
         }
         if is_group_end {
             return;
         }
-        let path =
-            self.groups.iter().map(|(_, group)| group.as_str()).chain([name]).collect::<Vec<_>>().join(" > ");
+        let path = self.tree.test(name);
         match mark {
             '﹣' => out.skipped(None, &path),
             _ if directive.starts_with("TODO") || directive.starts_with("SKIP") => out.skipped(None, &path),
@@ -119,12 +116,12 @@ impl Node {
 
     fn list(&mut self, line: &str, out: &mut Collector) {
         if let Some(location) = line.strip_prefix("test at ") {
-            self.hand_in(out);
+            self.report(out);
             self.file = place(location).map(|(file, line, _)| (file.to_string(), line));
             return;
         }
         if let Some(title) = line.strip_prefix("✖ ") {
-            self.hand_in(out);
+            self.report(out);
             let (name, directive) = title.split_once(" # ").unwrap_or((title, ""));
             let name = without_duration(name);
             if directive.starts_with("TODO") {
@@ -140,7 +137,7 @@ impl Node {
         }
     }
 
-    fn hand_in(&mut self, out: &mut Collector) {
+    fn report(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
         // A file that cannot be loaded is reported as a test of its name.
         let is_file = block.file.as_ref().is_some_and(|(file, _)| block.test.ends_with(file.as_str()));

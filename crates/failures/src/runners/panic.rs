@@ -7,24 +7,22 @@ use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Lines of a message that make up its signature.
+/// Lines of a message in its signature.
 const SIGNATURE_LINES: usize = 12;
 
-/// One panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Panic {
     pub(crate) thread: String,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u32>,
     pub(crate) message: String,
-    /// Whether lines still belong to its message.
+    /// Whether following lines belong to its message.
     open: bool,
-    /// Whether its message stands in quotes that are still to be closed, with the place behind them.
+    /// Whether its message is in quotes that are still open, with the position after them.
     quoted: bool,
 }
 
 impl Panic {
-    /// A panic that begins on this line.
     pub(crate) fn begin(line: &str) -> Option<Self> {
         let rest = line.trim_start().strip_prefix("thread '")?;
         let (thread, rest) = rest.split_once('\'')?;
@@ -48,7 +46,7 @@ impl Panic {
         })
     }
 
-    /// Takes a line that may belong to the message.
+    /// Adds a line that may belong to the message.
     pub(crate) fn add(&mut self, line: &str) {
         let closed = line.rsplit_once("', ").filter(|_| self.quoted);
         if let Some((last, (file, number, _))) = closed.and_then(|(last, at)| Some((last, place(at)?))) {
@@ -68,12 +66,10 @@ impl Panic {
         }
     }
 
-    /// What kind of failure it is.
     pub(crate) fn kind(&self) -> Kind {
         if self.message.trim_start().starts_with("assertion") { Kind::Assertion } else { Kind::Panic }
     }
 
-    /// What of it was seen, and what of it was written by a person.
     pub(crate) fn describe(&self, draft: &mut FingerprintParts) {
         let is_diff = self.message.contains("< left / right >");
         let lines = self.message.lines().filter(|line| !line.trim().is_empty());
@@ -89,7 +85,7 @@ impl Panic {
     }
 }
 
-/// A panic of a program that is no test.
+/// A panic of a program that is not a test.
 #[derive(Debug, Default)]
 pub(crate) struct Stray {
     panic: Option<Panic>,

@@ -1,7 +1,7 @@
 //! pytest, in any of its traceback styles.
 //!
-//! Owns the session's parts: progress, the blocks of failures and errors, the short summary. A failure is handed in
-//! only at the end, because the block says what happened and the summary says to whom.
+//! Owns the session's parts: progress, the blocks of failures and errors, the short summary. A failure is reported
+//! only at the end, because the block has the details and the summary has the name.
 
 pub(crate) mod block;
 
@@ -11,21 +11,18 @@ use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Where in the session the reader is.
+/// The section of the session.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Part {
-    /// Tests run.
     #[default]
     Progress,
-    /// Blocks of what failed.
+    /// Blocks of failures.
     Blocks,
-    /// The short summary.
     Summary,
-    /// Other parts, such as warnings.
+    /// Other sections, such as warnings.
     Other,
 }
 
-/// A line of the summary.
 #[derive(Debug)]
 struct Named {
     id: String,
@@ -41,23 +38,22 @@ pub(crate) struct Pytest {
     named: Vec<Named>,
     /// Failures named while running verbosely.
     failing: Vec<String>,
-    /// The interpreter died; what it said.
+    /// The message of an interpreter that crashed.
     crash: Option<FingerprintParts>,
     /// Whether a block is open; the line style has none.
     in_block: bool,
-    /// Whether a title was seen; a quiet session in which nothing failed has none.
+    /// Whether a title was seen; a quiet session without failures has none.
     has_title: bool,
     ended: bool,
 }
 
-/// Whether a session begins here.
 pub(crate) fn is_start(line: &str) -> bool {
     title(line, '=').is_some_and(|title| matches!(title, "test session starts" | "FAILURES" | "ERRORS"))
         || title(line, '=') == Some("short test summary info")
         || is_quiet_end(line)
 }
 
-/// All that a quiet session says in which nothing failed: `4 passed, 1 skipped in 0.01s`.
+/// The only line of a quiet session without failures: `4 passed, 1 skipped in 0.01s`.
 pub(crate) fn is_quiet_end(line: &str) -> bool {
     // Many a log begins its lines with a time.
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -94,7 +90,7 @@ impl Read for Pytest {
         if !self.ended {
             out.masked();
         }
-        self.hand_in(out);
+        self.report(out);
     }
 }
 
@@ -124,7 +120,7 @@ impl Pytest {
         Step::Ended
     }
 
-    /// Verbose progress names tests; so does that of parallel workers.
+    /// Verbose progress names tests, and so does that of parallel workers.
     fn progress(&mut self, line: &str, out: &mut Collector) {
         if let Some(at) = line.find("Fatal Python error: ") {
             let message = line.get(at..).unwrap_or_default();
@@ -171,12 +167,12 @@ impl Pytest {
         Step::Taken
     }
 
-    fn hand_in(&mut self, out: &mut Collector) {
+    fn report(&mut self, out: &mut Collector) {
         for block in std::mem::take(&mut self.blocks) {
             let id = self.id_of(&block);
             out.failed(block.into_draft(id.as_deref()));
         }
-        // What has no block was told not to show one.
+        // Blocks can be turned off.
         for named in std::mem::take(&mut self.named).into_iter().filter(|named| !named.used) {
             let mut traceback = super::python::Traceback::default();
             append(&mut traceback.raised, &named.reason);
@@ -204,7 +200,7 @@ impl Pytest {
         }
     }
 
-    /// The summary's name for a block, which itself only has `Class.test`.
+    /// The name in the summary for a block, which itself only has `Class.test`.
     fn id_of(&mut self, block: &Block) -> Option<String> {
         let wanted = block.dotted();
         let fits = |named: &Named| {
@@ -228,7 +224,7 @@ enum Outcome {
     Skipped,
 }
 
-/// `test_calc.py::test_equal[a b] PASSED   [ 4%]`, or as a worker says it: `[gw0] [ 4%] PASSED test_calc.py::test_equal`.
+/// `test_calc.py::test_equal[a b] PASSED   [ 4%]`, or of a worker: `[gw0] [ 4%] PASSED test_calc.py::test_equal`.
 fn named_outcome(line: &str) -> Option<(&str, Outcome)> {
     let mut rest = line.trim();
     if let Some(worker) = rest.strip_prefix("[gw") {
@@ -258,7 +254,7 @@ fn named_outcome(line: &str) -> Option<(&str, Outcome)> {
     None
 }
 
-/// `test_calc.py::test_equal[a - b] - assert 4 == 5`; parameters may hold the dash that stands before the reason.
+/// `test_calc.py::test_equal[a - b] - assert 4 == 5`; parameters may contain the dash that precedes the reason.
 fn id_and_reason(rest: &str) -> (&str, &str) {
     let (id, reason) = rest.split_once(" - ").unwrap_or((rest, ""));
     if !id.contains('[') || id.ends_with(']') {

@@ -8,10 +8,8 @@ use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Frames that are remembered.
 const MAX_FRAMES: usize = 64;
 
-/// One frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) file: String,
@@ -19,7 +17,6 @@ pub(crate) struct Frame {
     pub(crate) source: String,
 }
 
-/// Frames, and what was raised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Traceback {
     pub(crate) frames: Vec<Frame>,
@@ -28,7 +25,6 @@ pub(crate) struct Traceback {
 }
 
 impl Traceback {
-    /// Adds a frame.
     pub(crate) fn frame(&mut self, file: &str, line: u32, source: &str) {
         if self.frames.len() >= MAX_FRAMES {
             // The innermost frames are the ones that matter.
@@ -37,7 +33,7 @@ impl Traceback {
         self.frames.push(Frame { file: file.to_string(), line, source: source.trim().to_string() });
     }
 
-    /// Takes a line of a traceback as the interpreter prints it.
+    /// Adds a line of a traceback as the interpreter prints it.
     pub(crate) fn line(&mut self, line: &str) {
         let trimmed = line.trim();
         let is_marker = trimmed.starts_with("During handling of the above exception")
@@ -60,17 +56,15 @@ impl Traceback {
         }
     }
 
-    /// The frame that says most about the failure.
+    /// The frame that explains the failure best.
     pub(crate) fn culprit(&self) -> Option<&Frame> {
         self.frames.iter().rev().find(|frame| !is_foreign(&frame.file)).or(self.frames.last())
     }
 
-    /// What kind of failure it is.
     pub(crate) fn kind(&self) -> Kind {
         kind_of(self.raised.lines().next().unwrap_or_default())
     }
 
-    /// Fills in everything that the traceback says.
     pub(crate) fn describe(&self, draft: &mut FingerprintParts) {
         draft.message = self.raised.trim().to_string();
         draft.signature = self.raised.lines().next().unwrap_or_default().to_string();
@@ -98,7 +92,6 @@ pub(crate) fn is_foreign(file: &str) -> bool {
             .any(|part| file.contains(part))
 }
 
-/// The kind that an exception's line stands for.
 pub(crate) fn kind_of(raised: &str) -> Kind {
     let end = raised.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.'))).unwrap_or(raised.len());
     let (name, rest) = raised.split_at_checked(end).unwrap_or((raised, ""));
@@ -118,7 +111,7 @@ pub(crate) fn kind_of(raised: &str) -> Kind {
     }
 }
 
-/// An exception of a program that is no test.
+/// An exception of a program that is not a test.
 #[derive(Debug, Default)]
 pub(crate) struct Stray {
     traceback: Traceback,

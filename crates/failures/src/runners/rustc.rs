@@ -8,7 +8,6 @@ use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Reads one diagnostic.
 #[derive(Debug, Default)]
 pub(crate) struct Rustc {
     header: Option<Header>,
@@ -28,7 +27,6 @@ struct Header {
     text: String,
 }
 
-/// Whether a diagnostic begins here.
 pub(crate) fn is_start(line: &str) -> bool {
     header(line).is_some()
 }
@@ -101,7 +99,6 @@ impl Rustc {
     }
 }
 
-/// A diagnostic, however it was written.
 pub(crate) fn draft_of(code: &str, text: &str, label: &str, source: &str, lint: bool) -> FingerprintParts {
     let is_lint = lint || code.starts_with("clippy::") || (!code.is_empty() && !code.starts_with('E'));
     let kind = if is_lint { Kind::Lint } else { Kind::Compile };
@@ -124,7 +121,7 @@ fn header(line: &str) -> Option<Header> {
     Some(Header { is_error, code: code.to_string(), text: text.to_string() })
 }
 
-/// Whether it only counts what was said before.
+/// Whether it only counts earlier diagnostics.
 fn is_sum(text: &str) -> bool {
     [
         "could not compile",

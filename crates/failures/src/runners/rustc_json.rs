@@ -8,7 +8,6 @@ use super::rustc::draft_of;
 use super::{Read, Step};
 use crate::collector::Collector;
 
-/// Reads one message.
 #[derive(Debug, Default)]
 pub(crate) struct RustcJson;
 
@@ -58,7 +57,6 @@ struct Source {
     text: String,
 }
 
-/// Whether a line is such a message.
 pub(crate) fn is_message(line: &str) -> bool {
     line.starts_with("{\"reason\":\"")
 }

@@ -3,16 +3,15 @@
 //! Owns `ok` and `not ok`, sub-tests, directives and diagnostics.
 
 use super::javascript::{Thrown, kind_of};
-use super::{Read, Step, indentation, place};
+use super::{Read, Step, TreePath, indentation, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Reads one stream.
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
     /// Announced sub-tests, with their indentation.
-    groups: Vec<(usize, String)>,
+    tree: TreePath,
     block: Option<Block>,
 }
 
@@ -35,7 +34,6 @@ struct Yaml {
     failure_type: String,
 }
 
-/// Whether TAP begins here.
 pub(crate) fn is_start(line: &str) -> bool {
     line.starts_with("TAP version ")
         || line
@@ -58,44 +56,24 @@ impl Read for Tap {
             out.counted(count);
         }
         if let Some(result) = result(text) {
-            self.hand_in(out);
+            self.finish(out);
             self.result(depth, &result, out);
         } else if let Some(name) = text.strip_prefix("# Subtest: ") {
-            self.hand_in(out);
-            self.groups.retain(|(indented, _)| *indented < depth);
-            self.groups.push((depth, name.to_string()));
+            self.finish(out);
+            self.tree.enter(depth, name);
         } else if let (Some(comment), Some(block)) = (text.strip_prefix('#'), &mut self.block) {
             block.line(comment);
         } else if text.starts_with("Bail out!") {
             out.masked();
         } else if depth == 0 && !text.is_empty() && !text.starts_with('#') && !is_start(line) {
             // Anything may stand between results, and the next one begins anew.
-            self.hand_in(out);
+            self.finish(out);
             return Step::Refused;
         }
         Step::Taken
     }
 
     fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
-    }
-}
-
-impl Tap {
-    fn result(&mut self, depth: usize, result: &Outcome<'_>, out: &mut Collector) {
-        self.groups.retain(|(indented, _)| *indented < depth);
-        let groups = self.groups.iter().map(|(_, group)| group.as_str());
-        let test = groups.chain([result.name]).collect::<Vec<_>>().join(" > ");
-        if result.excused {
-            out.skipped(None, &test);
-        } else if result.passed {
-            out.passed(None, &test);
-        } else {
-            self.block = Some(Block { depth, test, ..Block::default() });
-        }
-    }
-
-    fn hand_in(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
         let yaml = block.yaml.unwrap_or_default();
         if yaml.failure_type.contains("subtestsFailed") {
@@ -120,6 +98,20 @@ impl Tap {
             draft = draft.at(Some((file, Some(line))));
         }
         out.failed(draft);
+    }
+}
+
+impl Tap {
+    fn result(&mut self, depth: usize, result: &Outcome<'_>, out: &mut Collector) {
+        self.tree.leave(depth);
+        let test = self.tree.test(result.name);
+        if result.excused {
+            out.skipped(None, &test);
+        } else if result.passed {
+            out.passed(None, &test);
+        } else {
+            self.block = Some(Block { depth, test, ..Block::default() });
+        }
     }
 }
 
@@ -166,7 +158,7 @@ struct Outcome<'a> {
     name: &'a str,
     passed: bool,
     excused: bool,
-    /// Whether no other tool is likely to say so.
+    /// Whether no other tool is likely to print this.
     is_certain: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Python's unittest: outcomes in verbose runs, and the block of each failure.
 //!
 //! Owns the separators and headers of unittest; what is raised is read as any traceback. A run that ends without its
-//! closing count was cut short. A module that could not be loaded, or a class that could not be prepared, is no test:
-//! it is handed in without one, since it can never be seen passing.
+//! closing count was cut short. A module that could not be loaded, or a class that could not be prepared, is not a
+//! test: it is reported without one, since it can never pass.
 
 mod name;
 mod progress;
@@ -15,7 +15,6 @@ use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Reads one unittest run.
 #[derive(Debug, Default)]
 pub(crate) struct Unittest {
     block: Option<Block>,
@@ -23,20 +22,20 @@ pub(crate) struct Unittest {
     ended: bool,
     /// How many tests ran, until the line that says how many of them did not pass.
     ran: Option<u64>,
-    /// How many of what is counted as tests are modules that could not be loaded.
+    /// Modules that could not be loaded, which unittest counts as tests.
     not_loaded: u64,
     /// Whether the line before was a rule.
     ruled: bool,
-    /// Whether it is unittest for certain.
+    /// Whether it is certainly unittest.
     begun: bool,
-    /// Whether all that was read is a name that may be a test's.
+    /// Whether only a line that may be the name of a test was read.
     announced: bool,
 }
 
 #[derive(Debug)]
 struct Block {
     subject: Subject,
-    /// The parameters of the part of a test that failed; empty where it was the whole.
+    /// The parameters of the sub-test that failed; empty if the whole test did.
     part: String,
     /// Whether the traceback has begun.
     below_rule: bool,
@@ -53,7 +52,7 @@ pub(crate) fn is_start(line: &str) -> bool {
 impl Read for Unittest {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if is_rule(line, b'=') {
-            self.hand_in(out);
+            self.report(out);
             self.ended = false;
             self.ruled = true;
             return Step::Taken;
@@ -63,7 +62,7 @@ impl Read for Unittest {
         if (below_rule || self.block.as_ref().is_some_and(|block| block.unexpected_success))
             && let Some(block) = header(line)
         {
-            self.hand_in(out);
+            self.report(out);
             self.progress.close(out);
             self.begun = true;
             self.block = Some(block);
@@ -81,7 +80,7 @@ impl Read for Unittest {
         if is_rule(line, b'-') {
             match &mut self.block {
                 Some(block) if !block.below_rule && !block.unexpected_success => block.below_rule = true,
-                Some(_) | None => self.hand_in(out),
+                Some(_) | None => self.report(out),
             }
             return Step::Taken;
         }
@@ -95,7 +94,7 @@ impl Read for Unittest {
     }
 
     fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
+        self.report(out);
         if self.begun && !self.ended {
             out.masked();
         }
@@ -130,7 +129,7 @@ impl Unittest {
         Step::Taken
     }
 
-    fn hand_in(&mut self, out: &mut Collector) {
+    fn report(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
         match &block.subject {
             Subject::Module(_) => {
@@ -179,7 +178,7 @@ fn is_rule(line: &str, sign: u8) -> bool {
     line.len() == 70 && line.bytes().all(|byte| byte == sign)
 }
 
-/// How many tests ran: `Ran 15 tests in 0.003s`.
+/// `Ran 15 tests in 0.003s`
 fn ran(line: &str) -> Option<u64> {
     let (count, duration) = line.strip_prefix("Ran ")?.split_once(" in ")?;
     let count = count.strip_suffix(" tests").or_else(|| count.strip_suffix(" test"))?;

@@ -8,7 +8,6 @@ use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 
-/// Reads one run.
 #[derive(Debug, Default)]
 pub(crate) struct Vitest {
     block: Option<(String, Thrown)>,
@@ -16,7 +15,6 @@ pub(crate) struct Vitest {
     suites: bool,
 }
 
-/// Whether Vitest speaks here.
 pub(crate) fn is_start(line: &str) -> bool {
     let trimmed = line.trim_start();
     trimmed.strip_prefix("RUN  v").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -26,12 +24,12 @@ pub(crate) fn is_start(line: &str) -> bool {
 impl Read for Vitest {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some(title) = line.strip_prefix(" FAIL  ") {
-            self.hand_in(out);
+            self.finish(out);
             self.block = Some((title.trim().to_string(), Thrown::default()));
             return Step::Taken;
         }
         if line.starts_with('⎯') {
-            self.hand_in(out);
+            self.finish(out);
             if line.contains(" Failed Suites ") || line.contains(" Failed Tests ") {
                 self.suites = line.contains(" Failed Suites ");
             }
@@ -59,24 +57,6 @@ impl Read for Vitest {
     }
 
     fn finish(&mut self, out: &mut Collector) {
-        self.hand_in(out);
-    }
-}
-
-impl Vitest {
-    /// Only the verbose reporter prints whole names. Those of the default one lack the groups around a test, and are
-    /// not printed at all where a file passes: a name that comes and goes would look like a test that does.
-    fn tree(text: &str, out: &mut Collector) {
-        let mark = text.chars().next().unwrap_or(' ');
-        let name = text.get(mark.len_utf8()..).unwrap_or_default().trim();
-        match mark {
-            '✓' if name.contains(" > ") => out.passed(None, without_duration(name)),
-            '↓' if name.contains(" > ") => out.skipped(None, without_duration(name)),
-            _ => {}
-        }
-    }
-
-    fn hand_in(&mut self, out: &mut Collector) {
         let Some((title, thrown)) = self.block.take() else { return };
         let loading = title.strip_suffix(" ]").and_then(|rest| rest.split_once(" [ "));
         let kind = match loading {
@@ -102,7 +82,21 @@ impl Vitest {
     }
 }
 
-/// `1 failed | 1 passed | 1 skipped (13)`: what does not add up did not run.
+impl Vitest {
+    /// Only the verbose reporter prints whole names. Those of the default one lack the groups around a test, and are
+    /// not printed at all where a file passes: a name that comes and goes would look like a test that does.
+    fn tree(text: &str, out: &mut Collector) {
+        let mark = text.chars().next().unwrap_or(' ');
+        let name = text.get(mark.len_utf8()..).unwrap_or_default().trim();
+        match mark {
+            '✓' if name.contains(" > ") => out.passed(None, without_duration(name)),
+            '↓' if name.contains(" > ") => out.skipped(None, without_duration(name)),
+            _ => {}
+        }
+    }
+}
+
+/// `1 failed | 1 passed | 1 skipped (13)`: tests missing in the sum did not run.
 fn stopped_early(counts: &str) -> bool {
     let Some((parts, total)) = counts.trim().strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) else {
         return false;

@@ -3,7 +3,7 @@
 use fixpoint_vocabulary::Text;
 
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 use crate::shell_quoting::shell_word;
 
@@ -24,16 +24,7 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     if files.len() > 1 {
         findings.note(several(&dir.path(chosen), files.len() - 1));
     }
-    findings.check(
-        dir,
-        Proposal {
-            purpose: Purpose::Test,
-            ecosystem: "dotnet",
-            command: format!("dotnet test {}", shell_word(chosen)),
-            runner: None,
-            because: vec![chosen.to_string()],
-        },
-    );
+    findings.test(dir, "dotnet", &format!("dotnet test {}", shell_word(chosen)), None, &[chosen]);
     Detected::Project
 }
 

@@ -1,7 +1,7 @@
 //! Elixir: `mix.exs`.
 
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
@@ -9,15 +9,6 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
         return Detected::Nothing;
     }
     findings.setup(dir, "mix deps.get");
-    findings.check(
-        dir,
-        Proposal {
-            purpose: Purpose::Test,
-            ecosystem: "elixir",
-            command: "mix test".to_string(),
-            runner: None,
-            because: vec!["mix.exs".to_string()],
-        },
-    );
+    findings.test(dir, "elixir", "mix test", None, &["mix.exs"]);
     Detected::Project
 }

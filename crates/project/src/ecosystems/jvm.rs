@@ -2,7 +2,7 @@
 //! version that the project needs.
 
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 const GRADLE: [&str; 4] = ["build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle"];
@@ -12,45 +12,25 @@ pub(crate) fn detect_maven(dir: &ProjectDirectory<'_>, findings: &mut Findings) 
         return Detected::Nothing;
     }
     // Batch mode never asks; quiet leaves only what failed.
-    propose(
-        dir,
-        findings,
-        "maven",
-        "pom.xml",
-        Tool { wrapper: "mvnw", program: "mvn", arguments: "-B -q test" },
-    )
+    propose(dir, findings, "maven", "pom.xml", ["mvnw", "mvn", "-B -q test"])
 }
 
 pub(crate) fn detect_gradle(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
     let Some(manifest) = dir.first(&GRADLE) else { return Detected::Nothing };
-    propose(
-        dir,
-        findings,
-        "gradle",
-        manifest,
-        Tool { wrapper: "gradlew", program: "gradle", arguments: "test" },
-    )
-}
-
-struct Tool {
-    wrapper: &'static str,
-    program: &'static str,
-    arguments: &'static str,
+    propose(dir, findings, "gradle", manifest, ["gradlew", "gradle", "test"])
 }
 
 fn propose(
     dir: &ProjectDirectory<'_>,
     findings: &mut Findings,
-    ecosystem: &'static str,
+    ecosystem: &str,
     manifest: &str,
-    tool: Tool,
+    [wrapper, program, arguments]: [&str; 3],
 ) -> Detected {
-    let Tool { wrapper, program, arguments } = tool;
-    let (command, because) = if dir.exists(wrapper) {
-        (format!("./{wrapper} {arguments}"), vec![manifest.to_string(), wrapper.to_string()])
+    if dir.exists(wrapper) {
+        findings.test(dir, ecosystem, &format!("./{wrapper} {arguments}"), None, &[manifest, wrapper]);
     } else {
-        (format!("{program} {arguments}"), vec![manifest.to_string()])
-    };
-    findings.check(dir, Proposal { purpose: Purpose::Test, ecosystem, command, runner: None, because });
+        findings.test(dir, ecosystem, &format!("{program} {arguments}"), None, &[manifest]);
+    }
     Detected::Project
 }

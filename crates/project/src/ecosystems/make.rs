@@ -5,7 +5,7 @@
 
 use fixpoint_vocabulary::Text;
 
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 /// In the order in which make looks for them.
@@ -20,16 +20,7 @@ pub(crate) fn detect(root: &ProjectDirectory<'_>, findings: &mut Findings) {
         if findings.has_tests() {
             findings.note(unused(makefile));
         } else {
-            findings.check(
-                root,
-                Proposal {
-                    purpose: Purpose::Test,
-                    ecosystem: "make",
-                    command: "make test".to_string(),
-                    runner: None,
-                    because: vec![makefile.to_string()],
-                },
-            );
+            findings.test(root, "make", "make test", None, &[makefile]);
         }
     }
     if root.exists(CMAKE) && root.text(CMAKE, findings).is_some_and(|text| uses_ctest(&text)) {

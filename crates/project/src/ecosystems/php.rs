@@ -4,7 +4,7 @@ use fixpoint_vocabulary::Text;
 use serde_json::Value;
 
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 const MANIFEST: &str = "composer.json";
@@ -14,7 +14,7 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     let phpunit = dir.first(&PHPUNIT);
     if !dir.exists(MANIFEST) {
         let Some(phpunit) = phpunit else { return Detected::Nothing };
-        propose(dir, findings, "phpunit", phpunit);
+        findings.test(dir, "php", "phpunit", None, &[phpunit]);
         return Detected::Project;
     }
     findings.setup(dir, "composer install --no-interaction");
@@ -23,26 +23,13 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     let lists_phpunit =
         ["require-dev", "require"].iter().any(|section| entry(section, "phpunit/phpunit").is_some());
     if entry("scripts", "test").is_some_and(|script| !matches!(script, Value::Null)) {
-        propose(dir, findings, "composer test", MANIFEST);
+        findings.test(dir, "php", "composer test", None, &[MANIFEST]);
     } else if lists_phpunit || phpunit.is_some() {
-        propose(dir, findings, "vendor/bin/phpunit", phpunit.unwrap_or(MANIFEST));
+        findings.test(dir, "php", "vendor/bin/phpunit", None, &[phpunit.unwrap_or(MANIFEST)]);
     } else if manifest.is_some() {
         findings.note(no_tests(&dir.path(MANIFEST)));
     }
     Detected::Project
-}
-
-fn propose(dir: &ProjectDirectory<'_>, findings: &mut Findings, command: &str, because: &str) {
-    findings.check(
-        dir,
-        Proposal {
-            purpose: Purpose::Test,
-            ecosystem: "php",
-            command: command.to_string(),
-            runner: None,
-            because: vec![because.to_string()],
-        },
-    );
 }
 
 fn no_tests(path: &str) -> Text {

@@ -3,7 +3,7 @@
 use fixpoint_vocabulary::Text;
 
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
@@ -17,34 +17,24 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
         findings.setup(dir, &format!("{frozen}bundle install"));
     }
     match test_command(dir, findings) {
-        Some((command, because)) => findings.check(
-            dir,
-            Proposal {
-                purpose: Purpose::Test,
-                ecosystem: "ruby",
-                command,
-                runner: None,
-                because: vec![because],
-            },
-        ),
+        Some((command, because)) => findings.test(dir, "ruby", command, None, &[because]),
         None => findings.note(no_tests(&dir.path(if has_gemfile { "Gemfile" } else { "Rakefile" }))),
     }
     Detected::Project
 }
 
-fn test_command(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<(String, String)> {
+fn test_command(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<(&'static str, &'static str)> {
     let gemfile = dir.exists("Gemfile").then(|| dir.text("Gemfile", findings)).flatten();
     if gemfile.as_deref().is_some_and(requires_rspec) {
-        return Some(("bundle exec rspec".to_string(), "Gemfile".to_string()));
+        return Some(("bundle exec rspec", "Gemfile"));
     }
     if dir.exists("bin/rails") && dir.exists("test") {
-        return Some(("bin/rails test".to_string(), "bin/rails".to_string()));
+        return Some(("bin/rails test", "bin/rails"));
     }
     if !dir.exists("Rakefile") || !has_test_task(&dir.text("Rakefile", findings)?) {
         return None;
     }
-    let command = if gemfile.is_some() { "bundle exec rake test" } else { "rake test" };
-    Some((command.to_string(), "Rakefile".to_string()))
+    Some((if gemfile.is_some() { "bundle exec rake test" } else { "rake test" }, "Rakefile"))
 }
 
 /// `gem "rspec"`, `gem 'rspec-rails'` and the like.

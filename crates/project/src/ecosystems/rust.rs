@@ -1,7 +1,7 @@
 //! Rust: `Cargo.toml`, and nextest where the project configures it.
 
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 const MANIFEST: &str = "Cargo.toml";
@@ -14,20 +14,11 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     let Some(manifest) = dir.toml(MANIFEST, findings) else { return Detected::Project };
     // Without it, cargo tests only the root package of a workspace that has one.
     let members = if manifest.contains_key("workspace") { " --workspace" } else { "" };
-    let (command, runner, because) = if dir.exists(NEXTEST) {
-        ("cargo nextest run", "nextest", vec![MANIFEST.to_string(), NEXTEST.to_string()])
+    let (command, runner, because): (_, _, &[&str]) = if dir.exists(NEXTEST) {
+        ("cargo nextest run", "nextest", &[MANIFEST, NEXTEST])
     } else {
-        ("cargo test", "cargo_test", vec![MANIFEST.to_string()])
+        ("cargo test", "cargo_test", &[MANIFEST])
     };
-    findings.check(
-        dir,
-        Proposal {
-            purpose: Purpose::Test,
-            ecosystem: "rust",
-            command: format!("{command}{members}"),
-            runner: Some(runner),
-            because,
-        },
-    );
+    findings.test(dir, "rust", &format!("{command}{members}"), Some(runner), because);
     Detected::Project
 }

@@ -142,7 +142,7 @@ fn repaired(text: &str) -> String {
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let after = rest.get(letter.len_utf8()..).unwrap_or_default();
-        // Only ASCII characters can be quotes or backslashes; any other one stands for all the rest.
+        // Only ASCII characters can be quotes or backslashes; all others are treated alike.
         state = state.after(u8::try_from(letter).unwrap_or(b'x'));
         rest = after;
         match (&state, letter) {

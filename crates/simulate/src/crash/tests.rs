@@ -1,8 +1,9 @@
 //! Power lost at every event and inside records, in every world and with every agent.
 //!
-//! Each run is taken up to the same end, the same results, the same verdicts and decisions, and its journal decides the
-//! same again. That catches a step performed before it is on the disk, a count that lives outside the journal, and a
+//! Each run is resumed to the same end, results, verdicts and decisions, and its journal replays. That catches a step performed before it is on the disk, a count that lives outside the journal, and a
 //! record read back as something else. A failure prints the command that repeats it.
+
+mod damage;
 
 use std::collections::BTreeSet;
 
@@ -16,10 +17,10 @@ const SEED: u64 = 1;
 
 /// Bytes written by the end of each record, where no power is lost.
 fn boundaries(project: &Project) -> Vec<usize> {
-    let machine = Machine::default();
-    let disk = machine.disk.clone();
+    let simulator = TaskSimulator::default();
+    let disk = simulator.storage.disk.clone();
     let mut ends = Vec::new();
-    machine.run(project, &rough(SEED), &mut |_, _| ends.push(disk.written() as usize)).unwrap();
+    simulator.run(project, &with_faults(SEED), &mut |_, _| ends.push(disk.written() as usize)).unwrap();
     ends
 }
 
@@ -43,13 +44,13 @@ fn crash_everywhere_in(worlds: &[World]) {
     let mut done = 0;
     for (world, agent) in worlds.iter().flat_map(|world| Agent::ALL.map(|agent| (*world, agent))) {
         let project = Project::new(SEED, agent, world);
-        let undisturbed = simulate_task(&project).unwrap();
+        let expected = simulate_task(&project).unwrap();
         for crash in points(&boundaries(&project)) {
-            let disagreement = match crash_once(&project, crash) {
-                Ok(crashed) => undisturbed.disagreement(&crashed).map(|found| found.to_string()),
+            let difference = match crash_once(&project, crash) {
+                Ok(crashed) => expected.difference(&crashed).map(|found| found.to_string()),
                 Err(error) => Some(error.to_string()),
             };
-            if let Some(found) = disagreement {
+            if let Some(found) = difference {
                 panic!("{found}; repeat it with\n  {}", crash.command(&project));
             }
             done += 1;

@@ -1,64 +1,61 @@
-//! Who takes part in a made-up run, and in what mood: drawn by chance, or fixed for a scenario.
+//! The simulated planner, judge, models, agents and person of a run: random, or fixed by a scenario.
 
 use fixpoint_vocabulary::ask::Role;
 
+use super::goal::SimulatedGoal;
 use super::parameters::PARAMETERS;
-use super::scheme::Scheme;
 use crate::random::Random;
 
-/// Whether a judge can be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Honesty {
     Honest,
     Errs,
-    /// The same, and says yes to every plan.
+    /// Errs, and accepts every plan.
     ErrsAndTakesAnyPlan,
-    /// Says yes to every plan, and is honest about work.
+    /// Accepts every plan, and judges work honestly.
     TakesAnyPlan,
     AlwaysYes,
 }
 
-/// What the planner is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Planner {
     Ordinary,
     /// Every plan is complete and sound.
     Sound,
-    /// Never takes in a part that is left out.
+    /// Leaves a part out, also after refinement.
     Incomplete,
-    /// The goal is unclear, whatever anybody says.
+    /// The goal is unclear, even after an answer.
     Unclear,
-    /// Unclear until somebody answers, or is known not to be there.
+    /// Unclear until a person answers or is known to be unavailable.
     UnclearAtFirst,
-    /// It cannot be decomposed; a part of it could be done.
+    /// The goal cannot be decomposed, but a part of it could be done.
     Infeasible,
-    /// It cannot be decomposed, and no part of it either.
+    /// Neither the goal nor a part of it can be decomposed.
     Hopeless,
-    /// Tasks wait in a circle.
+    /// Tasks depend on each other in a cycle.
     Circular,
     /// A task needs a tool that does not exist.
     UnknownTool,
-    /// A task waits for one that does not exist.
+    /// A task depends on one that does not exist.
     UnknownTask,
-    /// Two tasks have one name.
+    /// Two tasks have the same id.
     SameName,
     TooMany,
     /// A command that must not be run.
     Forbidden,
-    /// A command that needs consent.
+    /// A command that needs approval.
     Suspicious,
     StrangeError,
 }
 
-/// What a judge of tasks does when nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum TaskJudge {
-    /// Everything by chance, within its honesty.
+    /// Random, within its honesty.
     Ordinary,
-    /// Never tires of asking for another attempt.
+    /// Always asks for another attempt.
     Patient,
     /// Asks for a replan each time.
     WantsReplan,
@@ -67,20 +64,18 @@ pub(crate) enum TaskJudge {
     NeverContent,
 }
 
-/// What models do beside answering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
 pub(crate) enum Models {
     Ordinary,
-    /// They answer, and can be read.
+    /// Every answer can be parsed.
     Smooth,
-    /// One of them cannot be read.
+    /// The answers of this role cannot be parsed.
     Unreadable(Role),
-    /// One of them does not answer.
     Silent(Role),
-    /// One of them gives a document of another kind.
+    /// This role answers with a document of another kind.
     OtherDocument(Role),
-    /// The judgement of the whole cannot be read.
+    /// The final review cannot be parsed.
     WholeUnreadable,
 }
 
@@ -94,33 +89,33 @@ pub(crate) enum Person {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
-pub(crate) enum Workers {
-    /// Each task has an agent by chance.
+pub(crate) enum AgentBehaviours {
+    /// Each task has a random agent.
     Ordinary,
-    All(Worker),
+    All(AgentBehaviour),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "the scenarios of the tests use the rest"))]
-pub(crate) enum Worker {
+pub(crate) enum AgentBehaviour {
     Fixes,
-    /// Mends it at once, and everything it is told.
+    /// Fixes everything in one attempt.
     FixesAtOnce,
-    /// Changes files and mends nothing.
+    /// Changes files and fixes nothing.
     Loops,
     Idles,
-    /// Breaks a neighbour on the way.
+    /// Fixes, and breaks other tests.
     Breaks,
     /// Edits files outside its scope.
     Wanders,
     Absent,
-    /// Mends tasks, and cannot bring two sides together.
+    /// Fixes tasks, but resolves no merge.
     CannotMerge,
 }
 
-/// How the plan store answers.
+/// What the plan cache contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Store {
+pub(crate) enum PlanStore {
     Empty,
     /// A plan of a similar goal.
     Near,
@@ -130,27 +125,19 @@ pub(crate) enum Store {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Actors {
-    pub(crate) scheme: Scheme,
+    pub(crate) goal: SimulatedGoal,
     pub(crate) honesty: Honesty,
     pub(crate) planner: Planner,
     pub(crate) task_judge: TaskJudge,
     pub(crate) models: Models,
     pub(crate) person: Person,
-    pub(crate) workers: Workers,
-    pub(crate) store: Store,
-    /// Chance that a command fails.
+    pub(crate) agents: AgentBehaviours,
+    pub(crate) store: PlanStore,
+    /// The probability that a command fails.
     pub(crate) failing: f64,
-    /// Whether checks can run at all.
     pub(crate) checks: Checks,
-    /// Whether the planner names commands that must pass.
-    pub(crate) named: Named,
-}
-
-/// Whether a planner names commands that must pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Named {
-    ByChance,
-    Never,
+    /// Whether the planner may name commands that must pass.
+    pub(crate) may_name_goals: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,37 +145,36 @@ pub(crate) enum Named {
 pub(crate) enum Checks {
     Run,
     NotFound,
-    /// They wait for something outside.
+    /// They wait for something outside the run.
     Wait,
 }
 
 impl Actors {
-    /// The cast of a seed, everything by chance.
     pub(crate) fn of(seed: u64, honesty: Honesty) -> Self {
         let machine = &PARAMETERS.machine;
         let mut random = Random::keyed(seed, "cast");
         let failing = if random.unit() < machine.out_of_order { machine.fails } else { 0.0 };
         let store = match random.next_u64() % 4 {
-            0 => Store::Exact,
-            1 => Store::Near,
-            _ => Store::Empty,
+            0 => PlanStore::Exact,
+            1 => PlanStore::Near,
+            _ => PlanStore::Empty,
         };
         Self {
-            scheme: Scheme::new(seed),
+            goal: SimulatedGoal::new(seed),
             honesty,
             planner: Planner::Ordinary,
             task_judge: TaskJudge::Ordinary,
             models: Models::Ordinary,
             person: Person::Ordinary,
-            workers: Workers::Ordinary,
+            agents: AgentBehaviours::Ordinary,
             store,
             failing,
             checks: Checks::Run,
-            named: Named::ByChance,
+            may_name_goals: true,
         }
     }
 
-    /// Everybody does what they should.
+    /// Actors without faults.
     #[cfg(test)]
     pub(crate) fn good(seed: u64) -> Self {
         Self {
@@ -196,26 +182,25 @@ impl Actors {
             task_judge: TaskJudge::Patient,
             models: Models::Smooth,
             person: Person::Agrees,
-            workers: Workers::All(Worker::FixesAtOnce),
-            store: Store::Empty,
+            agents: AgentBehaviours::All(AgentBehaviour::FixesAtOnce),
+            store: PlanStore::Empty,
             failing: 0.0,
             ..Self::of(seed, Honesty::Honest)
         }
     }
 
-    /// The agent of a task.
-    pub(crate) fn worker(&self, task: &str) -> Worker {
-        match self.workers {
-            Workers::All(worker) => worker,
-            Workers::Ordinary => {
+    pub(crate) fn agent_of(&self, task: &str) -> AgentBehaviour {
+        match self.agents {
+            AgentBehaviours::All(agent_of) => agent_of,
+            AgentBehaviours::Ordinary => {
                 let agents = &PARAMETERS.agents;
-                let mut left = Random::keyed(self.scheme.seed, &format!("agent {task}")).unit();
+                let mut left = Random::keyed(self.goal.seed, &format!("agent {task}")).unit();
                 let kinds = [
-                    (Worker::Fixes, agents.fixes),
-                    (Worker::Loops, agents.loops),
-                    (Worker::Idles, agents.idles),
-                    (Worker::Breaks, agents.breaks),
-                    (Worker::Wanders, agents.wanders),
+                    (AgentBehaviour::Fixes, agents.fixes),
+                    (AgentBehaviour::Loops, agents.loops),
+                    (AgentBehaviour::Idles, agents.idles),
+                    (AgentBehaviour::Breaks, agents.breaks),
+                    (AgentBehaviour::Wanders, agents.wanders),
                 ];
                 for (kind, share) in kinds {
                     left -= share;
@@ -223,7 +208,7 @@ impl Actors {
                         return kind;
                     }
                 }
-                Worker::Fixes
+                AgentBehaviour::Fixes
             }
         }
     }

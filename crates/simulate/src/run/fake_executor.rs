@@ -1,7 +1,7 @@
-//! Executes the commands of a made-up run: several in flight at once, which end in an order of their own.
+//! Executes the commands of a simulated run: several in flight at once, which end in another order than they began.
 //!
-//! The order depends on nothing but what is in flight, so that it is the same again after a crash. Invariant: how often a
-//! command has come to an end is known from the record alone.
+//! The order depends only on what is in flight, so that it is the same after a crash. Invariant: how often a command has
+//! ended follows from the record alone.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,36 +12,35 @@ use fixpoint_decide::run::Run;
 use fixpoint_engine::{Record, RecordedRun};
 use fixpoint_journal::FaultyDisk;
 use fixpoint_ports::{Executor, Outbox};
-use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
 
-use super::stage::{Stage, key_of};
-use crate::performer::Manners;
+use super::actors::Actors;
+use super::commands::key_of;
+use crate::executor::EndReports;
 use crate::random::Random;
 
 /// In which order commands end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndOrder {
-    /// One after the other, seldom in the order in which they began.
+    /// One after the other, in random order.
     Shuffled,
-    /// As they began, several at once: what the engine writes with one flush.
+    /// In the order they began, several at once, which the engine writes with one flush.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the tests have commands end together"))]
     Together { most: usize },
 }
 
-/// What goes wrong with an executor, beside its commands.
 #[derive(Debug, Clone)]
-pub(crate) struct Conduct {
-    pub(crate) manners: Manners,
+pub(crate) struct ExecutorFaults {
+    pub(crate) end_reports: EndReports,
     pub(crate) order: EndOrder,
-    /// The machine dies after so many commands were started, before the others of the same batch are.
+    /// Power is lost after so many commands were started, before the others of the same batch are.
     pub(crate) dies_after: Option<u64>,
 }
 
-impl From<Manners> for Conduct {
-    fn from(manners: Manners) -> Self {
-        Self { manners, order: EndOrder::Shuffled, dies_after: None }
+impl From<EndReports> for ExecutorFaults {
+    fn from(end_reports: EndReports) -> Self {
+        Self { end_reports, order: EndOrder::Shuffled, dies_after: None }
     }
 }
 
@@ -52,23 +51,21 @@ struct InFlight {
     end: CommandEnd,
 }
 
-/// What was executed so far, for whoever looks at it after a crash.
+/// What was executed so far; survives a crash.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Performed {
+pub(crate) struct Executed {
     pub(crate) asks: u64,
     pub(crate) attempts: u64,
     pub(crate) started: u64,
-    /// The last command that was started.
     pub(crate) last: Option<CommandId>,
-    /// The branch that holds the result, as the user's repository has it.
+    /// The branch delivered to the user's repository.
     pub(crate) branch: Option<String>,
 }
 
-/// Executes the commands of a made-up run.
 #[derive(Debug)]
 pub(crate) struct FakeExecutor {
-    stage: Stage,
-    conduct: Conduct,
+    actors: Actors,
+    faults: ExecutorFaults,
     outbox: Outbox,
     disk: FaultyDisk,
     ended: BTreeMap<String, u32>,
@@ -76,18 +73,18 @@ pub(crate) struct FakeExecutor {
     in_flight: Vec<InFlight>,
     /// Commands whose ends were reported and are not on record yet.
     reported: Vec<CommandId>,
-    /// Commands that a decision begins and that were not started yet.
+    /// Commands of a decision that are not started yet.
     expected: usize,
-    /// Commands that a restart has lost and that are not on record as lost yet.
+    /// Commands lost in a restart that are not on record as lost yet.
     lost: usize,
-    pub(crate) performed: Performed,
+    pub(crate) executed: Executed,
 }
 
 impl FakeExecutor {
-    pub(crate) fn new(stage: Stage, conduct: Conduct, outbox: Outbox, disk: FaultyDisk) -> Self {
+    pub(crate) fn new(actors: Actors, faults: ExecutorFaults, outbox: Outbox, disk: FaultyDisk) -> Self {
         Self {
-            stage,
-            conduct,
+            actors,
+            faults,
             outbox,
             disk,
             ended: BTreeMap::new(),
@@ -96,12 +93,12 @@ impl FakeExecutor {
             reported: Vec::new(),
             expected: 0,
             lost: 0,
-            performed: Performed::default(),
+            executed: Executed::default(),
         }
     }
 
-    /// Counts what came to an end by a record, and expects what is in flight there to be lost.
-    pub(crate) fn recall(&mut self, recorded: &RecordedRun, run: &Run) {
+    /// Counts what has ended by a record; what is in flight there is lost.
+    pub(crate) fn restore(&mut self, recorded: &RecordedRun, run: &Run) {
         for (seq, record) in (1u64..).zip(&recorded.records) {
             self.note(seq, record);
         }
@@ -120,7 +117,7 @@ impl FakeExecutor {
         }
     }
 
-    /// Records are on the disk: what they begin is expected, and if they begin nothing, something else ends.
+    /// Called when records are on the disk. If they begin nothing, another command ends.
     pub(crate) fn recorded(&mut self, seq: u64, records: &[Record], run: &Run) {
         for (seq, record) in (seq..).zip(records) {
             self.note(seq, record);
@@ -135,49 +132,39 @@ impl FakeExecutor {
         }
     }
 
-    /// Commands end, if no end is reported that is not on record yet.
+    /// Ends commands, unless a reported end is not on record yet.
     fn end_some(&mut self) {
         if !self.reported.is_empty() || self.lost > 0 {
             return;
         }
-        let most = match self.conduct.order {
+        let most = match self.faults.order {
             EndOrder::Shuffled => 1,
             EndOrder::Together { most } => most,
         };
         self.in_flight.sort_by_key(|command| (command.order, command.id));
         let ending: Vec<InFlight> = self.in_flight.drain(..most.min(self.in_flight.len())).collect();
         self.reported = ending.iter().map(|command| command.id).collect();
-        ending.into_iter().for_each(|command| self.report(command.id, command.end));
-    }
-
-    fn report(&self, id: CommandId, end: CommandEnd) {
-        let report = |id, end| self.outbox.report(id, end, Duration::from_millis(1));
-        let wrong = || CommandEnd::Failed { message: Redacted::ours("this comes too late") };
-        match self.conduct.manners {
-            Manners::Good => report(id, end),
-            Manners::Bad => {
-                report(CommandId { seq: 0, index: 7 }, wrong());
-                report(id, end.clone());
-                report(id, end);
-                report(id, wrong());
-            }
+        let (other, took) = (CommandId { seq: 0, index: 7 }, Duration::from_millis(1));
+        for command in ending {
+            let end = (command.id, command.end);
+            self.faults.end_reports.send(&self.outbox, end, Some(other), took);
         }
     }
 
     fn start(&mut self, id: CommandId, command: &PreparedCommand) {
-        if self.conduct.dies_after == Some(self.performed.started) {
-            // The next thing the engine wants to write is not written any more.
+        if self.faults.dies_after == Some(self.executed.started) {
+            // The next write of the engine fails.
             self.disk.lose_power_after(0, fixpoint_journal::Residue::Short);
             self.outbox.send(Event::StopRequested);
             return;
         }
         let key = self.begun.get(&id).cloned().unwrap_or_default();
         let before = self.ended.get(&key).copied().unwrap_or(0);
-        let end = self.stage.perform(&key, command, before);
+        let end = self.actors.execute(&key, command, before);
         self.count(id, command);
-        let order = match self.conduct.order {
+        let order = match self.faults.order {
             EndOrder::Shuffled => {
-                Random::keyed(self.stage.cast.scheme.seed, &format!("order {before} {key}")).next_u64()
+                Random::keyed(self.actors.goal.seed, &format!("order {before} {key}")).next_u64()
             }
             EndOrder::Together { .. } => 0,
         };
@@ -189,12 +176,12 @@ impl FakeExecutor {
     }
 
     fn count(&mut self, id: CommandId, command: &PreparedCommand) {
-        self.performed.started += 1;
-        self.performed.last = Some(id);
+        self.executed.started += 1;
+        self.executed.last = Some(id);
         match &command.action {
-            PreparedAction::Ask(_) => self.performed.asks += 1,
-            PreparedAction::RunAttempt(_) => self.performed.attempts += 1,
-            PreparedAction::Deliver(order) => self.performed.branch = Some(order.result.to_string()),
+            PreparedAction::Ask(_) => self.executed.asks += 1,
+            PreparedAction::RunAttempt(_) => self.executed.attempts += 1,
+            PreparedAction::Deliver(order) => self.executed.branch = Some(order.result.to_string()),
             PreparedAction::TakeBase
             | PreparedAction::RunChecks(_)
             | PreparedAction::RestorePaths(_)
@@ -206,7 +193,6 @@ impl FakeExecutor {
     }
 }
 
-/// The executor, as the engine sees it.
 #[derive(Debug)]
 pub(crate) struct SharedExecutor(pub(crate) Rc<RefCell<FakeExecutor>>);
 

@@ -1,4 +1,4 @@
-//! A made-up judge, and whoever looks back: what they say of plans, tasks and the whole, true or not.
+//! The simulated judge and reflector: their answers about plans, tasks and the final result, correct or not.
 
 use std::collections::BTreeSet;
 
@@ -11,33 +11,34 @@ use fixpoint_vocabulary::documents::{
 use fixpoint_vocabulary::work::CommitId;
 
 use super::actors::{Actors, Honesty, TaskJudge};
+use super::goal::StepRange;
 use super::parameters::PARAMETERS;
-use super::planner::{Goals, task};
-use super::scheme::Piece;
+use super::planner::{TaskGoals, task};
 use super::tree::Tree;
 use crate::random::Random;
 
-/// A judge at work on one question.
-pub(crate) struct Judging<'a> {
-    pub(crate) cast: &'a Actors,
+/// One question to the judge or the reflector.
+pub(crate) struct JudgeCall<'a> {
+    pub(crate) actors: &'a Actors,
     pub(crate) material: &'a Material,
     pub(crate) random: Random,
 }
 
-/// The share of a goal's steps that tasks are about.
-fn coverage(cast: &Actors, tasks: &[Subtask]) -> f64 {
-    let named: BTreeSet<Piece> = tasks.iter().flat_map(|task| Piece::named_in(&task.description)).collect();
-    let upto = |part: u32| named.iter().filter(|piece| piece.part == part).map(|piece| piece.upto).max();
-    let pieces = cast.scheme.pieces();
-    let all: u32 = pieces.iter().map(|piece| piece.upto).sum();
-    let covered: u32 = pieces.iter().map(|piece| upto(piece.part).unwrap_or(0).min(piece.upto)).sum();
+/// The share of the goal's steps that tasks name.
+fn coverage(actors: &Actors, tasks: &[Subtask]) -> f64 {
+    let named: BTreeSet<StepRange> =
+        tasks.iter().flat_map(|task| StepRange::named_in(&task.description)).collect();
+    let upto = |part: u32| named.iter().filter(|range| range.part == part).map(|range| range.upto).max();
+    let ranges = actors.goal.ranges();
+    let all: u32 = ranges.iter().map(|range| range.upto).sum();
+    let covered: u32 = ranges.iter().map(|range| upto(range.part).unwrap_or(0).min(range.upto)).sum();
     if all == 0 { 1.0 } else { f64::from(covered) / f64::from(all) }
 }
 
-impl Judging<'_> {
-    /// What an honest judge would say, or its opposite.
-    fn said(&mut self, truth: bool) -> bool {
-        match self.cast.honesty {
+impl JudgeCall<'_> {
+    /// What an honest judge would answer, or its opposite.
+    fn answer(&mut self, truth: bool) -> bool {
+        match self.actors.honesty {
             Honesty::AlwaysYes => true,
             Honesty::Honest | Honesty::TakesAnyPlan => truth,
             Honesty::Errs | Honesty::ErrsAndTakesAnyPlan => {
@@ -48,10 +49,10 @@ impl Judging<'_> {
 
     pub(crate) fn plan(mut self) -> Document {
         let judge = &PARAMETERS.judge;
-        let coverage = coverage(self.cast, &self.material.tasks);
-        let is_acceptable = match self.cast.honesty {
+        let coverage = coverage(self.actors, &self.material.tasks);
+        let is_acceptable = match self.actors.honesty {
             Honesty::TakesAnyPlan | Honesty::ErrsAndTakesAnyPlan | Honesty::AlwaysYes => true,
-            Honesty::Honest | Honesty::Errs => self.said(coverage >= 1.0),
+            Honesty::Honest | Honesty::Errs => self.answer(coverage >= 1.0),
         };
         let score = self.random.normal(40.0 + 50.0 * coverage, judge.sigma).clamp(0.0, 100.0);
         let has_score = self.random.unit() >= judge.no_score;
@@ -68,23 +69,23 @@ impl Judging<'_> {
         let judge = &PARAMETERS.judge;
         let tree = Tree::of(commit);
         let description = self.material.task.as_ref().map_or("", |task| task.task.description.as_str());
-        let pieces = Piece::named_in(description);
+        let ranges = StepRange::named_in(description);
         let missing: Vec<String> = (1u32..)
-            .zip(&pieces)
-            .filter(|(_, piece)| !self.cast.scheme.is_met(**piece, &tree))
-            .map(|(number, piece)| format!("A{number}: {}", piece.name()))
+            .zip(&ranges)
+            .filter(|(_, range)| !self.actors.goal.is_met(**range, &tree))
+            .map(|(number, range)| format!("A{number}: {}", range.name()))
             .collect();
         let chance = self.random.unit();
         let is_asked_for_more = question == TaskQuestion::WorthGoingOn;
-        let mut said = JudgeAnswer {
-            success: !is_asked_for_more && self.said(missing.is_empty()),
+        let mut answer = JudgeAnswer {
+            success: !is_asked_for_more && self.answer(missing.is_empty()),
             should_continue: true,
             should_replan: false,
             already_satisfied: commit == origin,
             reason: "by what is there".to_string(),
             missing_requirements: missing,
         };
-        let (wants_replan, gives_up) = match self.cast.task_judge {
+        let (wants_replan, gives_up) = match self.actors.task_judge {
             TaskJudge::Ordinary => (
                 is_asked_for_more && chance < judge.asks_for_replan,
                 is_asked_for_more && chance > 1.0 - judge.gives_up,
@@ -93,32 +94,32 @@ impl Judging<'_> {
             TaskJudge::GivesUp => (false, true),
             TaskJudge::NeverContent | TaskJudge::Patient => (false, false),
         };
-        if self.cast.task_judge == TaskJudge::NeverContent {
-            (said.success, said.missing_requirements) = (false, vec!["A1".to_string()]);
+        if self.actors.task_judge == TaskJudge::NeverContent {
+            (answer.success, answer.missing_requirements) = (false, vec!["A1".to_string()]);
         }
         if wants_replan || gives_up {
-            (said.success, said.should_continue, said.should_replan) = (false, false, wants_replan);
+            (answer.success, answer.should_continue, answer.should_replan) = (false, false, wants_replan);
         }
-        Document::TaskJudgement(said)
+        Document::TaskJudgement(answer)
     }
 
-    pub(crate) fn whole(mut self, commit: &CommitId) -> Document {
-        let unmet = self.cast.scheme.unmet(&Tree::of(commit));
-        let is_complete = self.said(unmet.is_empty());
+    pub(crate) fn final_review(mut self, commit: &CommitId) -> Document {
+        let unmet = self.actors.goal.unmet(&Tree::of(commit));
+        let is_complete = self.answer(unmet.is_empty());
         let taken = self.material.outcomes.len();
-        let additional = |(number, piece): (usize, &Piece)| {
-            let goals = if self.random.unit() < 0.7 { Goals::Named } else { Goals::None };
-            task(self.cast, &format!("w{}", taken + number), &BTreeSet::from([*piece]), &[], goals)
+        let additional = |(number, range): (usize, &StepRange)| {
+            let goals = if self.random.unit() < 0.7 { TaskGoals::Named } else { TaskGoals::None };
+            task(self.actors, &format!("w{}", taken + number), &BTreeSet::from([*range]), &[], goals)
         };
         Document::WholeJudgement(WholeJudgement {
             is_complete,
-            missing_aspects: unmet.iter().map(|piece| piece.name()).collect(),
+            missing_aspects: unmet.iter().map(|range| range.name()).collect(),
             additional_tasks: unmet.iter().enumerate().map(additional).collect(),
             completion_score: None,
         })
     }
 
-    pub(crate) fn look_back(mut self) -> Document {
+    pub(crate) fn reflect(mut self) -> Document {
         let reflector = &PARAMETERS.reflector;
         let revises = self.random.unit() < reflector.revises;
         let change = if self.random.unit() < reflector.in_words_only {

@@ -1,10 +1,9 @@
-//! The numbers of the made-up world of whole runs, read from a file of the repository that says what each means.
+//! The probabilities and prices of simulated runs, read from a file of the repository that explains each.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// Everything that is drawn by chance in a whole run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parameters {
@@ -49,7 +48,7 @@ numbers! {
     Prices { call: f64, attempt: f64 }
 }
 
-/// What the file says, with an empty world where it cannot be read; a test reads it.
+/// All zero if the file cannot be read; a test reads it.
 pub(crate) static PARAMETERS: LazyLock<Parameters> = LazyLock::new(|| read().unwrap_or_default());
 
 fn read() -> Result<Parameters, toml::de::Error> {

@@ -1,4 +1,4 @@
-//! A made-up planner: plans out of the goal's parts, left out, wrong or unclear as chance or a scenario has it.
+//! The simulated planner: plans from the parts of the goal; incomplete, flawed or unclear by chance or by a scenario.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,25 @@ use fixpoint_vocabulary::documents::{
     PlanningError, PlanningErrorKind, Subtask, TaskDecomposition,
 };
 
-use super::actors::{Actors, Named, Planner};
+use super::actors::{Actors, Planner};
+use super::goal::StepRange;
 use super::parameters::PARAMETERS;
-use super::scheme::Piece;
 use super::tree::SHARED;
 use crate::random::Random;
 
 pub(crate) const TOOLS: [&str; 2] = ["edit", "shell"];
 
-/// A task that is about some pieces of the goal.
+/// A task for some steps of the goal.
 pub(crate) fn task(
-    cast: &Actors,
+    actors: &Actors,
     id: &str,
-    pieces: &BTreeSet<Piece>,
+    ranges: &BTreeSet<StepRange>,
     after: &[TaskId],
-    goals: Goals,
+    goals: TaskGoals,
 ) -> Subtask {
-    let names = pieces.iter().map(|piece| piece.name()).collect::<Vec<_>>();
-    let mut scope: Vec<String> = pieces.iter().map(|piece| piece.scope()).collect();
-    if pieces.iter().any(|piece| cast.scheme.is_sharing(piece.part)) {
+    let names = ranges.iter().map(|range| range.name()).collect::<Vec<_>>();
+    let mut scope: Vec<String> = ranges.iter().map(|range| range.scope()).collect();
+    if ranges.iter().any(|range| actors.goal.is_sharing(range.part)) {
         scope.push(SHARED.to_string());
     }
     Subtask {
@@ -38,9 +38,10 @@ pub(crate) fn task(
         required_tools: vec![TOOLS[0].to_string()],
         acceptance: names.iter().map(|name| format!("{name} is there")).collect(),
         scope_paths: scope,
-        goals: match (goals, cast.named) {
-            (Goals::Named, Named::ByChance) => vec![format!("check {}", names.join(" "))],
-            (Goals::Named, Named::Never) | (Goals::None, _) => Vec::new(),
+        goals: if goals == TaskGoals::Named && actors.may_name_goals {
+            vec![format!("check {}", names.join(" "))]
+        } else {
+            Vec::new()
         },
         context: String::new(),
         subtasks: Vec::new(),
@@ -49,25 +50,25 @@ pub(crate) fn task(
 
 /// Whether a task names commands that must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Goals {
+pub(crate) enum TaskGoals {
     Named,
     None,
 }
 
-impl Goals {
+impl TaskGoals {
     fn drawn(random: &mut Random) -> Self {
         if random.unit() < PARAMETERS.planner.names_goals { Self::Named } else { Self::None }
     }
 }
 
-/// A planner at work on one question.
-pub(crate) struct Planning<'a> {
-    pub(crate) cast: &'a Actors,
+/// One question to the planner.
+pub(crate) struct PlannerCall<'a> {
+    pub(crate) actors: &'a Actors,
     pub(crate) material: &'a Material,
     pub(crate) random: Random,
 }
 
-impl Planning<'_> {
+impl PlannerCall<'_> {
     pub(crate) fn answer(mut self, about: &QuestionKind) -> Document {
         if let QuestionKind::Understand | QuestionKind::Plan | QuestionKind::Decompose = about
             && let Some(error) = self.error()
@@ -81,12 +82,12 @@ impl Planning<'_> {
         match about {
             QuestionKind::Plan => {
                 document.goal_understanding = Some(understanding());
-                let tasks = self.spoilt();
+                let tasks = self.flawed();
                 document.action_plan = Some(ordered(&tasks));
                 document.task_decomposition = Some(decomposition(tasks));
             }
             QuestionKind::Understand => document.goal_understanding = Some(understanding()),
-            QuestionKind::Decompose => document.task_decomposition = Some(decomposition(self.spoilt())),
+            QuestionKind::Decompose => document.task_decomposition = Some(decomposition(self.flawed())),
             QuestionKind::Order => document.action_plan = Some(ordered(&self.material.tasks)),
             QuestionKind::Refine { .. } => {
                 let tasks = self.refined();
@@ -105,46 +106,45 @@ impl Planning<'_> {
         Document::Planning(document)
     }
 
-    /// What a sound planner makes of the goal.
     pub(crate) fn tasks(&mut self) -> Vec<Subtask> {
         let planner = &PARAMETERS.planner;
-        let mut pieces = self.cast.scheme.pieces();
-        let is_ordinary = self.cast.planner == Planner::Ordinary;
-        let leaves_out = self.cast.planner == Planner::Incomplete
+        let mut ranges = self.actors.goal.ranges();
+        let is_ordinary = self.actors.planner == Planner::Ordinary;
+        let leaves_out = self.actors.planner == Planner::Incomplete
             || (is_ordinary && self.random.unit() < planner.incomplete);
         let few = self.material.max_tasks as usize;
-        if leaves_out && pieces.len() > 1 {
-            pieces.pop();
-        } else if leaves_out && let Some(last) = pieces.last_mut().filter(|last| last.upto > 1) {
+        if leaves_out && ranges.len() > 1 {
+            ranges.pop();
+        } else if leaves_out && let Some(last) = ranges.last_mut().filter(|last| last.upto > 1) {
             last.upto -= 1;
         }
         let mut tasks: Vec<Subtask> = Vec::new();
-        for piece in pieces {
-            let mut cuts = vec![piece];
-            if piece.upto > 1 && self.random.unit() < planner.splits {
-                cuts.insert(0, Piece { upto: piece.upto - 1, ..piece });
+        for range in ranges {
+            let mut cuts = vec![range];
+            if range.upto > 1 && self.random.unit() < planner.splits {
+                cuts.insert(0, StepRange { upto: range.upto - 1, ..range });
             }
             for (number, cut) in cuts.iter().enumerate() {
                 let waits = number > 0 || self.random.unit() < planner.waits;
                 let before = tasks.last().filter(|_| waits).map(|task| task.id.clone());
                 let id = format!("t{}", tasks.len());
-                let goals = Goals::drawn(&mut self.random);
+                let goals = TaskGoals::drawn(&mut self.random);
                 let after: Vec<TaskId> = before.into_iter().collect();
-                tasks.push(task(self.cast, &id, &BTreeSet::from([*cut]), &after, goals));
+                tasks.push(task(self.actors, &id, &BTreeSet::from([*cut]), &after, goals));
             }
         }
         if few > 0 && tasks.len() > few {
-            let all = tasks.iter().flat_map(|task| Piece::named_in(&task.description)).collect();
-            tasks = vec![task(self.cast, "t0", &all, &[], Goals::Named)];
+            let all = tasks.iter().flat_map(|task| StepRange::named_in(&task.description)).collect();
+            tasks = vec![task(self.actors, "t0", &all, &[], TaskGoals::Named)];
         }
         tasks
     }
 
-    /// The tasks, with what is wrong with them.
-    fn spoilt(&mut self) -> Vec<Subtask> {
+    /// The tasks, with the flaw of this planner.
+    fn flawed(&mut self) -> Vec<Subtask> {
         let mut tasks = self.tasks();
         let planner = &PARAMETERS.planner;
-        let is_ordinary = self.cast.planner == Planner::Ordinary;
+        let is_ordinary = self.actors.planner == Planner::Ordinary;
         let kind = if is_ordinary && self.random.unit() < planner.unsound {
             match self.random.next_u64() % 5 {
                 0 => Planner::Circular,
@@ -156,7 +156,7 @@ impl Planning<'_> {
         } else if is_ordinary && self.random.unit() < planner.suspicious {
             if self.random.next_u64().is_multiple_of(2) { Planner::Forbidden } else { Planner::Suspicious }
         } else {
-            self.cast.planner
+            self.actors.planner
         };
         let (first, last) = (tasks.first().map(|task| task.id.clone()), tasks.last().cloned());
         let Some((id, last)) = first.zip(last) else { return tasks };
@@ -177,7 +177,7 @@ impl Planning<'_> {
             }
             Planner::UnknownTool | Planner::UnknownTask | Planner::Forbidden | Planner::Suspicious => {
                 if let Some(task) = tasks.first_mut() {
-                    spoil(task, kind);
+                    add_flaw(task, kind);
                 }
             }
             Planner::Ordinary
@@ -192,32 +192,31 @@ impl Planning<'_> {
         tasks
     }
 
-    /// Why there is no plan, if there is none.
     fn error(&mut self) -> Option<PlanningError> {
         let planner = &PARAMETERS.planner;
         let is_answered =
             !self.material.remarks.is_empty() || self.material.person == PersonPresence::Unavailable;
-        let mood = self.cast.planner;
-        let is_ordinary = mood == Planner::Ordinary;
-        let is_unclear = mood == Planner::Unclear
-            || (mood == Planner::UnclearAtFirst && !is_answered)
+        let behaviour = self.actors.planner;
+        let is_ordinary = behaviour == Planner::Ordinary;
+        let is_unclear = behaviour == Planner::Unclear
+            || (behaviour == Planner::UnclearAtFirst && !is_answered)
             || (is_ordinary && self.random.unit() < planner.unclear);
-        let is_given_up = matches!(mood, Planner::Infeasible | Planner::Hopeless)
+        let is_given_up = matches!(behaviour, Planner::Infeasible | Planner::Hopeless)
             || (is_ordinary && self.random.unit() < planner.gives_up);
         let kind = if is_unclear {
             PlanningErrorKind::UnclearGoal
         } else if is_given_up {
             PlanningErrorKind::DecompositionFailed
-        } else if mood == Planner::StrangeError {
+        } else if behaviour == Planner::StrangeError {
             PlanningErrorKind::Other("mood".to_string())
         } else {
             return None;
         };
-        let pieces: BTreeSet<Piece> = self.cast.scheme.pieces().into_iter().take(1).collect();
-        let feasible = if mood == Planner::Hopeless {
+        let ranges: BTreeSet<StepRange> = self.actors.goal.ranges().into_iter().take(1).collect();
+        let feasible = if behaviour == Planner::Hopeless {
             Vec::new()
         } else {
-            vec![task(self.cast, "t0", &pieces, &[], Goals::Named)]
+            vec![task(self.actors, "t0", &ranges, &[], TaskGoals::Named)]
         };
         let partial = PartialPlan {
             feasible_subtasks: feasible,
@@ -232,22 +231,22 @@ impl Planning<'_> {
         })
     }
 
-    /// The plan at hand, with what was left out, or worse.
+    /// The current plan with the missing parts added, or with a new flaw.
     fn refined(&mut self) -> Vec<Subtask> {
         let planner = &PARAMETERS.planner;
         let mut tasks = self.material.tasks.clone();
-        let is_ordinary = self.cast.planner == Planner::Ordinary;
-        let mends =
-            self.cast.planner != Planner::Incomplete && (!is_ordinary || self.random.unit() < planner.mends);
-        let covered: BTreeSet<Piece> =
-            tasks.iter().flat_map(|task| Piece::named_in(&task.description)).collect();
-        let missing: Vec<Piece> =
-            self.cast.scheme.pieces().into_iter().filter(|piece| !covered.contains(piece)).collect();
+        let is_ordinary = self.actors.planner == Planner::Ordinary;
+        let mends = self.actors.planner != Planner::Incomplete
+            && (!is_ordinary || self.random.unit() < planner.mends);
+        let covered: BTreeSet<StepRange> =
+            tasks.iter().flat_map(|task| StepRange::named_in(&task.description)).collect();
+        let missing: Vec<StepRange> =
+            self.actors.goal.ranges().into_iter().filter(|range| !covered.contains(range)).collect();
         if mends {
-            for (number, piece) in missing.into_iter().enumerate() {
+            for (number, range) in missing.into_iter().enumerate() {
                 let id = format!("r{}", tasks.len() + number);
-                let goals = Goals::drawn(&mut self.random);
-                tasks.push(task(self.cast, &id, &BTreeSet::from([piece]), &[], goals));
+                let goals = TaskGoals::drawn(&mut self.random);
+                tasks.push(task(self.actors, &id, &BTreeSet::from([range]), &[], goals));
             }
         }
         if is_ordinary
@@ -260,30 +259,30 @@ impl Planning<'_> {
         tasks
     }
 
-    /// Smaller tasks in the place of one.
+    /// Smaller tasks that replace one.
     fn children(&mut self) -> Vec<Subtask> {
         let Some(old) = self.material.task.as_ref() else { return Vec::new() };
         let most = (self.material.max_tasks as usize).max(1);
         let mut children: Vec<Subtask> = Vec::new();
-        for piece in Piece::named_in(&old.task.description) {
-            for upto in 1..=piece.upto {
+        for range in StepRange::named_in(&old.task.description) {
+            for upto in 1..=range.upto {
                 let after: Vec<TaskId> = (upto > 1)
                     .then(|| children.last().map(|child| child.id.clone()))
                     .flatten()
                     .into_iter()
                     .collect();
                 let id = format!("{}-{}", old.task.id, children.len() + 1);
-                let goals = Goals::drawn(&mut self.random);
-                let cut = BTreeSet::from([Piece { upto, ..piece }]);
-                children.push(task(self.cast, &id, &cut, &after, goals));
+                let goals = TaskGoals::drawn(&mut self.random);
+                let cut = BTreeSet::from([StepRange { upto, ..range }]);
+                children.push(task(self.actors, &id, &cut, &after, goals));
             }
         }
         if children.len() > most {
-            let all = Piece::named_in(&old.task.description);
-            children = vec![task(self.cast, &format!("{}-1", old.task.id), &all, &[], Goals::Named)];
+            let all = StepRange::named_in(&old.task.description);
+            children = vec![task(self.actors, &format!("{}-1", old.task.id), &all, &[], TaskGoals::Named)];
         }
         let chance = self.random.unit();
-        if self.cast.planner == Planner::Ordinary && chance < PARAMETERS.planner.unsound {
+        if self.actors.planner == Planner::Ordinary && chance < PARAMETERS.planner.unsound {
             let last = children.last().map(|child| child.id.clone());
             if let (Some(child), Some(last)) = (children.first_mut(), last) {
                 child.dependencies.push(if chance < PARAMETERS.planner.unsound / 2.0 {
@@ -297,7 +296,7 @@ impl Planning<'_> {
     }
 }
 
-fn spoil(task: &mut Subtask, kind: Planner) {
+fn add_flaw(task: &mut Subtask, kind: Planner) {
     if kind == Planner::UnknownTool {
         task.required_tools.push("telepathy".to_string());
     } else if kind == Planner::UnknownTask {
@@ -305,7 +304,7 @@ fn spoil(task: &mut Subtask, kind: Planner) {
     } else if kind == Planner::Forbidden {
         task.goals.push("sudo make install".to_string());
     } else {
-        task.goals.push(format!("curl example.invalid {}", Piece { part: 0, upto: 1 }.name()));
+        task.goals.push(format!("curl example.invalid {}", StepRange { part: 0, upto: 1 }.name()));
     }
 }
 
@@ -317,7 +316,6 @@ fn decomposition(subtasks: Vec<Subtask>) -> TaskDecomposition {
     TaskDecomposition { reasoning: "by parts".to_string(), subtasks }
 }
 
-/// The tasks in their order, a step for each.
 pub(crate) fn ordered(tasks: &[Subtask]) -> ActionPlan {
     let action = |task: &Subtask| Action {
         task_id: task.id.clone(),

@@ -1,4 +1,4 @@
-//! What a configuration would do with whole runs, beside plainer ones: the same seeded goals under each.
+//! Compares a configuration with simpler policies: the same seeded goals under each.
 //!
 //! Owns the counting. Invariant: every run ends as exactly one of done, false done or stopped, and the same seed gives
 //! the same table.
@@ -7,180 +7,163 @@ use fixpoint_engine::EngineExit;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::settings::Settings;
 
-use super::actors::{Actors, Honesty, Named};
-use super::circumstances::{Circumstances, Own};
+use super::actors::{Actors, Honesty};
 use super::parameters::PARAMETERS;
+use super::scenario::{OwnChecks, RunScenario};
 use super::simulator::RunSimulator;
 use super::tree::Tree;
-use crate::machine::Interrupted;
-use crate::performer::Manners;
+use crate::executor::EndReports;
+use crate::named_variants::named_variants;
 use crate::random::Random;
+use crate::storage::SimulationError;
 
-/// How whole runs are gone about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunPolicy {
     /// The product, with the configuration at hand.
     Fixpoint,
-    /// Every plan is taken as it comes.
+    /// Every plan is accepted.
     NoPlanJudge,
     /// Attempts go on until they are used up.
     NoConvergence,
-    /// What gets nowhere stays there.
+    /// A task that does not converge is not replanned.
     NoReplanning,
-    /// What an agent made is done: no checks, and a judge that says yes to everything.
+    /// No checks, and a judge that accepts everything.
     AgentsWord,
     /// Plans are compared by one score each.
     SingleScores,
 }
 
+named_variants!(RunPolicy {
+    Fixpoint: "Fixpoint, this configuration",
+    NoPlanJudge: "without a judge of plans",
+    NoConvergence: "without a convergence controller",
+    NoReplanning: "without replanning",
+    AgentsWord: "the agent's word is accepted",
+    SingleScores: "single scores",
+});
+
 impl RunPolicy {
-    /// Every policy, in the order of the table.
-    pub const ALL: [Self; 6] = [
-        Self::Fixpoint,
-        Self::NoPlanJudge,
-        Self::NoConvergence,
-        Self::NoReplanning,
-        Self::AgentsWord,
-        Self::SingleScores,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fixpoint => "Fixpoint, this configuration",
-            Self::NoPlanJudge => "without a judge of plans",
-            Self::NoConvergence => "without a convergence controller",
-            Self::NoReplanning => "without replanning",
-            Self::AgentsWord => "the agent's word is accepted",
-            Self::SingleScores => "single scores",
-        }
-    }
-
-    /// A run of a seed, gone about like that.
-    fn circumstances(self, seed: u64, settings: &Settings) -> Circumstances {
-        let mut circumstances = Circumstances::with(Actors::of(seed, Honesty::Errs), settings.clone());
+    fn scenario(self, seed: u64, settings: &Settings) -> RunScenario {
+        let mut scenario = RunScenario::new(Actors::of(seed, Honesty::Errs), settings.clone());
         match self {
             Self::Fixpoint => {}
-            Self::NoPlanJudge => circumstances.cast.honesty = Honesty::ErrsAndTakesAnyPlan,
-            Self::NoConvergence => circumstances.settings.convergence.enabled = false,
-            Self::NoReplanning => circumstances.settings.replanning.enabled = false,
+            Self::NoPlanJudge => scenario.actors.honesty = Honesty::ErrsAndTakesAnyPlan,
+            Self::NoConvergence => scenario.settings.convergence.enabled = false,
+            Self::NoReplanning => scenario.settings.replanning.enabled = false,
             Self::AgentsWord => {
-                circumstances.cast.honesty = Honesty::AlwaysYes;
-                circumstances.own = Own::Nothing;
-                circumstances.cast.named = Named::Never;
+                scenario.actors.honesty = Honesty::AlwaysYes;
+                scenario.own_checks = OwnChecks::None;
+                scenario.actors.may_name_goals = false;
             }
-            Self::SingleScores => circumstances.settings.judge.max_samples = 1,
+            Self::SingleScores => scenario.settings.judge.max_samples = 1,
         }
-        circumstances
+        scenario
     }
 }
 
-/// What many runs under one policy came to.
+/// The results of many runs under one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RunTally {
     pub runs: u32,
-    /// Said to be done, and done.
+    /// Reported as done, and correct.
     pub done: u32,
-    /// Said to be done while something is missing or wrong.
+    /// Reported as done, but something is missing or wrong.
     pub false_done: u32,
-    /// Ended otherwise, or left waiting.
+    /// Ended with another cause, or waiting.
     pub stopped: u32,
-    /// Of those: stopped although another policy of the table was done with the same goal, truly.
+    /// Of those: another policy of the table reached the same goal.
     pub false_stop: u32,
-    /// Calls of models, of all runs together.
     pub model_calls: u64,
-    /// Attempts of agents, of all runs together.
     pub attempts: u64,
-    /// US dollars of the runs that are done, truly.
+    /// US dollars of the runs that are done and correct.
     pub cost_of_done: f64,
     /// US dollars of all others.
     pub cost_of_failed: f64,
 }
 
 impl RunTally {
-    /// A number as a share of all runs.
     pub fn share(&self, number: u32) -> f64 {
         f64::from(number) / f64::from(self.runs.max(1))
     }
 
-    /// A sum as an average over all runs.
     pub fn average(&self, sum: f64) -> f64 {
         sum / f64::from(self.runs.max(1))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
-    fn add(&mut self, outcome: &Outcome, another_is_done: Possible) {
+    fn add(&mut self, outcome: &RunOutcome, reachable: Reachable) {
         self.runs += 1;
         self.model_calls += outcome.model_calls;
         self.attempts += outcome.attempts;
         let prices = &PARAMETERS.prices;
         let cost = outcome.model_calls as f64 * prices.call + outcome.attempts as f64 * prices.attempt;
-        match outcome.claim {
-            Claim::Done => {
+        match outcome.verdict {
+            RunVerdict::Done => {
                 self.done += 1;
                 self.cost_of_done += cost;
                 return;
             }
-            Claim::FalseDone => self.false_done += 1,
-            Claim::Stopped => {
+            RunVerdict::FalseDone => self.false_done += 1,
+            RunVerdict::Stopped => {
                 self.stopped += 1;
-                self.false_stop += u32::from(another_is_done == Possible::Yes);
+                self.false_stop += u32::from(reachable == Reachable::Yes);
             }
         }
         self.cost_of_failed += cost;
     }
 }
 
-/// Whether a goal can be reached: somebody did.
+/// Whether a policy of the table reached the goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Possible {
+enum Reachable {
     Yes,
     Unknown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
+enum RunVerdict {
     Done,
     FalseDone,
     Stopped,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Outcome {
-    claim: Claim,
+struct RunOutcome {
+    verdict: RunVerdict,
     model_calls: u64,
     attempts: u64,
 }
 
-fn outcome(circumstances: &Circumstances) -> Result<Outcome, Interrupted> {
-    let played = RunSimulator::default().play(circumstances, Manners::Good, &mut |_, _| {})?;
-    let tree = played.run.result().map(|result| Tree::of(&result.commit)).unwrap_or_default();
-    let is_true = circumstances.cast.scheme.is_true(&tree);
-    let claim = match played.ending {
-        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) if is_true => Claim::Done,
-        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) => Claim::FalseDone,
-        EngineExit::Ended(_) | EngineExit::Paused(_) => Claim::Stopped,
+fn outcome(scenario: &RunScenario) -> Result<RunOutcome, SimulationError> {
+    let simulated = RunSimulator::default().run(scenario, EndReports::Once, &mut |_, _| {})?;
+    let tree = simulated.run.result().map(|result| Tree::of(&result.commit)).unwrap_or_default();
+    let is_reached = scenario.actors.goal.is_reached(&tree);
+    let verdict = match simulated.ending {
+        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) if is_reached => RunVerdict::Done,
+        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) => RunVerdict::FalseDone,
+        EngineExit::Ended(_) | EngineExit::Paused(_) => RunVerdict::Stopped,
     };
-    Ok(Outcome { claim, model_calls: played.performed.asks, attempts: played.performed.attempts })
+    Ok(RunOutcome { verdict, model_calls: simulated.executed.asks, attempts: simulated.executed.attempts })
 }
 
-/// Plays so many made-up goals under each policy. An error is a defect of the engine.
+/// Simulates so many goals under each policy. An error is a defect of the engine.
 pub fn simulate_runs(
     seed: u64,
     runs: u32,
     settings: &Settings,
-) -> Result<Vec<(RunPolicy, RunTally)>, Interrupted> {
+) -> Result<Vec<(RunPolicy, RunTally)>, SimulationError> {
     let mut rows: Vec<(RunPolicy, RunTally)> =
         RunPolicy::ALL.into_iter().map(|policy| (policy, RunTally::default())).collect();
     for number in 0..runs {
-        let goal = Random::keyed(seed, &format!("run {number}")).next_u64();
+        let run_seed = Random::keyed(seed, &format!("run {number}")).next_u64();
         let outcomes = rows
             .iter()
-            .map(|(policy, _)| outcome(&policy.circumstances(goal, settings)))
-            .collect::<Result<Vec<Outcome>, Interrupted>>()?;
-        let is_done = outcomes.iter().any(|outcome| outcome.claim == Claim::Done);
-        let possible = if is_done { Possible::Yes } else { Possible::Unknown };
+            .map(|(policy, _)| outcome(&policy.scenario(run_seed, settings)))
+            .collect::<Result<Vec<RunOutcome>, SimulationError>>()?;
+        let is_done = outcomes.iter().any(|outcome| outcome.verdict == RunVerdict::Done);
+        let reachable = if is_done { Reachable::Yes } else { Reachable::Unknown };
         for ((_, tally), outcome) in rows.iter_mut().zip(&outcomes) {
-            tally.add(outcome, possible);
+            tally.add(outcome, reachable);
         }
     }
     Ok(rows)

@@ -1,7 +1,9 @@
-//! Whole runs by the thousand, everything about them drawn by their seed, and what must hold of each.
+//! Thousands of runs, everything about them random by seed, and the invariants of each.
 
 mod crashes;
+mod invariants;
 mod scenarios;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,81 +11,80 @@ use std::fmt::Write as _;
 use fixpoint_engine::EngineExit;
 use fixpoint_vocabulary::Cause;
 
-use super::circumstances::Circumstances;
-use super::fake_executor::{Conduct, EndOrder};
+use self::invariants::InvariantChecker;
+use super::fake_executor::{EndOrder, ExecutorFaults};
+use super::scenario::RunScenario;
 use super::simulator::{RunSimulator, SimulatedRun};
-use super::watcher::Watcher;
-use crate::performer::Manners;
+use crate::executor::EndReports;
 
-/// Plays a run under the eyes of a watcher.
-pub(super) fn watched(circumstances: &Circumstances) -> (Result<SimulatedRun, String>, Watcher) {
-    watched_with(circumstances, Manners::Good)
+/// Simulates a run and checks its invariants.
+pub(super) fn run_checked(scenario: &RunScenario) -> (Result<SimulatedRun, String>, InvariantChecker) {
+    run_checked_with(scenario, EndReports::Once)
 }
 
-fn watched_with(
-    circumstances: &Circumstances,
-    conduct: impl Into<Conduct>,
-) -> (Result<SimulatedRun, String>, Watcher) {
-    let mut watcher = Watcher::default();
+fn run_checked_with(
+    scenario: &RunScenario,
+    faults: impl Into<ExecutorFaults>,
+) -> (Result<SimulatedRun, String>, InvariantChecker) {
+    let mut checker = InvariantChecker::default();
     let mut seq = 0;
-    let played = RunSimulator::default().play(circumstances, conduct, &mut |records, run| {
+    let simulated = RunSimulator::default().run(scenario, faults, &mut |records, run| {
         for record in records {
             seq += 1;
-            watcher.note_begun(seq, record, run);
+            checker.note_begun(seq, record, run);
         }
-        watcher.look(circumstances, records, run);
-        assert!(seq < 4000, "{:?}", watcher.complaints);
+        checker.check_records(scenario, records, run);
+        assert!(seq < 4000, "{:?}", checker.violations);
     });
-    if let Ok(played) = &played {
-        watcher.look_at_end(circumstances, played);
+    if let Ok(simulated) = &simulated {
+        checker.check_end(scenario, simulated);
     }
-    (played.map_err(|error| error.to_string()), watcher)
+    (simulated.map_err(|error| error.to_string()), checker)
 }
 
-/// What many runs came to.
 #[derive(Debug, Default)]
-struct Seen {
+struct Totals {
     endings: BTreeMap<String, u32>,
     pauses: BTreeMap<String, u32>,
     parallel: u32,
-    complaints: String,
+    violations: String,
 }
 
-fn play_all(seeds: impl Iterator<Item = u64>, order: EndOrder) -> Seen {
-    let mut seen = Seen::default();
+fn run_all(seeds: impl Iterator<Item = u64>, order: EndOrder) -> Totals {
+    let mut totals = Totals::default();
     for seed in seeds {
-        let circumstances = Circumstances::drawn(seed);
-        let conduct = Conduct { manners: Manners::Good, order, dies_after: None };
-        let (played, watcher) = watched_with(&circumstances, conduct);
-        for complaint in &watcher.complaints {
-            let _ = writeln!(seen.complaints, "seed {seed}: {complaint}");
+        let scenario = RunScenario::random(seed);
+        let faults = ExecutorFaults { end_reports: EndReports::Once, order, dies_after: None };
+        let (simulated, checker) = run_checked_with(&scenario, faults);
+        for violation in &checker.violations {
+            let _ = writeln!(totals.violations, "seed {seed}: {violation}");
         }
-        seen.parallel += u32::from(watcher.most_attempts > 1);
-        match played {
-            Err(error) => drop(writeln!(seen.complaints, "seed {seed}: {error}")),
-            Ok(played) => {
-                let ending = match played.ending {
+        totals.parallel += u32::from(checker.most_attempts > 1);
+        match simulated {
+            Err(error) => drop(writeln!(totals.violations, "seed {seed}: {error}")),
+            Ok(simulated) => {
+                let ending = match simulated.ending {
                     EngineExit::Ended(cause) => format!("{cause:?}"),
                     EngineExit::Paused(cause) => format!("paused {cause:?}"),
                 };
-                *seen.endings.entry(ending).or_default() += 1;
-                for pause in played.pauses {
-                    *seen.pauses.entry(format!("{pause:?}")).or_default() += 1;
+                *totals.endings.entry(ending).or_default() += 1;
+                for pause in simulated.pauses {
+                    *totals.pauses.entry(format!("{pause:?}")).or_default() += 1;
                 }
             }
         }
     }
-    seen
+    totals
 }
 
-fn hold_for(seeds: std::ops::Range<u64>, order: EndOrder) {
+fn check_invariants(seeds: std::ops::Range<u64>, order: EndOrder) {
     let many = seeds.end - seeds.start;
-    let seen = play_all(seeds, order);
-    assert!(seen.complaints.is_empty(), "\n{}", seen.complaints);
+    let totals = run_all(seeds, order);
+    assert!(totals.violations.is_empty(), "\n{}", totals.violations);
     // Disjoint tasks do run side by side, they are not only allowed to.
-    assert!(u64::from(seen.parallel) * 20 > many, "{} runs with attempts side by side", seen.parallel);
+    assert!(u64::from(totals.parallel) * 20 > many, "{} runs with attempts side by side", totals.parallel);
     for cause in [Cause::Done, Cause::Partial, Cause::PlanRejected] {
-        assert!(seen.endings.contains_key(&format!("{cause:?}")), "{:?}", seen.endings);
+        assert!(totals.endings.contains_key(&format!("{cause:?}")), "{:?}", totals.endings);
     }
 }
 
@@ -91,27 +92,27 @@ fn hold_for(seeds: std::ops::Range<u64>, order: EndOrder) {
 
 #[test]
 fn the_properties_hold_1() {
-    hold_for(0..500, EndOrder::Shuffled);
+    check_invariants(0..500, EndOrder::Shuffled);
 }
 
 #[test]
 fn the_properties_hold_2() {
-    hold_for(500..1000, EndOrder::Shuffled);
+    check_invariants(500..1000, EndOrder::Shuffled);
 }
 
 #[test]
 fn the_properties_hold_3() {
-    hold_for(1000..1500, EndOrder::Shuffled);
+    check_invariants(1000..1500, EndOrder::Shuffled);
 }
 
 #[test]
 fn the_properties_hold_4() {
-    hold_for(1500..2000, EndOrder::Shuffled);
+    check_invariants(1500..2000, EndOrder::Shuffled);
 }
 
 /// Events that are written with one flush. Catches a decision that rests on what an earlier event of the same batch was
 /// to start, and a command that is started although a later event of its batch gave it up.
 #[test]
 fn the_properties_hold_for_batches() {
-    hold_for(2000..2500, EndOrder::Together { most: 3 });
+    check_invariants(2000..2500, EndOrder::Together { most: 3 });
 }

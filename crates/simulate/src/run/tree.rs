@@ -1,35 +1,31 @@
-//! A made-up tree of a whole run: the set of changes it holds, each by a short name. Merging is adding them up.
+//! A simulated tree of a run: a set of changes, each with a short name. A merge is their union.
 //!
-//! The name of a commit is its tree, written down. Invariant: reading a name gives the tree it was made of, and a
-//! merge holds every change of both sides.
+//! The name of a commit is its tree in text form. Invariant: reading a name gives the tree it was made from, and a merge
+//! contains every change of both sides.
 
 use std::collections::BTreeSet;
 
 use fixpoint_vocabulary::work::{Base, CommitId, TreeId};
 
-/// The path nobody may change.
+/// A path outside every scope.
 pub(crate) const OUTSIDE: &str = "ci.yml";
 /// The file in which results conflict in text.
 pub(crate) const SHARED: &str = "shared.txt";
 
-/// A step of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Step {
     pub(crate) part: u32,
     pub(crate) step: u32,
 }
 
-/// The changes of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Tree(BTreeSet<String>);
 
 impl Tree {
-    /// The tree a commit is the name of.
     pub(crate) fn of(commit: &CommitId) -> Self {
         Self(commit.0.split(' ').filter(|change| !change.is_empty()).map(str::to_string).collect())
     }
 
-    /// Commit and tree of the same name.
     pub(crate) fn base(&self) -> Base {
         let name = self.0.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         Base { commit: CommitId(name.clone()), tree: TreeId(name) }
@@ -39,7 +35,6 @@ impl Tree {
         self.0.contains(change)
     }
 
-    /// Whether every change of another tree is in it.
     #[cfg(test)]
     pub(crate) fn holds(&self, other: &Self) -> bool {
         self.0.is_superset(&other.0)
@@ -79,34 +74,34 @@ impl Tree {
         self.0.insert(format!("u{test}"));
     }
 
-    /// Tests of the guard that somebody broke.
+    /// Tests of the guard that are broken.
     pub(crate) fn broken(&self) -> impl Iterator<Item = u32> {
         let tests = self.0.iter().filter_map(|change| change.strip_prefix('b')?.parse().ok());
         tests.filter(|test: &u32| !self.has(&format!("u{test}")))
     }
 
-    pub(crate) fn is_in_harmony(&self, part: u32) -> bool {
+    pub(crate) fn is_compatible(&self, part: u32) -> bool {
         self.has(&format!("h{part}"))
     }
 
-    /// Makes a part agree with its neighbour.
-    pub(crate) fn harmonise(&mut self, part: u32) {
+    /// Makes a part compatible with the next one.
+    pub(crate) fn make_compatible(&mut self, part: u32) {
         self.0.insert(format!("h{part}"));
     }
 
-    pub(crate) fn wander(&mut self) {
+    pub(crate) fn edit_outside(&mut self) {
         self.0.insert("o".to_string());
     }
 
-    pub(crate) fn has_wandered(&self) -> bool {
+    pub(crate) fn has_edits_outside(&self) -> bool {
         self.has("o")
     }
 
-    pub(crate) fn come_back(&mut self) {
+    pub(crate) fn restore_outside(&mut self) {
         self.0.remove("o");
     }
 
-    /// Whether it holds the marks of a conflict.
+    /// Whether it contains conflict markers.
     pub(crate) fn is_marked(&self) -> bool {
         self.has("m")
     }
@@ -115,7 +110,7 @@ impl Tree {
         self.0.remove("m");
     }
 
-    /// Two trees brought together; marked where both have lines in the shared file that the other has not.
+    /// A merge conflicts if each side has lines in the shared file that the other does not have.
     pub(crate) fn merged(&self, other: &Self) -> Self {
         let lines = |tree: &Self| -> BTreeSet<String> {
             tree.0.iter().filter(|change| change.starts_with('l')).cloned().collect()

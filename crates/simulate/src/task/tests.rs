@@ -1,4 +1,4 @@
-//! Whole tasks: how each character ends, and what must not matter: clocks, executors, disks, stops.
+//! Whole tasks: how each agent ends, and what must not matter: clocks, executors, disks, stops.
 
 use fixpoint_engine::{EngineError, EngineExit, Record};
 use fixpoint_journal::OpenError;
@@ -17,19 +17,19 @@ fn projects(seed: u64) -> impl Iterator<Item = Project> {
     pairs.map(move |(agent, world)| Project::new(seed, agent, world))
 }
 
-fn agree(undisturbed: &Finished, disturbed: &Finished, project: &Project) {
-    let difference = undisturbed.disagreement(disturbed);
-    assert_eq!(difference, None, "{project:?}\n{undisturbed:#?}\n{disturbed:#?}");
+fn agree(expected: &SimulatedTask, with_fault: &SimulatedTask, project: &Project) {
+    let difference = expected.difference(with_fault);
+    assert_eq!(difference, None, "{project:?}\n{expected:#?}\n{with_fault:#?}");
 }
 
 /// Runs on with what is on the disk after a fault that was met.
-fn go_on(machine: &Machine, project: &Project) -> Finished {
-    check_recorded(machine).unwrap();
-    machine.run(project, &usual(), &mut |_, _| {}).unwrap()
+fn go_on(simulator: &TaskSimulator, project: &Project) -> SimulatedTask {
+    check_recorded(simulator).unwrap();
+    simulator.run(project, &without_faults(), &mut |_, _| {}).unwrap()
 }
 
 #[test]
-fn each_character_ends_as_it_deserves() {
+fn each_agent_ends_as_expected() {
     use Cause::{BaselineUnusable, Done, Infrastructure, MaxIterations, NotConverging};
     for project in (0..6).flat_map(projects) {
         let finished = simulate_task(&project).unwrap();
@@ -63,19 +63,19 @@ fn each_character_ends_as_it_deserves() {
 #[test]
 fn the_clock_does_not_matter() {
     for project in projects(1) {
-        let jumping = Circumstances { hands: Hands::Jumping { seed: 5 }, ..usual() };
-        let disturbed = Machine::default().run(&project, &jumping, &mut |_, _| {}).unwrap();
-        agree(&simulate_task(&project).unwrap(), &disturbed, &project);
+        let jumping = TaskScenario { wall_time: WallTime::Jumping { seed: 5 }, ..without_faults() };
+        let with_fault = TaskSimulator::default().run(&project, &jumping, &mut |_, _| {}).unwrap();
+        agree(&simulate_task(&project).unwrap(), &with_fault, &project);
     }
 }
 
-/// Catches an engine that takes an end for that of the command under way, or a second one for a first.
+/// Catches an engine that takes an end for that of the command in flight, or a second one for a first.
 #[test]
 fn ends_that_come_late_or_twice_do_not_matter() {
     for project in projects(2) {
-        let rude = Circumstances { manners: Manners::Bad, ..usual() };
-        let disturbed = Machine::default().run(&project, &rude, &mut |_, _| {}).unwrap();
-        agree(&simulate_task(&project).unwrap(), &disturbed, &project);
+        let rude = TaskScenario { end_reports: EndReports::LateAndRepeated, ..without_faults() };
+        let with_fault = TaskSimulator::default().run(&project, &rude, &mut |_, _| {}).unwrap();
+        agree(&simulate_task(&project).unwrap(), &with_fault, &project);
     }
 }
 
@@ -90,29 +90,29 @@ fn a_stop_anywhere_changes_nothing() {
             }
             seen += 1;
         };
-        let disturbed = Machine::default().run(&project, &usual(), &mut stop).unwrap();
-        agree(&simulate_task(&project).unwrap(), &disturbed, &project);
+        let with_fault = TaskSimulator::default().run(&project, &without_faults(), &mut stop).unwrap();
+        agree(&simulate_task(&project).unwrap(), &with_fault, &project);
     }
 }
 
-/// Catches a record that counts as written although it was not, and a journal that cannot be taken up once there is
+/// Catches a record that counts as written although it was not, and a journal that cannot be resumed once there is
 /// space again.
 #[test]
 fn a_disk_that_fills_up_changes_nothing() {
     for (number, project) in projects(4).enumerate() {
-        let undisturbed = simulate_task(&project).unwrap();
+        let expected = simulate_task(&project).unwrap();
         for space in [40, 500 + number * 7, 2500 + number * 11] {
-            let machine = Machine::default();
-            machine.disk.limit_space(space);
-            match machine.run(&project, &usual(), &mut |_, _| {}) {
+            let simulator = TaskSimulator::default();
+            simulator.storage.disk.limit_space(space);
+            match simulator.run(&project, &without_faults(), &mut |_, _| {}) {
                 // The journal was shorter than the disk.
-                Ok(finished) => agree(&undisturbed, &finished, &project),
+                Ok(finished) => agree(&expected, &finished, &project),
                 Err(
-                    Interrupted::Engine(EngineError::Journal(JournalError::NoSpace(_)))
-                    | Interrupted::Journal(OpenError::NoSpace(_)),
+                    SimulationError::Engine(EngineError::Journal(JournalError::NoSpace(_)))
+                    | SimulationError::Journal(OpenError::NoSpace(_)),
                 ) => {
-                    machine.disk.make_space();
-                    agree(&undisturbed, &go_on(&machine, &project), &project);
+                    simulator.storage.disk.make_space();
+                    agree(&expected, &go_on(&simulator, &project), &project);
                 }
                 Err(other) => panic!("{project:?}, {space} bytes: {other:?}"),
             }
@@ -124,8 +124,8 @@ fn a_disk_that_fills_up_changes_nothing() {
 #[test]
 fn a_flush_that_fails_changes_nothing() {
     for (project, at) in projects(5).zip((0..12).cycle()) {
-        let machine = Machine::default();
-        let disk = machine.disk.clone();
+        let simulator = TaskSimulator::default();
+        let disk = simulator.storage.disk.clone();
         let mut seen = 0;
         let mut fail = |_: &Record, _: &Outbox| {
             if seen == at {
@@ -133,18 +133,18 @@ fn a_flush_that_fails_changes_nothing() {
             }
             seen += 1;
         };
-        let undisturbed = simulate_task(&project).unwrap();
-        match machine.run(&project, &usual(), &mut fail) {
+        let expected = simulate_task(&project).unwrap();
+        match simulator.run(&project, &without_faults(), &mut fail) {
             Ok(finished) => {
                 assert!(seen <= at + 1, "{project:?}: {seen} records, and the flush after {at} failed");
-                agree(&undisturbed, &finished, &project);
+                agree(&expected, &finished, &project);
             }
             Err(
-                Interrupted::Engine(EngineError::Journal(JournalError::Unwritable(_)))
-                | Interrupted::Journal(_),
+                SimulationError::Engine(EngineError::Journal(JournalError::Unwritable(_)))
+                | SimulationError::Journal(_),
             ) => {
-                machine.disk.crash();
-                agree(&undisturbed, &go_on(&machine, &project), &project);
+                simulator.storage.disk.crash();
+                agree(&expected, &go_on(&simulator, &project), &project);
             }
             Err(other) => panic!("{project:?}, record {at}: {other:?}"),
         }

@@ -19,14 +19,12 @@ impl Script {
         Self::default()
     }
 
-    /// Adds a rule, tried after the others.
     #[must_use]
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Sets the pause before every answer.
     #[must_use]
     pub fn delay_ms(mut self, delay: u64) -> Self {
         self.delay_ms = Some(delay);
@@ -48,7 +46,6 @@ impl Rule {
         }
     }
 
-    /// Matches only requests for this document.
     #[must_use]
     pub fn form(mut self, name: impl Into<String>) -> Self {
         self.form = Some(name.into());
@@ -69,14 +66,12 @@ impl Rule {
         self
     }
 
-    /// Matches only conversations with this number of tool results.
     #[must_use]
     pub fn turn(mut self, tool_results: usize) -> Self {
         self.turn = Some(tool_results);
         self
     }
 
-    /// Adds a reply after the others.
     #[must_use]
     pub fn reply(mut self, reply: Reply) -> Self {
         self.replies.push(reply);
@@ -137,14 +132,12 @@ impl Reply {
         self
     }
 
-    /// Sets the reported usage.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Sets the pause.
     #[must_use]
     pub fn delay_ms(mut self, delay: u64) -> Self {
         self.delay_ms = Some(delay);

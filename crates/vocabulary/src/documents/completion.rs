@@ -1,8 +1,6 @@
 //! The completion document: what a run came to, in the form of the other phases.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

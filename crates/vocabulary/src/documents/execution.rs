@@ -1,12 +1,11 @@
 //! The execution document: the step a model takes next.
 
-use alloc::string::String;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::TaskId;
+use crate::prelude::*;
 
 /// The name of the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,14 +1,12 @@
 //! What a judge says: of a plan, of a task, of the whole. A missing word never counts as a yes.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::planning::Subtask;
 use crate::Score;
+use crate::prelude::*;
 
 /// What the judge says of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

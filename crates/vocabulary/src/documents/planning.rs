@@ -1,12 +1,10 @@
 //! The planning document: what is wanted, which tasks make it up, in which order; or why that cannot be said.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::TaskId;
+use crate::prelude::*;
 
 /// The name of the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

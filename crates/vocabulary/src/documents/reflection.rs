@@ -1,13 +1,11 @@
 //! The reflection document: how a step went, and how the plan must change.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::planning::{Action, ActionPlan};
+use crate::prelude::*;
 
 /// The name of the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

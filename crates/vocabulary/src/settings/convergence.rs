@@ -1,9 +1,7 @@
 //! Settings of stuck tasks: when attempts are stopped, and how a task is replaced.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::limits::MAX_ITERATIONS;
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,8 @@
 //! Settings of checks, baseline, fingerprints, scope, workspaces and integration.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::limits::MAX_GLOBS;
 use super::limits::MAX_INFRA_FAILURES;
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -13,8 +13,7 @@ mod refinement;
 mod resources;
 mod tool_policy;
 
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

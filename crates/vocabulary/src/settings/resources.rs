@@ -1,12 +1,9 @@
 //! Settings of what a run uses: budget, models, agent, sandbox, user config service.
 
-use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::prelude::*;
 use crate::usage::{MicroUsd, Usage};
 
 /// What one run may spend; null means no limit. Work that has begun is finished; then the run pauses, and

@@ -2,8 +2,7 @@
 //!
 //! No setting holds such rules yet: `planning.security` is not available.
 
-use alloc::string::String;
-
+use crate::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

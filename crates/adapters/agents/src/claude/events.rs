@@ -37,7 +37,6 @@ const SUMMARY_FIELDS: [&str; 9] =
 pub(super) struct EventReader {
     log: ProgressLog,
     tracker: UsageTracker,
-    /// The session that is resumed.
     resumed: Option<Session>,
     /// Why the last request failed.
     failure: Option<TurnOutcome>,
@@ -188,7 +187,6 @@ impl EventReader {
     }
 }
 
-/// Why a request failed, by the name the program reports.
 fn failure(name: &str) -> Option<TurnOutcome> {
     match name {
         "" => None,
@@ -198,7 +196,6 @@ fn failure(name: &str) -> Option<TurnOutcome> {
     }
 }
 
-/// A summary of a tool's input.
 fn summary_of(input: &Value) -> String {
     let field = SUMMARY_FIELDS.iter().find_map(|name| input.get(name).and_then(Value::as_str));
     match (field, input) {

@@ -49,7 +49,6 @@ impl UsageTracker {
         self.failed_calls = self.failed_calls.saturating_add(1);
     }
 
-    /// Reads the totals of a `result` event.
     pub(super) fn result(&mut self, result: &Value) {
         let counted = self.counted();
         // Without messages, as with `--output-format json`, each turn counts as one.

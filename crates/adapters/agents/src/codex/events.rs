@@ -21,9 +21,7 @@ const MAX_OPEN_CALLS: usize = 256;
 #[derive(Debug)]
 pub(super) struct EventReader {
     log: ProgressLog,
-    /// The session that is resumed.
     resumed: Option<Session>,
-    /// The total usage of the session.
     total: Option<Usage>,
     calls: u64,
     open: VecDeque<String>,

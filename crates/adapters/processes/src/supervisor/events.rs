@@ -22,7 +22,7 @@ pub(super) enum Event {
     NoChildren,
 }
 
-/// The first real-time signal stands for all of them: `waitpid` of `nix` does not tell which it was.
+/// The first real-time signal, reported for all of them: `waitpid` of `nix` does not say which it was.
 const REAL_TIME_SIGNAL: i32 = 34;
 
 /// Waits for orders in a thread of its own, until the other end is gone.

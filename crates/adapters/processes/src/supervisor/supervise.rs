@@ -19,10 +19,9 @@ use super::termination::{Termination, TreeEnd};
 use crate::protocol::{Job, Report, StopOrder, read_frame};
 use crate::tree;
 
-/// The longest grace if the process that started us is gone: nobody waits for the program any more.
+/// The longest grace if the process that started us is gone.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
-/// Runs the job that comes over the socket to its end.
 pub(super) fn supervise() -> io::Result<TreeEnd> {
     tree::set_process_name(c"fxp-supervisor");
     tree::adopt_orphans()?;

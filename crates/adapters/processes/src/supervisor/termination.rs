@@ -28,7 +28,6 @@ const IDLE: Duration = Duration::from_secs(3600);
 pub(super) struct TreeEnd {
     /// Processes besides the program that were sent a signal.
     pub(super) stragglers: u32,
-    /// Processes that could not be killed.
     pub(super) left: u32,
 }
 

@@ -19,7 +19,6 @@ use super::events::{Event, report_exits};
 use super::termination::{Termination, TreeEnd};
 use crate::tree;
 
-/// Starts the supervisor and waits for its exit.
 pub(super) fn watch() -> io::Result<TreeEnd> {
     tree::set_process_name(c"fxp-watchdog");
     // In a session of its own it does not get Ctrl-C from the terminal. The process that started it passes on stops.

@@ -78,7 +78,6 @@ struct ProcStat {
 }
 
 impl ProcStat {
-    /// Whether it is not a zombie.
     fn is_running(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
     }

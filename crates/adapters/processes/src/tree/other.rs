@@ -24,12 +24,12 @@ pub(crate) fn this_program() -> io::Result<OsString> {
     std::env::current_exe().map(OsString::from)
 }
 
-/// Whether the tree is empty if this process has no children: it is if nobody is in the program's group.
+/// Whether the tree is empty if this process has no children: it is if the program's group is empty.
 pub(crate) fn childless_is_empty(program: Pid) -> bool {
     running_processes(program).is_empty()
 }
 
-/// The program's group, as one entry, while anybody is in it.
+/// The program's group, as one entry, while it is not empty.
 pub(crate) fn running_processes(program: Pid) -> Vec<Process> {
     let group = Process { pid: program, group: program };
     killpg(program, None).map(|()| group).into_iter().collect()

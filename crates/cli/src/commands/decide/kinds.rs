@@ -53,16 +53,9 @@ pub(crate) enum Kind {
 type Answering = Box<dyn Fn(&Node, Lang) -> Result<Value, String>>;
 
 pub(crate) struct Decider {
-    answering: Answering,
+    pub(super) answer: Answering,
     pub(crate) question_schema: Value,
     pub(crate) answer_schema: Value,
-}
-
-impl Decider {
-    /// Answers a question, or says in one line what is wrong with it.
-    pub(super) fn answer(&self, question: &Node, lang: Lang) -> Result<Value, String> {
-        (self.answering)(question, lang)
-    }
 }
 
 impl Kind {
@@ -71,47 +64,35 @@ impl Kind {
     }
 
     pub(crate) fn example(self) -> &'static str {
-        macro_rules! example {
-            ($name:literal) => {
-                include_str!(concat!("../../../examples/decide/", $name, ".json"))
-            };
-        }
-        match self {
-            Self::Direction => example!("direction"),
-            Self::Refinement => example!("refinement"),
-            Self::Structure => example!("structure"),
-            Self::Judge => example!("judge"),
-            Self::Schedule => example!("schedule"),
-            Self::Convergence => example!("convergence"),
-            Self::Verdict => example!("verdict"),
-            Self::Failures => example!("failures"),
-            Self::Baseline => example!("baseline"),
-            Self::Scope => example!("scope"),
-            Self::Policy => example!("policy"),
-            Self::Replan => example!("replan"),
-            Self::Sampling => example!("sampling"),
-            Self::Reflection => example!("reflection"),
-            Self::Bounds => example!("bounds"),
-        }
+        self.example_and_decider().0
     }
 
     pub(crate) fn decider(self) -> Decider {
+        self.example_and_decider().1()
+    }
+
+    fn example_and_decider(self) -> (&'static str, fn() -> Decider) {
+        macro_rules! entry {
+            ($name:literal, $decider:expr) => {
+                (include_str!(concat!("../../../examples/decide/", $name, ".json")), || $decider)
+            };
+        }
         match self {
-            Self::Direction => always(direction::decide),
-            Self::Refinement => always(refinement::decide),
-            Self::Structure => always(structure::decide),
-            Self::Judge => always(judging::decide),
-            Self::Schedule => asked(scheduling::decide),
-            Self::Convergence => asked(convergence::decide),
-            Self::Verdict => always(verdict::decide),
-            Self::Failures => always(fixpoint_failures::decide),
-            Self::Baseline => always(baseline::decide::<String>),
-            Self::Scope => always(scope::decide),
-            Self::Policy => always(policy::decide),
-            Self::Replan => asked(replanning::decide),
-            Self::Sampling => always(sampling::decide),
-            Self::Reflection => always(reflection::decide),
-            Self::Bounds => always(bounds::decide),
+            Self::Direction => entry!("direction", always(direction::decide)),
+            Self::Refinement => entry!("refinement", always(refinement::decide)),
+            Self::Structure => entry!("structure", always(structure::decide)),
+            Self::Judge => entry!("judge", always(judging::decide)),
+            Self::Schedule => entry!("schedule", asked(scheduling::decide)),
+            Self::Convergence => entry!("convergence", asked(convergence::decide)),
+            Self::Verdict => entry!("verdict", always(verdict::decide)),
+            Self::Failures => entry!("failures", always(fixpoint_failures::decide)),
+            Self::Baseline => entry!("baseline", always(baseline::decide::<String>)),
+            Self::Scope => entry!("scope", always(scope::decide)),
+            Self::Policy => entry!("policy", always(policy::decide)),
+            Self::Replan => entry!("replan", asked(replanning::decide)),
+            Self::Sampling => entry!("sampling", always(sampling::decide)),
+            Self::Reflection => entry!("reflection", always(reflection::decide)),
+            Self::Bounds => entry!("bounds", always(bounds::decide)),
         }
     }
 }
@@ -125,23 +106,23 @@ where
     asked(move |question| Ok::<_, Infallible>(decide(question)))
 }
 
-/// A decision that may find its question unsound; its error names the field.
-fn asked<Question, Answer, InvalidReplan>(
-    decide: impl Fn(&Question) -> Result<Answer, InvalidReplan> + 'static,
+/// A decision that may reject its question; its error names the field.
+fn asked<Question, Answer, Invalid>(
+    decide: impl Fn(&Question) -> Result<Answer, Invalid> + 'static,
 ) -> Decider
 where
     Question: JsonSchema + DeserializeOwned + 'static,
     Answer: JsonSchema + Serialize + Localize + 'static,
-    InvalidReplan: Display,
+    Invalid: Display,
 {
     let reader = TypedReader::<Question>::new();
     let question_schema = reader.schema().as_json().clone();
-    let answering = move |node: &Node, lang: Lang| {
+    let answer = move |node: &Node, lang: Lang| {
         let question = reader.read(node).map_err(|problem| problem.to_string())?;
-        let mut answer = decide(&question).map_err(|unsound| unsound.to_string())?;
+        let mut answer = decide(&question).map_err(|invalid| invalid.to_string())?;
         answer.localize(lang);
         serde_json::to_value(answer).map_err(|error| error.to_string())
     };
     let answer_schema = Schema::of::<Answer>().as_json().clone();
-    Decider { answering: Box::new(answering), question_schema, answer_schema }
+    Decider { answer: Box::new(answer), question_schema, answer_schema }
 }

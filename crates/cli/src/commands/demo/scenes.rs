@@ -1,6 +1,5 @@
 //! The decisions that the demo shows, with their explanations.
 
-use fixpoint_vocabulary::Text;
 use serde_json::Value;
 
 use crate::commands::decide::kinds::Kind;
@@ -8,118 +7,95 @@ use crate::commands::decide::kinds::Kind;
 pub(super) struct Scene {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    pub(super) title: fn() -> Text,
-    pub(super) story: fn() -> Text,
+    /// In English and Japanese, as the two below.
+    pub(super) title: (&'static str, &'static str),
+    pub(super) story: (&'static str, &'static str),
     /// The question and the answer in lines.
     pub(super) show: fn(&Value, &Value) -> Vec<String>,
-    pub(super) moral: fn() -> Text,
+    pub(super) moral: (&'static str, &'static str),
 }
 
 pub(super) const SCENES: [Scene; 6] = [
     Scene {
         name: "circles",
         kind: Kind::Convergence,
-        title: || Text::new("An agent goes in circles", "堂々巡りするエージェント"),
-        story: || {
-            Text::new(
-                "Three tests must pass. The agent fixes one; after that it only trades one failure for another.",
-                "3つのテストを成功させる課題です。エージェントは1つ直した後、失敗を入れ替えるだけになります。",
-            )
-        },
+        title: ("An agent goes in circles", "堂々巡りするエージェント"),
+        story: (
+            "Three tests must pass. The agent fixes one; after that it only trades one failure for another.",
+            "3つのテストを成功させる課題です。エージェントは1つ直した後、失敗を入れ替えるだけになります。",
+        ),
         show: attempts,
-        moral: || {
-            Text::new(
-                "Attempt 5 could not be checked and does not count. After attempt 7 the agent is stopped, with the cause.",
-                "5回目はチェックを実行できなかったため数えません。7回目の後、原因を示して停止します。",
-            )
-        },
+        moral: (
+            "Attempt 5 could not be checked and does not count. After attempt 7 the agent is stopped, with the cause.",
+            "5回目はチェックを実行できなかったため数えません。7回目の後、原因を示して停止します。",
+        ),
     },
     Scene {
         name: "noise",
         kind: Kind::Refinement,
-        title: || Text::new("Two more points are not an improvement", "2点の上昇は改善ではない"),
-        story: || {
-            Text::new(
-                "A plan scored 50. The next version scores 52, and the judge still does not accept it.",
-                "50点の計画を作り直すと52点になりました。判定者はまだ承認しません。",
-            )
-        },
+        title: ("Two more points are not an improvement", "2点の上昇は改善ではない"),
+        story: (
+            "A plan scored 50. The next version scores 52, and the judge still does not accept it.",
+            "50点の計画を作り直すと52点になりました。判定者はまだ承認しません。",
+        ),
         show: refinement,
-        moral: || {
-            Text::new(
-                "The same plan, scored twice, differs as much; another try would be a coin toss. See `fixpoint simulate judging`.",
-                "同じ計画を2回採点してもこの程度は変わるため、やり直しても運次第です（`fixpoint simulate judging`）。",
-            )
-        },
+        moral: (
+            "The same plan, scored twice, differs as much; another try would be a coin toss. See `fixpoint simulate judging`.",
+            "同じ計画を2回採点してもこの程度は変わるため、やり直しても運次第です（`fixpoint simulate judging`）。",
+        ),
     },
     Scene {
         name: "baseline",
         kind: Kind::Baseline,
-        title: || Text::new("Failures that existed before do not count", "以前からの失敗は数えない"),
-        story: || {
-            Text::new(
-                "Four tests fail after an attempt. Which of them did the attempt break?",
-                "試行後に4つのテストが失敗しました。この試行が壊したのはどれでしょうか。",
-            )
-        },
+        title: ("Failures that existed before do not count", "以前からの失敗は数えない"),
+        story: (
+            "Four tests fail after an attempt. Which of them did the attempt break?",
+            "試行後に4つのテストが失敗しました。この試行が壊したのはどれでしょうか。",
+        ),
         show: groups,
-        moral: || {
-            Text::new(
-                "Known and flaky failures are tolerated. A test that passed before and no longer runs is not.",
-                "既知の失敗と不安定なテストは許容します。以前成功し、今は実行されなくなったテストは許容しません。",
-            )
-        },
+        moral: (
+            "Known and flaky failures are tolerated. A test that passed before and no longer runs is not.",
+            "既知の失敗と不安定なテストは許容します。以前成功し、今は実行されなくなったテストは許容しません。",
+        ),
     },
     Scene {
         name: "claim",
         kind: Kind::Judge,
-        title: || Text::new("\"Done\" against the evidence", "証拠に反する「完了」"),
-        story: || {
-            Text::new(
-                "The judge says that the task succeeded, but the checks found a new failure.",
-                "判定者は成功と言いますが、チェックは新しい失敗を見つけました。",
-            )
-        },
+        title: ("\"Done\" against the evidence", "証拠に反する「完了」"),
+        story: (
+            "The judge says that the task succeeded, but the checks found a new failure.",
+            "判定者は成功と言いますが、チェックは新しい失敗を見つけました。",
+        ),
         show: judgement,
-        moral: || {
-            Text::new("A model's word alone is never enough.", "モデルの言葉だけでは完了になりません。")
-        },
+        moral: ("A model's word alone is never enough.", "モデルの言葉だけでは完了になりません。"),
     },
     Scene {
         name: "scope",
         kind: Kind::Scope,
-        title: || Text::new("Changes out of scope", "範囲外の変更"),
-        story: || {
-            Text::new(
-                "The task may change src/** and Cargo.toml. Six files changed.",
-                "変更してよいのは src/** と Cargo.toml です。6ファイルが変更されました。",
-            )
-        },
+        title: ("Changes out of scope", "範囲外の変更"),
+        story: (
+            "The task may change src/** and Cargo.toml. Six files changed.",
+            "変更してよいのは src/** と Cargo.toml です。6ファイルが変更されました。",
+        ),
         show: violations,
-        moral: || {
-            Text::new(
-                "Cargo.lock may change together with Cargo.toml. Fixpoint's own configuration may never be changed.",
-                "Cargo.lock は Cargo.toml に伴う変更なので許可されます。Fixpoint 自身の設定の変更は常に違反です。",
-            )
-        },
+        moral: (
+            "Cargo.lock may change together with Cargo.toml. Fixpoint's own configuration may never be changed.",
+            "Cargo.lock は Cargo.toml に伴う変更なので許可されます。Fixpoint 自身の設定の変更は常に違反です。",
+        ),
     },
     Scene {
         name: "replan",
         kind: Kind::Replan,
-        title: || Text::new("A task that is too large is split", "大きすぎるタスクの分割"),
-        story: || {
-            Text::new(
-                "`import` is too large for one attempt. Three smaller tasks replace it; `report` depends on it.",
-                "`import` は1回の試行には大きすぎます。3つの小さなタスクに置き換えます。`report` はこれに依存しています。",
-            )
-        },
+        title: ("A task that is too large is split", "大きすぎるタスクの分割"),
+        story: (
+            "`import` is too large for one attempt. Three smaller tasks replace it; `report` depends on it.",
+            "`import` は1回の試行には大きすぎます。3つの小さなタスクに置き換えます。`report` はこれに依存しています。",
+        ),
         show: graph,
-        moral: || {
-            Text::new(
-                "The new tasks inherit its dependencies, and tasks that depend on it now depend on all of them.",
-                "新しいタスクは元の依存関係を引き継ぎ、元のタスクに依存していたタスクは3つすべてに依存します。",
-            )
-        },
+        moral: (
+            "The new tasks inherit its dependencies, and tasks that depend on it now depend on all of them.",
+            "新しいタスクは元の依存関係を引き継ぎ、元のタスクに依存していたタスクは3つすべてに依存します。",
+        ),
     },
 ];
 

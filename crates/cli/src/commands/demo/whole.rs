@@ -1,7 +1,7 @@
 //! `fixpoint demo`: a complete run on a bundled sample, with explanations for newcomers.
 //!
 //! The model's answers, the agent and the person are scripted, and the demo says so; everything else is real. Invariant:
-//! success means that everything the demo promises is recorded, not that the program came to its end.
+//! success means that everything the demo promises is recorded, not only that the program ended.
 
 mod expected;
 mod moments;
@@ -12,16 +12,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
-use fixpoint_vocabulary::{Text, counted};
+use fixpoint_vocabulary::counted;
 use serde_json::{Value, json};
 
 use self::expected::{Finished, Item};
 use self::narration::{Narration, lines};
 pub(super) use self::sample::Keeping;
 use self::sample::Sample;
+use super::{Presenter, typed};
 use crate::app_context::AppContext;
-use crate::arguments::{Arguments, Command, DiffArguments, RunGoalArguments};
+use crate::arguments::{Command, DiffArguments, RunArguments};
 use crate::commands::{results, run_command};
 use crate::failure::Failure;
 use crate::language::say;
@@ -47,11 +47,11 @@ pub(super) fn run(
     let sample = Sample::new(keeping)?;
     let narration = Arc::new(Narration::in_lang(output.lang()));
     let alone = app.alone_in(&sample.shop(), sample.path()).with_demo_script(narration);
-    let mut presenter = Presenter { form, keeping, output };
+    let mut presenter = Presenter { form, output };
     presenter.introduce()?;
     let code = presenter.run(&alone)?;
     if code == STOPPED {
-        presenter.cleanup_notice(&sample)?;
+        presenter.cleanup_notice(&sample, keeping)?;
         return Ok(code);
     }
     let repository = Repository::look(&alone)?;
@@ -59,7 +59,7 @@ pub(super) fn run(
     let finished = Finished::new(repository, run)?;
     let items = finished.items();
     let is_as_scripted = code == PARTLY && items.iter().all(|item| item.happened);
-    let result = DemoResult { finished: &finished, items: &items, code, took: began.elapsed() };
+    let result = DemoResult { finished: &finished, items: &items, code, took: began.elapsed(), keeping };
     match form {
         Form::Json => presenter.json(&result, &sample)?,
         Form::Text => presenter.summarize(&result, &alone, &sample)?,
@@ -67,15 +67,14 @@ pub(super) fn run(
     if !is_as_scripted {
         let missing: Vec<&str> = items.iter().filter(|item| !item.happened).map(|item| item.name).collect();
         let missing = if missing.is_empty() { "-".to_string() } else { missing.join(", ") };
-        app.notices.say(&say(
-            app.lang,
+        app.notice(
             format!(
                 "the demo did not go as scripted: exit code {code}, expected {PARTLY}; missing: {missing}"
             ),
             format!(
                 "デモが台本どおりに進みませんでした: 終了コード{code}（期待値{PARTLY}）、不足: {missing}"
             ),
-        ));
+        );
     }
     Ok(u8::from(!is_as_scripted))
 }
@@ -85,33 +84,17 @@ struct DemoResult<'a> {
     items: &'a [Item],
     code: u8,
     took: Duration,
-}
-
-/// Prints the demo.
-struct Presenter<'a> {
-    form: Form,
     keeping: Keeping,
-    output: &'a mut Output,
 }
 
 impl Presenter<'_> {
-    fn line(&mut self, line: &str) -> Result<(), Failure> {
-        match self.form {
-            Form::Text => self.output.line(line),
-            Form::Json => Ok(()),
-        }
-    }
-
     fn say(&mut self, en: impl Into<String>, ja: impl Into<String>) -> Result<(), Failure> {
-        let said = lines(&Text::new(en.into(), ja.into()), self.output.lang());
-        said.iter().try_for_each(|line| self.line(line))
+        self.lines(lines(&say(self.output.lang(), en, ja)))
     }
 
     fn title(&mut self, en: &'static str, ja: &'static str) -> Result<(), Failure> {
-        let title = Text::new(en, ja);
-        let title = format!("── {} ──", title.in_lang(self.output.lang()));
         self.line("")?;
-        self.line(&title)
+        self.line(&format!("── {} ──", say(self.output.lang(), en, ja)))
     }
 
     fn introduce(&mut self) -> Result<(), Failure> {
@@ -131,12 +114,15 @@ impl Presenter<'_> {
 
     /// Runs the command as a person would have typed it.
     fn run(&mut self, alone: &AppContext) -> Result<u8, Failure> {
-        let mut nobody = Output::discarding(self.output.lang());
+        let mut discarded = Output::discarding(self.output.lang());
         let output = match self.form {
             Form::Text => &mut *self.output,
-            Form::Json => &mut nobody,
+            Form::Json => &mut discarded,
         };
-        let code = run_command::run(&typed()?, alone, output)?;
+        let Command::Run(arguments) = typed(&["fixpoint", "run", GOAL, "--", "sh", "../agent.sh"])? else {
+            return Err(Failure::Internal("the command of the demo is not `run`".into()));
+        };
+        let code = run_command::run(&arguments, alone, output)?;
         self.output.finish()?;
         Ok(code)
     }
@@ -150,7 +136,7 @@ impl Presenter<'_> {
         self.delivered(result, alone)?;
         self.diagnosis(result)?;
         self.checklist(result)?;
-        self.cleanup_notice(sample)?;
+        self.cleanup_notice(sample, result.keeping)?;
         self.your_turn()
     }
 
@@ -174,8 +160,8 @@ impl Presenter<'_> {
             ),
         )?;
         self.line("$ fixpoint diff --stat")?;
-        let of_run = result.finished.run.id.to_string();
-        let arguments = DiffArguments { run: of_run, attempt: None, stat: true, json: false };
+        let target = RunArguments { run: result.finished.run.id.to_string(), json: false };
+        let arguments = DiffArguments { target, attempt: None, stat: true };
         results::diff(&arguments, &alone.without_notices(), self.output)
     }
 
@@ -183,10 +169,12 @@ impl Presenter<'_> {
         let (Some(task), Some(path)) = (result.finished.hopeless(), result.finished.diagnosis()) else {
             return Ok(());
         };
-        let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+        if !path.is_file() {
+            return Ok(());
+        }
         self.title("Why one task was stopped", "1つのタスクが停止した理由")?;
         self.line(&format!("$ head -{DIAGNOSIS_LINES} context/{task}/diagnosis.md"))?;
-        text.lines().take(DIAGNOSIS_LINES).try_for_each(|line| self.line(&format!("  {line}")))
+        self.head(&path, DIAGNOSIS_LINES)
     }
 
     fn checklist(&mut self, result: &DemoResult<'_>) -> Result<(), Failure> {
@@ -218,8 +206,8 @@ impl Presenter<'_> {
         )
     }
 
-    fn cleanup_notice(&mut self, sample: &Sample) -> Result<(), Failure> {
-        match self.keeping {
+    fn cleanup_notice(&mut self, sample: &Sample, keeping: Keeping) -> Result<(), Failure> {
+        match keeping {
             Keeping::Nothing => self.say(
                 "The sample repository and its run are deleted now.",
                 "サンプルリポジトリと実行の記録は、ここで削除します。",
@@ -232,9 +220,8 @@ impl Presenter<'_> {
                     quoted(&sample.shop()),
                     quoted(sample.path())
                 ))?;
-                ["list", "show", "explain", "history", "diff", "logs"]
-                    .iter()
-                    .try_for_each(|command| self.line(&format!("  fixpoint {command}")))
+                let commands = ["list", "show", "explain", "history", "diff", "logs"];
+                self.lines(commands.map(|command| format!("  fixpoint {command}")))
             }
         }
     }
@@ -253,11 +240,7 @@ impl Presenter<'_> {
             ("fixpoint demo --list", "more demos", "ほかのデモ"),
         ];
         let lang = self.output.lang();
-        for (command, en, ja) in steps {
-            let text = Text::new(en, ja);
-            self.line(&format!("  {command:50} # {}", text.in_lang(lang)))?;
-        }
-        Ok(())
+        self.lines(steps.map(|(command, en, ja)| format!("  {command:50} # {}", say(lang, en, ja))))
     }
 
     fn json(&mut self, result: &DemoResult<'_>, sample: &Sample) -> Result<(), Failure> {
@@ -267,7 +250,7 @@ impl Presenter<'_> {
         summary.branch = finished.branch();
         let item = |item: &Item| json!({ "name": item.name, "what": item.what.in_lang(lang), "happened": item.happened });
         let items: Vec<Value> = result.items.iter().map(item).collect();
-        let kept = match self.keeping {
+        let kept = match result.keeping {
             Keeping::Nothing => None,
             Keeping::Everything => Some(sample.path().to_string_lossy().into_owned()),
         };
@@ -280,15 +263,5 @@ impl Presenter<'_> {
             "kept": kept,
             "run": summary,
         }))
-    }
-}
-
-fn typed() -> Result<RunGoalArguments, Failure> {
-    let words = ["fixpoint", "run", GOAL, "--", "sh", "../agent.sh"];
-    let arguments = Arguments::try_parse_from(words).map_err(|error| Failure::Internal(error.to_string()))?;
-    if let Command::Run(arguments) = arguments.command {
-        Ok(*arguments)
-    } else {
-        Err(Failure::Internal("the command of the demo is not `run`".into()))
     }
 }

@@ -51,7 +51,7 @@ fn setting_a_default_again_is_explicit() {
 }
 
 /// The mistakes people make, each with the one error it gives.
-const MISTAKES: [(&str, &str, &str); 23] = [
+const MISTAKES: [(&str, &str, &str); 27] = [
     (
         "out of range",
         "refinement:\n  noise_threshold: 11\n",
@@ -123,6 +123,29 @@ const MISTAKES: [(&str, &str, &str); 23] = [
         "baseline of an unknown check",
         "checks: [{name: a, command: b}]\nbaseline: {checks: [b]}\n",
         ":2: baseline.checks: there is no check `b`; `checks` has `a`",
+    ),
+    (
+        "malformed glob of allowed files",
+        "scope:\n  allowed_paths: [src, \"src/[a\"]\n",
+        ":2: scope.allowed_paths[1]: `src/[a`: the glob has an unclosed or unknown bracket class, or ends in a \
+         backslash",
+    ),
+    (
+        "malformed glob of files to copy",
+        "workspace: {copy: ['.env\\']}\n",
+        ":1: workspace.copy[0]: `.env\\`: the glob has an unclosed or unknown bracket class, or ends in a \
+         backslash",
+    ),
+    (
+        "malformed glob of a companion",
+        "scope:\n  companions: [{file: a, with: b}, {file: '[[:nope:]]', with: b}]\n",
+        ":2: scope.companions[1].file: `[[:nope:]]`: the glob has an unclosed or unknown bracket class, or ends in \
+         a backslash",
+    ),
+    (
+        "empty glob of a companion",
+        "scope: {companions: [{file: a, with: ' '}]}\n",
+        ":1: scope.companions[0].with: ` `: the glob is empty",
     ),
     (
         "endpoint without an address",

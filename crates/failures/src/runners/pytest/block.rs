@@ -13,16 +13,16 @@ use crate::runners::{indentation, place};
 pub(crate) struct Block {
     name: String,
     traceback: Traceback,
-    /// The marked source line of the frame whose place is still to come.
+    /// The marked source line of a frame whose position follows.
     marked: String,
-    /// Lines that are neither, such as `[XPASS(strict)] known`.
+    /// Other lines, such as `[XPASS(strict)] known`.
     loose: String,
-    /// How far the first line of what was raised is indented.
+    /// The indentation of the first line of the exception.
     indented: usize,
     /// Whether captured output has begun.
     captured: bool,
     native: bool,
-    /// Whether a source line of the short style comes next.
+    /// Whether a source line of the short style follows.
     source_follows: bool,
 }
 
@@ -30,17 +30,15 @@ pub(crate) struct Block {
 pub(crate) fn blocks_name(line: &str) -> Option<&str> {
     let inner = line.strip_prefix('_')?.trim_start_matches('_').strip_prefix(' ')?;
     let inner = inner.trim_end_matches('_').strip_suffix(' ')?;
-    // A row of separate underscores stands between frames.
+    // A row of separate underscores separates frames.
     (!inner.is_empty() && !inner.starts_with("_ ") && inner != "_" && line.ends_with('_')).then_some(inner)
 }
 
 impl Block {
-    /// A block with nothing in it.
     pub(crate) fn new(name: &str) -> Self {
         Self { name: name.to_string(), ..Self::default() }
     }
 
-    /// Takes a line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_captured = line.starts_with("---") && line.contains(" Captured ");
         self.captured |= is_captured;
@@ -80,7 +78,7 @@ impl Block {
         }
     }
 
-    /// The name as the summary would write it behind the file, with dots.
+    /// The name as in the summary after the file, with dots.
     pub(crate) fn dotted(&self) -> String {
         let name = ["ERROR at setup of ", "ERROR at teardown of "]
             .iter()
@@ -93,12 +91,12 @@ impl Block {
         self.name.strip_prefix("ERROR collecting ") == Some(file)
     }
 
-    /// The file of the test, which is where its traceback begins.
+    /// The file of the test, where its traceback begins.
     pub(crate) fn test_file(&self) -> Option<&str> {
         self.traceback.frames.first().map(|frame| frame.file.as_str()).filter(|file| !is_foreign(file))
     }
 
-    /// The failure, under the summary's name for it if there is one.
+    /// The failure, with its name in the summary if there is one.
     pub(crate) fn into_draft(self, id: Option<&str>) -> FingerprintParts {
         let collecting = self.name.strip_prefix("ERROR collecting ");
         let mut traceback = self.traceback.clone();
@@ -130,7 +128,7 @@ impl Block {
         draft
     }
 
-    /// What the summary would have called it.
+    /// The name it would have in the summary.
     fn own_id(&self) -> String {
         let dotted = self.dotted();
         let (name, parameters) =
@@ -143,7 +141,7 @@ impl Block {
     }
 }
 
-/// Where a source could not be compiled, and the exception behind it.
+/// The position of a syntax error, and the exception.
 fn compile_error(raised: &str) -> Option<(&str, u32, &str)> {
     let (file, line) = frame(raised.lines().next()?)?;
     let error = raised.lines().find(|line| line.contains("Error: ") && !line.starts_with(' '))?;
@@ -155,7 +153,7 @@ fn is_file(file: &str) -> bool {
         && (file.ends_with(".py") || file.contains(".py") || file.starts_with('<') || file.contains('/'))
 }
 
-/// A line that the interpreter prints when it dies: the first frame of the project says where.
+/// A line of an interpreter that crashes: the first frame of the project is the position.
 pub(crate) fn crash_line(crash: &mut FingerprintParts, line: &str) {
     let Some((file, rest)) =
         line.trim_start().strip_prefix("File \"").and_then(|rest| rest.split_once("\", line "))

@@ -3,23 +3,20 @@
 //! Owns `method (path)`, in the words of every version: until Python 3.11 the parentheses held the class alone. Modules
 //! that could not be loaded and the preparation of classes are named as tests are, but can never be seen passing.
 
-/// What a name is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// A test, by its dotted name.
     Test(String),
-    /// What is done once for all tests of a class or module.
+    /// Set-up or tear-down of a class or module.
     Fixture {
         /// Such as `setUpClass`.
         hook: String,
-        /// The class or module.
         of: String,
     },
-    /// A module, or what else was asked for, that could not be loaded.
+    /// A module, or another argument, that could not be loaded.
     Module(String),
 }
 
-/// A name and what stands behind it.
+/// A name and what follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Heading<'a> {
     method: &'a str,
@@ -29,7 +26,6 @@ pub(super) struct Heading<'a> {
 }
 
 impl<'a> Heading<'a> {
-    /// The name at the start of a text.
     pub(super) fn of(text: &'a str) -> Option<Self> {
         let (method, rest) = text.split_once(" (")?;
         if !is_name(method) {
@@ -39,17 +35,16 @@ impl<'a> Heading<'a> {
         is_name(path).then_some(Self { method, path, behind })
     }
 
-    /// Whether the path has several parts, as that of every test has, and few words in parentheses have.
+    /// Whether the path has several parts, as that of every test, but few words in parentheses.
     pub(super) fn is_dotted(&self) -> bool {
         self.path.contains('.')
     }
 
-    /// Whether it could hardly be the name of anything but a test.
+    /// Whether it is almost certainly the name of a test.
     pub(super) fn is_of_test(&self) -> bool {
         self.is_dotted() && self.method.starts_with("test")
     }
 
-    /// What the name is of.
     pub(super) fn subject(&self) -> Subject {
         let Self { method, path, .. } = *self;
         if path.starts_with("unittest.loader.") {

@@ -1,13 +1,13 @@
-//! The lines of a verbose run before its failures: which test runs, and what came of it.
+//! The lines of a verbose run before its failures: which test runs, and its outcome.
 //!
-//! A test is open from its name until its outcome, which stands on a line of its own where the test printed something.
-//! Refuses to take the end of a printed line for an outcome, unless the next test begins right behind it: unittest
-//! begins none before it has told the last one's. Whether a test failed is read from its block, not here.
+//! A test is open from its name until its outcome, which is on its own line if the test printed something. The end of a
+//! printed line is an outcome only if the next test begins right after it. Whether a test failed is read from its block,
+//! not here.
 
 use super::name::{Heading, Subject};
 use crate::collector::Collector;
 
-/// Which test runs.
+/// The test that is running.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     open: Option<Open>,
@@ -21,14 +21,12 @@ struct Open {
     last: Last,
 }
 
-/// What the last words of an open test were.
+/// The last words of an open test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
-    /// Nothing that could be an outcome.
     Other,
-    /// They end as an outcome does, without a line end before it.
+    /// They end like an outcome, but on the same line as other output.
     EndsPassed,
-    /// The outcome of a test that failed.
     Failed,
 }
 
@@ -36,18 +34,16 @@ enum Last {
 enum Announced {
     /// Its path has several parts.
     Dotted(Subject),
-    /// It could be anything until an outcome follows.
+    /// It is a test only if an outcome follows.
     Bare(Subject),
 }
 
-/// What a line was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Said {
     /// Part of a test's lines.
     Test,
-    /// A name, to be confirmed by the line below it.
+    /// A name, to be confirmed by the next line.
     Name,
-    /// Neither.
     Nothing,
 }
 
@@ -58,27 +54,27 @@ enum Outcome {
     Failed,
 }
 
-/// Whether a test begins here for certain.
+/// Whether a test certainly begins here.
 pub(super) fn is_start(line: &str) -> bool {
     opening(line).is_some() || is_announcement(line)
 }
 
-/// Whether the line is nothing but the name of a test.
+/// Whether the line is only the name of a test.
 pub(super) fn is_announcement(line: &str) -> bool {
     Heading::of(line).is_some_and(|heading| heading.is_of_test() && heading.behind.is_empty())
 }
 
-/// Whether a line has what stands between a description and an outcome.
+/// Whether a line contains the dots between a description and an outcome.
 pub(super) fn is_description(line: &str) -> bool {
     behind_description(line).is_some()
 }
 
 impl Progress {
-    /// Takes a line that stands in no block.
+    /// Reads a line outside of a block.
     pub(super) fn line(&mut self, line: &str, out: &mut Collector) -> Said {
         let announced = self.announced.take();
         let mut rest = line;
-        // A test of which a part failed has no outcome until Python 3.11: the next stands behind it.
+        // A test with a failed sub-test has no outcome until Python 3.11: the next test follows.
         while let Some((subject, behind)) = opening(rest) {
             self.begin(subject, out);
             rest = behind;
@@ -113,7 +109,6 @@ impl Progress {
         Said::Test
     }
 
-    /// The tests are over.
     pub(super) fn close(&mut self, out: &mut Collector) {
         self.announced = None;
         if let Some(Open { subject: Subject::Test(name), last: Last::EndsPassed }) = self.open.take() {
@@ -126,7 +121,7 @@ impl Progress {
         self.open = Some(Open { subject, last: Last::Other });
     }
 
-    /// What an open test printed, or what came of it.
+    /// Output or outcome of an open test.
     fn further(&mut self, text: &str, out: &mut Collector) {
         if let Some((part, result)) = part(text) {
             match outcome(result) {
@@ -158,14 +153,14 @@ impl Progress {
     }
 }
 
-/// `test_x (m.C.test_x) ... ` and what stands behind it.
+/// `test_x (m.C.test_x) ... ` and what follows it.
 fn opening(line: &str) -> Option<(Subject, &str)> {
     let heading = Heading::of(line)?;
     let rest = if heading.behind == " ..." { "" } else { heading.behind.strip_prefix(" ... ")? };
     (heading.is_dotted() || outcome(rest).is_some()).then(|| (heading.subject(), rest))
 }
 
-/// `  test_x (m.C.test_x) (number=1) ... FAIL`: a part of a test, and what came of it.
+/// `  test_x (m.C.test_x) (number=1) ... FAIL`: a sub-test and its outcome.
 fn part(line: &str) -> Option<(String, &str)> {
     let heading = Heading::of(line.strip_prefix("  ")?)?;
     let (parameters, result) = heading.behind.rsplit_once(" ... ")?;

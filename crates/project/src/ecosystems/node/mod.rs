@@ -12,7 +12,7 @@ use serde_json::Value;
 use self::package_manager::PackageManager;
 use self::script::Unsuitable;
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::{Findings, Purpose};
 use crate::project_directory::ProjectDirectory;
 
 const MANIFEST: &str = "package.json";
@@ -57,16 +57,8 @@ pub(crate) fn detect_deno(dir: &ProjectDirectory<'_>, findings: &mut Findings) -
     }
     let document = document.flatten();
     let has_task = document.as_ref().and_then(|document| document.get("tasks")?.get("test")).is_some();
-    findings.check(
-        dir,
-        Proposal {
-            purpose: Purpose::Test,
-            ecosystem: "deno",
-            command: if has_task { "deno task test" } else { "deno test" }.to_string(),
-            runner: None,
-            because: vec![config.to_string()],
-        },
-    );
+    let command = if has_task { "deno task test" } else { "deno test" };
+    findings.test(dir, "deno", command, None, &[config]);
     Detected::Project
 }
 
@@ -106,13 +98,8 @@ impl<'a> Project<'a> {
         }
         let environment = if script::watches_unless_ci(line) { "CI=true " } else { "" };
         let command = format!("{environment}{}", self.manager.run(name));
-        let because = self.because();
-        findings.check(self.dir, Proposal { purpose, ecosystem: "node", command, runner, because });
-    }
-
-    fn because(&self) -> Vec<String> {
-        let lock = self.manager.lock_file(self.dir).map(str::to_string);
-        [MANIFEST.to_string()].into_iter().chain(lock).collect()
+        let because: Vec<&str> = [MANIFEST].into_iter().chain(self.manager.lock_file(self.dir)).collect();
+        findings.check(self.dir, purpose, "node", &command, runner, &because);
     }
 
     fn note_heavy(&self, findings: &mut Findings) {

@@ -94,16 +94,15 @@ impl PackageManager {
 
     /// The command that runs a script.
     pub(super) fn run(self, script: &str) -> String {
-        match (self, script) {
-            (Self::Npm, "test") => "npm test".to_string(),
-            (Self::Pnpm, "test") => "pnpm test".to_string(),
-            (Self::YarnClassic | Self::YarnBerry, "test") => "yarn test".to_string(),
-            (Self::Npm, script) => format!("npm run {script}"),
-            (Self::Pnpm, script) => format!("pnpm run {script}"),
-            (Self::YarnClassic | Self::YarnBerry, script) => format!("yarn run {script}"),
-            // `bun test` would be Bun's own test runner instead of the script.
-            (Self::Bun, script) => format!("bun run {script}"),
-        }
+        let program = match self {
+            Self::Npm => "npm",
+            Self::Pnpm => "pnpm",
+            Self::YarnClassic | Self::YarnBerry => "yarn",
+            Self::Bun => "bun",
+        };
+        // `bun test` would be Bun's own test runner instead of the script.
+        let run = if script == "test" && self != Self::Bun { "" } else { "run " };
+        format!("{program} {run}{script}")
     }
 }
 

@@ -11,7 +11,7 @@ use fixpoint_vocabulary::Text;
 use self::environment::Environment;
 use self::evidence::{Evidence, Runner};
 use super::Detected;
-use crate::findings::{Findings, Proposal, Purpose};
+use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 /// Any of these files makes a directory a Python project.
@@ -51,14 +51,14 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     if evidence.runner == Runner::Pytest && evidence.named.is_empty() {
         findings.note(unnamed(&dir.path(&evidence.because)));
     }
-    propose(dir, &environment, evidence, findings);
+    propose(dir, &environment, &evidence, findings);
     Detected::Project
 }
 
 fn propose(
     dir: &ProjectDirectory<'_>,
     environment: &Environment,
-    evidence: Evidence,
+    evidence: &Evidence,
     findings: &mut Findings,
 ) {
     let runner = match evidence.runner {
@@ -66,12 +66,9 @@ fn propose(
         Runner::Unittest { .. } => "unittest",
     };
     let command = environment.test(&evidence.runner);
-    let lock = environment.lock_file().map(str::to_string).filter(|lock| *lock != evidence.because);
-    let because = [evidence.because].into_iter().chain(lock).collect();
-    findings.check(
-        dir,
-        Proposal { purpose: Purpose::Test, ecosystem: "python", command, runner: Some(runner), because },
-    );
+    let lock = environment.lock_file().filter(|lock| *lock != evidence.because);
+    let because: Vec<&str> = [evidence.because.as_str()].into_iter().chain(lock).collect();
+    findings.test(dir, "python", &command, Some(runner), &because);
 }
 
 /// `requirements.txt`, `requirements-dev.txt` and the like.

@@ -6,72 +6,71 @@
 use fixpoint_journal::{FaultyDisk, Residue};
 use fixpoint_vocabulary::work::Allowance;
 
-use super::super::circumstances::Circumstances;
-use super::super::crash::{Course, asks_on_record, asks_under_way, deliveries_on_record};
-use super::super::fake_executor::{Conduct, EndOrder};
-use super::super::simulator::{RunSimulator, SimulatedRun};
-use crate::performer::Manners;
+use super::trace::{RunTrace, asks_in_flight, asks_on_record, deliveries_on_record};
+use crate::executor::EndReports;
+use crate::run::fake_executor::{EndOrder, ExecutorFaults};
+use crate::run::scenario::RunScenario;
+use crate::run::simulator::{RunSimulator, SimulatedRun};
+use crate::storage::Storage;
 
 /// Crash points of whole runs in all tests of this file together; those of single tasks come on top.
 const CRASHES: usize = 8_000;
 const TESTS: usize = 5;
 
 /// A run that nothing but the crash stops: how often it pauses for money depends on what a crash has cost.
-fn unlimited(seed: u64) -> Circumstances {
-    Circumstances {
+fn unlimited(seed: u64) -> RunScenario {
+    RunScenario {
         budget: Allowance::default(),
         stops_after: None,
         unblocks: false,
-        ..Circumstances::drawn(seed)
+        ..RunScenario::random(seed)
     }
 }
 
-fn conduct(manners: Manners, order: EndOrder) -> Conduct {
-    Conduct { manners, order, dies_after: None }
+fn faults(end_reports: EndReports, order: EndOrder) -> ExecutorFaults {
+    ExecutorFaults { end_reports, order, dies_after: None }
 }
 
-/// Plays on with what a disk holds.
-fn go_on(
-    circumstances: &Circumstances,
+/// Resumes from the contents of a disk.
+fn resume(
+    scenario: &RunScenario,
     disk: Vec<u8>,
     first: &RunSimulator,
     order: EndOrder,
 ) -> Result<SimulatedRun, String> {
-    let theatre = RunSimulator {
-        disk: FaultyDisk::holding(disk),
-        blobs: std::sync::Arc::clone(&first.blobs),
-        ..RunSimulator::default()
-    };
-    theatre
-        .play(circumstances, conduct(Manners::Bad, order), &mut |_, _| {})
+    let blobs = std::sync::Arc::clone(&first.storage.blobs);
+    let storage = Storage { disk: FaultyDisk::holding(disk), blobs };
+    let simulator = RunSimulator { storage, ..RunSimulator::default() };
+    simulator
+        .run(scenario, faults(EndReports::LateAndRepeated, order), &mut |_, _| {})
         .map_err(|error| error.to_string())
 }
 
 /// Bytes on the disk and questions in flight at the end of each batch of records.
 fn undisturbed(
-    circumstances: &Circumstances,
-    theatre: &RunSimulator,
+    scenario: &RunScenario,
+    simulator: &RunSimulator,
     order: EndOrder,
-) -> (Course, u64, Vec<(usize, u64)>) {
+) -> (RunTrace, u64, Vec<(usize, u64)>) {
     let mut ends = Vec::new();
-    let disk = theatre.disk.clone();
-    let played = theatre
-        .play(circumstances, conduct(Manners::Good, order), &mut |_, run| {
-            ends.push((disk.contents().len(), asks_under_way(run)))
+    let disk = simulator.storage.disk.clone();
+    let simulated = simulator
+        .run(scenario, faults(EndReports::Once, order), &mut |_, run| {
+            ends.push((disk.contents().len(), asks_in_flight(run)))
         })
         .unwrap();
-    (Course::of(&played), played.performed.asks, ends)
+    (RunTrace::of(&simulated), simulated.executed.asks, ends)
 }
 
 fn crash_everywhere(seeds: impl Iterator<Item = u64>, order: EndOrder) {
     let mut done = 0;
     for seed in seeds {
-        let circumstances = unlimited(seed);
-        let theatre = RunSimulator::default();
-        let (course, asks, ends) = undisturbed(&circumstances, &theatre, order);
-        let whole = theatre.disk.contents();
+        let scenario = unlimited(seed);
+        let simulator = RunSimulator::default();
+        let (trace, asks, ends) = undisturbed(&scenario, &simulator, order);
+        let whole = simulator.storage.disk.contents();
         let mut before = 0;
-        for (number, (end, under_way)) in ends.iter().enumerate() {
+        for (number, (end, in_flight)) in ends.iter().enumerate() {
             // At the end of the record; and for some inside of it, with nothing or zeros in the place of the rest.
             let torn = before + (end - before) * (number % 7 + 1) / 9;
             let mut zeros = whole[..torn].to_vec();
@@ -82,15 +81,15 @@ fn crash_everywhere(seeds: impl Iterator<Item = u64>, order: EndOrder) {
                 _ => vec![whole[..*end].to_vec(), zeros],
             };
             for (kind, disk) in disks.into_iter().enumerate() {
-                let played = go_on(&circumstances, disk, &theatre, order)
+                let simulated = resume(&scenario, disk, &simulator, order)
                     .unwrap_or_else(|error| panic!("seed {seed}, record {number}, disk {kind}: {error}"));
-                let difference = course.difference(&Course::of(&played));
+                let difference = trace.difference(&RunTrace::of(&simulated));
                 assert_eq!(difference, None, "seed {seed}, record {number}, disk {kind}");
                 if kind == 0 {
-                    let on_record = asks_on_record(&played.recorded);
-                    let counted = played.run.ledger().spent().model_calls;
+                    let on_record = asks_on_record(&simulated.recorded);
+                    let counted = simulated.run.ledger().spent().model_calls;
                     assert!(
-                        on_record <= asks + under_way,
+                        on_record <= asks + in_flight,
                         "seed {seed}, record {number}: {on_record} of {asks}"
                     );
                     assert_eq!(on_record, counted, "seed {seed}, record {number}");
@@ -135,26 +134,27 @@ fn crashes_inside_batches() {
 }
 
 /// The machine dies after a batch is on the disk and before all of its commands are started. Catches a command that is
-/// forgotten because nobody started it, and a result that is delivered twice, elsewhere, or not at all.
+/// forgotten because it was not started, and a result that is delivered twice, elsewhere, or not at all.
 #[test]
 fn crashes_before_some_commands_of_a_batch() {
     let order = EndOrder::Together { most: 3 };
     let mut done = 0;
     for seed in 0..400 {
-        let circumstances = unlimited(seed);
+        let scenario = unlimited(seed);
         let first = RunSimulator::default();
-        let (course, ..) = undisturbed(&circumstances, &first, order);
-        let expected = first.performed.borrow().clone();
+        let (trace, ..) = undisturbed(&scenario, &first, order);
+        let expected = first.executed.borrow().clone();
         for started in 0..expected.started {
-            let theatre = RunSimulator::default();
-            let dying = Conduct { dies_after: Some(started), ..conduct(Manners::Good, order) };
-            theatre.play(&circumstances, dying, &mut |_, _| {}).expect_err("the machine dies");
-            theatre.disk.restart();
-            let played = theatre.play(&circumstances, conduct(Manners::Bad, order), &mut |_, _| {}).unwrap();
+            let simulator = RunSimulator::default();
+            let dying = ExecutorFaults { dies_after: Some(started), ..faults(EndReports::Once, order) };
+            simulator.run(&scenario, dying, &mut |_, _| {}).expect_err("the machine dies");
+            simulator.storage.disk.restart();
+            let simulated =
+                simulator.run(&scenario, faults(EndReports::LateAndRepeated, order), &mut |_, _| {}).unwrap();
             let place = format!("seed {seed}, after {started} commands");
-            assert_eq!(course.difference(&Course::of(&played)), None, "{place}");
-            assert_eq!(played.performed.branch, expected.branch, "{place}");
-            assert!(deliveries_on_record(&played.recorded) <= 2, "{place}");
+            assert_eq!(trace.difference(&RunTrace::of(&simulated)), None, "{place}");
+            assert_eq!(simulated.executed.branch, expected.branch, "{place}");
+            assert!(deliveries_on_record(&simulated.recorded) <= 2, "{place}");
             done += 1;
         }
         if done >= CRASHES / TESTS {
@@ -169,23 +169,24 @@ fn crashes_before_some_commands_of_a_batch() {
 #[test]
 fn nothing_is_performed_that_is_not_on_record() {
     for seed in 0..40 {
-        let circumstances = unlimited(seed);
-        let (course, ..) = undisturbed(&circumstances, &RunSimulator::default(), EndOrder::Shuffled);
+        let scenario = unlimited(seed);
+        let (trace, ..) = undisturbed(&scenario, &RunSimulator::default(), EndOrder::Shuffled);
         for part in 1..6 {
-            let theatre = RunSimulator::default();
-            theatre
+            let simulator = RunSimulator::default();
+            simulator
+                .storage
                 .disk
                 .lose_power_after(part * 3_500, if part % 2 == 0 { Residue::Short } else { Residue::Zeros });
-            if let Ok(played) = theatre.play(&circumstances, Manners::Good, &mut |_, _| {}) {
-                assert_eq!(course.difference(&Course::of(&played)), None);
+            if let Ok(simulated) = simulator.run(&scenario, EndReports::Once, &mut |_, _| {}) {
+                assert_eq!(trace.difference(&RunTrace::of(&simulated)), None);
                 continue;
             }
-            theatre.disk.restart();
-            let recorded = theatre.read().map_or(0, |recorded| recorded.records.len() as u64);
-            let last = theatre.performed.borrow().last;
+            simulator.storage.disk.restart();
+            let recorded = simulator.storage.read().map_or(0, |recorded| recorded.records.len() as u64);
+            let last = simulator.executed.borrow().last;
             assert!(last.is_none_or(|last| last.seq <= recorded), "seed {seed}: {last:?} of {recorded}");
-            let played = theatre.play(&circumstances, Manners::Good, &mut |_, _| {}).unwrap();
-            assert_eq!(course.difference(&Course::of(&played)), None, "seed {seed}, part {part}");
+            let simulated = simulator.run(&scenario, EndReports::Once, &mut |_, _| {}).unwrap();
+            assert_eq!(trace.difference(&RunTrace::of(&simulated)), None, "seed {seed}, part {part}");
         }
     }
 }

@@ -7,41 +7,41 @@ use fixpoint_vocabulary::settings::{OnStop, OnViolation};
 use fixpoint_vocabulary::work::Allowance;
 use fixpoint_vocabulary::{Cause, TaskState};
 
-use super::super::actors::{Checks, Models, Person, Planner, TaskJudge, Worker, Workers};
-use super::super::circumstances::{Circumstances, Own};
-use super::super::scheme::Part;
-use super::super::simulator::SimulatedRun;
-use super::watched;
+use super::run_checked;
+use crate::run::actors::{AgentBehaviour, AgentBehaviours, Checks, Models, Person, Planner, TaskJudge};
+use crate::run::goal::Part;
+use crate::run::scenario::{OwnChecks, RunScenario};
+use crate::run::simulator::SimulatedRun;
 
 const PART: Part = Part { steps: 2, is_sharing: false, is_clashing: false };
 
-/// Everybody does what they should about so many parts, but for what is changed.
-fn scenario(seed: u64, parts: usize, change: &dyn Fn(&mut Circumstances)) -> Circumstances {
-    let mut circumstances = Circumstances::good(seed);
-    circumstances.cast.scheme.parts = vec![PART; parts];
-    change(&mut circumstances);
-    circumstances
+/// Actors without faults and so many parts, but for what is changed.
+fn scenario(seed: u64, parts: usize, change: &dyn Fn(&mut RunScenario)) -> RunScenario {
+    let mut scenario = RunScenario::good(seed);
+    scenario.actors.goal.parts = vec![PART; parts];
+    change(&mut scenario);
+    scenario
 }
 
-fn play(circumstances: &Circumstances) -> SimulatedRun {
-    let (played, watcher) = watched(circumstances);
-    assert!(watcher.complaints.is_empty(), "{:?}\n{circumstances:?}", watcher.complaints);
-    played.unwrap()
+fn run(scenario: &RunScenario) -> SimulatedRun {
+    let (simulated, checker) = run_checked(scenario);
+    assert!(checker.violations.is_empty(), "{:?}\n{scenario:?}", checker.violations);
+    simulated.unwrap()
 }
 
-type Setup = fn(&mut Circumstances);
+type Setup = fn(&mut RunScenario);
 type Holds = fn(&SimulatedRun) -> bool;
 
-fn planner(circumstances: &mut Circumstances, planner: Planner) {
-    circumstances.cast.planner = planner;
+fn planner(scenario: &mut RunScenario, planner: Planner) {
+    scenario.actors.planner = planner;
 }
 
 fn check_planning(table: &[(&str, Setup, EngineExit)]) {
     for (name, change, expected) in table {
         for (seed, calls) in [(1, PlanningCalls::AtOnce), (2, PlanningCalls::PerPhase)] {
-            let mut circumstances = scenario(seed, 2, change);
-            circumstances.calls = calls;
-            assert_eq!(play(&circumstances).ending, *expected, "{name}, {calls:?}");
+            let mut scenario = scenario(seed, 2, change);
+            scenario.calls = calls;
+            assert_eq!(run(&scenario).ending, *expected, "{name}, {calls:?}");
         }
     }
 }
@@ -56,23 +56,23 @@ fn every_error_of_planning_has_its_cause() {
         ("unclear, answered", |c| planner(c, Planner::UnclearAtFirst), Ended(Done)),
         (
             "unclear, nobody there",
-            |c| (c.cast.planner, c.cast.person) = (Planner::UnclearAtFirst, Person::Absent),
+            |c| (c.actors.planner, c.actors.person) = (Planner::UnclearAtFirst, Person::Absent),
             Ended(Done),
         ),
         (
             "unclear, nobody can be asked",
-            |c| (c.cast.planner, c.person) = (Planner::UnclearAtFirst, PersonPresence::Unavailable),
+            |c| (c.actors.planner, c.person) = (Planner::UnclearAtFirst, PersonPresence::Unavailable),
             Ended(Done),
         ),
         ("hopeless", |c| planner(c, Planner::Hopeless), Ended(PlanRejected)),
         (
             "infeasible, refused",
-            |c| (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Refuses),
+            |c| (c.actors.planner, c.actors.person) = (Planner::Infeasible, Person::Refuses),
             Ended(ApprovalRefused),
         ),
         (
             "infeasible, nobody there",
-            |c| (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Absent),
+            |c| (c.actors.planner, c.actors.person) = (Planner::Infeasible, Person::Absent),
             Ended(ApprovalTimeout),
         ),
         (
@@ -86,9 +86,9 @@ fn every_error_of_planning_has_its_cause() {
         (
             "infeasible, allowed",
             |c| {
-                (c.cast.planner, c.cast.person) = (Planner::Infeasible, Person::Absent);
+                (c.actors.planner, c.actors.person) = (Planner::Infeasible, Person::Absent);
                 c.settings.planning.allow_partial = true;
-                c.cast.honesty = super::super::actors::Honesty::TakesAnyPlan;
+                c.actors.honesty = crate::run::actors::Honesty::TakesAnyPlan;
             },
             Ended(Partial),
         ),
@@ -107,20 +107,24 @@ fn every_fault_of_a_plan_has_its_cause() {
         ("same name", |c| planner(c, Planner::SameName), Ended(ModelUnavailable)),
         ("too many", |c| planner(c, Planner::TooMany), Ended(ModelUnavailable)),
         ("strange error", |c| planner(c, Planner::StrangeError), Ended(ModelUnavailable)),
-        ("unreadable", |c| c.cast.models = Models::Unreadable(Role::Planner), Ended(ModelUnavailable)),
-        ("other document", |c| c.cast.models = Models::OtherDocument(Role::Planner), Ended(ModelUnavailable)),
-        ("silent", |c| c.cast.models = Models::Silent(Role::Planner), Paused(ModelUnavailable)),
+        ("unreadable", |c| c.actors.models = Models::Unreadable(Role::Planner), Ended(ModelUnavailable)),
+        (
+            "other document",
+            |c| c.actors.models = Models::OtherDocument(Role::Planner),
+            Ended(ModelUnavailable),
+        ),
+        ("silent", |c| c.actors.models = Models::Silent(Role::Planner), Paused(ModelUnavailable)),
         ("incomplete", |c| planner(c, Planner::Incomplete), Ended(PlanRejected)),
         ("forbidden", |c| planner(c, Planner::Forbidden), Ended(PlanRefused)),
         ("suspicious, agreed", |c| planner(c, Planner::Suspicious), Ended(Done)),
         (
             "suspicious, refused",
-            |c| (c.cast.planner, c.cast.person) = (Planner::Suspicious, Person::Refuses),
+            |c| (c.actors.planner, c.actors.person) = (Planner::Suspicious, Person::Refuses),
             Ended(ApprovalRefused),
         ),
         (
             "suspicious, nobody there",
-            |c| (c.cast.planner, c.cast.person) = (Planner::Suspicious, Person::Absent),
+            |c| (c.actors.planner, c.actors.person) = (Planner::Suspicious, Person::Absent),
             Ended(ApprovalTimeout),
         ),
     ];
@@ -135,54 +139,62 @@ fn every_other_end_has_its_cause() {
         MaxIterations, MaxReplans, ModelUnavailable, NotConverging, PlanRejected, ReplanningDisabled,
         Waiting,
     };
-    let loops: Setup = |c| c.cast.workers = Workers::All(Worker::Loops);
+    let loops: Setup = |c| c.actors.agents = AgentBehaviours::All(AgentBehaviour::Loops);
     let table: [(&str, Setup, EngineExit); 16] = [
-        ("nothing to do", |c| c.cast.scheme.parts = vec![Part { steps: 0, ..PART }], Ended(AlreadySatisfied)),
+        ("nothing to do", |c| c.actors.goal.parts = vec![Part { steps: 0, ..PART }], Ended(AlreadySatisfied)),
         (
             "gets nowhere",
             |c| {
-                c.cast.workers = Workers::All(Worker::Loops);
+                c.actors.agents = AgentBehaviours::All(AgentBehaviour::Loops);
                 c.settings.convergence.on_stop = OnStop::Block;
-                c.cast.scheme.parts.truncate(1);
+                c.actors.goal.parts.truncate(1);
             },
             Ended(NotConverging),
         ),
         (
             "a plain loop",
             |c| {
-                c.cast.workers = Workers::All(Worker::Loops);
+                c.actors.agents = AgentBehaviours::All(AgentBehaviour::Loops);
                 c.settings.convergence.enabled = false;
             },
             Ended(MaxIterations),
         ),
         ("replanned in vain", loops, Ended(MaxReplans)),
-        ("does nothing", |c| c.cast.workers = Workers::All(Worker::Idles), Ended(MaxReplans)),
-        ("gives up", |c| c.cast.task_judge = TaskJudge::GivesUp, Ended(JudgeGaveUp)),
+        (
+            "does nothing",
+            |c| c.actors.agents = AgentBehaviours::All(AgentBehaviour::Idles),
+            Ended(MaxReplans),
+        ),
+        ("gives up", |c| c.actors.task_judge = TaskJudge::GivesUp, Ended(JudgeGaveUp)),
         (
             "no replanning",
             |c| {
-                c.cast.task_judge = TaskJudge::WantsReplan;
+                c.actors.task_judge = TaskJudge::WantsReplan;
                 c.settings.replanning.enabled = false;
             },
             Ended(ReplanningDisabled),
         ),
-        ("wants replans", |c| c.cast.task_judge = TaskJudge::WantsReplan, Ended(MaxReplans)),
-        ("never content", |c| c.cast.task_judge = TaskJudge::NeverContent, Ended(MaxReplans)),
-        ("no agent", |c| c.cast.workers = Workers::All(Worker::Absent), Ended(AgentUnavailable)),
-        ("no check", |c| c.cast.checks = Checks::NotFound, Ended(BaselineUnusable)),
-        ("checks wait", |c| c.cast.checks = Checks::Wait, Paused(Waiting)),
-        ("out of order", |c| c.cast.failing = 1.0, Paused(Infrastructure)),
-        ("whole unreadable", |c| c.cast.models = Models::WholeUnreadable, Ended(JudgeUnavailable)),
-        ("judge unreadable", |c| c.cast.models = Models::Unreadable(Role::Judge), Ended(PlanRejected)),
-        ("judge silent", |c| c.cast.models = Models::Silent(Role::Judge), Paused(ModelUnavailable)),
+        ("wants replans", |c| c.actors.task_judge = TaskJudge::WantsReplan, Ended(MaxReplans)),
+        ("never content", |c| c.actors.task_judge = TaskJudge::NeverContent, Ended(MaxReplans)),
+        (
+            "no agent",
+            |c| c.actors.agents = AgentBehaviours::All(AgentBehaviour::Absent),
+            Ended(AgentUnavailable),
+        ),
+        ("no check", |c| c.actors.checks = Checks::NotFound, Ended(BaselineUnusable)),
+        ("checks wait", |c| c.actors.checks = Checks::Wait, Paused(Waiting)),
+        ("out of order", |c| c.actors.failing = 1.0, Paused(Infrastructure)),
+        ("whole unreadable", |c| c.actors.models = Models::WholeUnreadable, Ended(JudgeUnavailable)),
+        ("judge unreadable", |c| c.actors.models = Models::Unreadable(Role::Judge), Ended(PlanRejected)),
+        ("judge silent", |c| c.actors.models = Models::Silent(Role::Judge), Paused(ModelUnavailable)),
     ];
     for (name, change, expected) in table {
-        let played = play(&scenario(3, 2, &change));
-        assert_eq!(played.ending, expected, "{name}");
+        let simulated = run(&scenario(3, 2, &change));
+        assert_eq!(simulated.ending, expected, "{name}");
     }
     for models in [Models::Unreadable(Role::Judge), Models::OtherDocument(Role::Judge)] {
-        let unreadable = scenario(3, 1, &|c| (c.cast.models, c.calls) = (models, PlanningCalls::None));
-        assert_eq!(play(&unreadable).ending, Ended(JudgeUnavailable), "{models:?}");
+        let unreadable = scenario(3, 1, &|c| (c.actors.models, c.calls) = (models, PlanningCalls::None));
+        assert_eq!(run(&unreadable).ending, Ended(JudgeUnavailable), "{models:?}");
     }
 }
 
@@ -193,33 +205,33 @@ fn rarer_ends_come_about() {
         (
             "scope",
             |c| {
-                c.cast.workers = Workers::All(Worker::Wanders);
+                c.actors.agents = AgentBehaviours::All(AgentBehaviour::Wanders);
                 c.settings.scope.on_violation = OnViolation::Block;
-                c.cast.scheme.parts.truncate(1);
+                c.actors.goal.parts.truncate(1);
             },
-            |played| played.ending == Ended(Cause::ScopeViolation),
+            |simulated| simulated.ending == Ended(Cause::ScopeViolation),
         ),
         (
             "conflict",
             |c| {
-                c.cast.scheme.parts = vec![Part { is_sharing: true, ..PART }; 2];
-                c.cast.workers = Workers::All(Worker::CannotMerge);
+                c.actors.goal.parts = vec![Part { is_sharing: true, ..PART }; 2];
+                c.actors.agents = AgentBehaviours::All(AgentBehaviour::CannotMerge);
             },
-            |played| {
+            |simulated| {
                 let is_conflict = |cause| matches!(cause, Some(Cause::Conflict | Cause::NotConverging));
-                let merge = played.run.tasks().find(|node| node.is_merge());
-                played.ending == Ended(Cause::Partial) && merge.is_some_and(|node| is_conflict(node.cause))
+                let merge = simulated.run.tasks().find(|node| node.is_merge());
+                simulated.ending == Ended(Cause::Partial) && merge.is_some_and(|node| is_conflict(node.cause))
             },
         ),
         (
             "no repairs allowed",
             |c| {
-                c.cast.scheme.parts = vec![Part { is_sharing: true, ..PART }; 2];
+                c.actors.goal.parts = vec![Part { is_sharing: true, ..PART }; 2];
                 c.settings.integration.max_fix_iterations = 0;
             },
-            |played| {
-                let merge = played.run.tasks().find(|node| node.is_merge());
-                played.ending == Ended(Cause::Partial)
+            |simulated| {
+                let merge = simulated.run.tasks().find(|node| node.is_merge());
+                simulated.ending == Ended(Cause::Partial)
                     && merge.is_some_and(|node| node.cause == Some(Cause::Conflict))
             },
         ),
@@ -227,9 +239,9 @@ fn rarer_ends_come_about() {
             "conflicts in text and in meaning",
             |c| {
                 let part = Part { is_sharing: true, is_clashing: true, ..PART };
-                c.cast.scheme.parts = vec![part, Part { is_clashing: false, ..part }];
+                c.actors.goal.parts = vec![part, Part { is_clashing: false, ..part }];
             },
-            |played| played.ending == Ended(Cause::Done) && played.performed.attempts > 3,
+            |simulated| simulated.ending == Ended(Cause::Done) && simulated.executed.attempts > 3,
         ),
         (
             "revisions used up",
@@ -237,17 +249,17 @@ fn rarer_ends_come_about() {
                 c.settings.planning.revision.max_revisions = 0;
                 c.reflection_interval = 1;
             },
-            |played| played.pauses.contains(&Cause::RequiresHumanIntervention),
+            |simulated| simulated.pauses.contains(&Cause::RequiresHumanIntervention),
         ),
         (
             "stopped",
             |c| c.stops_after = Some(4),
-            |played| played.pauses == [Cause::Stopped] && played.ending == Ended(Cause::Done),
+            |simulated| simulated.pauses == [Cause::Stopped] && simulated.ending == Ended(Cause::Done),
         ),
     ];
     for (name, change, holds) in table {
-        let seen = (0..30).any(|seed| holds(&play(&scenario(seed, 3, &change))));
-        assert!(seen, "{name}");
+        let totals = (0..30).any(|seed| holds(&run(&scenario(seed, 3, &change))));
+        assert!(totals, "{name}");
     }
 }
 
@@ -260,9 +272,9 @@ fn a_budget_pauses_and_goes_on_with_more() {
         Allowance { tokens: Some(73_000), ..Allowance::default() },
         Allowance { money: Some(fixpoint_vocabulary::usage::MicroUsd(900_000)), ..Allowance::default() },
     ] {
-        let played = play(&scenario(5, 3, &|c| c.budget = budget));
-        assert_eq!(played.ending, Ended(Cause::Done), "{budget:?}");
-        assert!(played.pauses.contains(&Cause::Budget), "{budget:?}: {:?}", played.pauses);
+        let simulated = run(&scenario(5, 3, &|c| c.budget = budget));
+        assert_eq!(simulated.ending, Ended(Cause::Done), "{budget:?}");
+        assert!(simulated.pauses.contains(&Cause::Budget), "{budget:?}: {:?}", simulated.pauses);
     }
 }
 
@@ -272,31 +284,32 @@ fn a_budget_pauses_and_goes_on_with_more() {
 fn the_goals_of_the_run_must_pass() {
     for seed in 0..10 {
         let incomplete = scenario(seed, 3, &|c| {
-            (c.own, c.judging, c.cast.planner) =
-                (Own::GuardAndGoal, Judging::ByChecksAlone, Planner::Incomplete);
+            (c.own_checks, c.judging, c.actors.planner) =
+                (OwnChecks::GuardAndGoal, Judging::ByChecksAlone, Planner::Incomplete);
         });
-        let played = play(&incomplete);
-        assert_eq!(played.ending, Ended(Cause::Done), "seed {seed}");
-        assert!(played.run.tasks().any(|node| node.id().as_str() == "goals-1"), "seed {seed}");
+        let simulated = run(&incomplete);
+        assert_eq!(simulated.ending, Ended(Cause::Done), "seed {seed}");
+        assert!(simulated.run.tasks().any(|node| node.id().as_str() == "goals-1"), "seed {seed}");
     }
 }
 
-/// The third replan of a lineage is not made, and what waited for the task is shown to wait in vain.
+/// The third replan of a lineage is not made, and what waited for the task is shown as waiting in vain.
 #[test]
 fn a_lineage_is_replanned_twice_and_its_dependents_wait_in_vain() {
-    let looping = |c: &mut Circumstances| {
-        c.cast.workers = Workers::All(Worker::Loops);
-        c.cast.scheme.parts = vec![Part { steps: 1, ..PART }];
+    let looping = |c: &mut RunScenario| {
+        c.actors.agents = AgentBehaviours::All(AgentBehaviour::Loops);
+        c.actors.goal.parts = vec![Part { steps: 1, ..PART }];
     };
-    let played = play(&scenario(1, 1, &looping));
-    let moves = played.recorded.records.iter().flat_map(|record| &record.decision.changes);
+    let simulated = run(&scenario(1, 1, &looping));
+    let moves = simulated.recorded.records.iter().flat_map(|record| &record.decision.changes);
     let replans = moves.filter(|step| matches!(step, Change::Task(TaskChange::Replaced { .. }))).count();
-    assert_eq!((played.ending, replans), (Ended(Cause::MaxReplans), 2));
-    let waiting =
-        (0..40).map(|seed| play(&scenario(seed, 4, &|c| c.cast.workers = Workers::All(Worker::Loops))));
-    let in_vain = waiting.map(|played| {
-        let states = played.run.tasks().filter(|node| node.state == TaskState::Ready).count();
-        (played.run.unreachable_tasks().len(), states)
+    assert_eq!((simulated.ending, replans), (Ended(Cause::MaxReplans), 2));
+    let waiting = (0..40).map(|seed| {
+        run(&scenario(seed, 4, &|c| c.actors.agents = AgentBehaviours::All(AgentBehaviour::Loops)))
+    });
+    let in_vain = waiting.map(|simulated| {
+        let states = simulated.run.tasks().filter(|node| node.state == TaskState::Ready).count();
+        (simulated.run.unreachable_tasks().len(), states)
     });
     let in_vain: Vec<(usize, usize)> = in_vain.collect();
     assert!(in_vain.iter().all(|(shown, waiting)| shown == waiting), "{in_vain:?}");

@@ -74,7 +74,7 @@ impl Finished {
             item(
                 "parallel",
                 "history",
-                self.is_parallel(),
+                self.most_at_once > 1,
                 "agents worked on several tasks at the same time",
                 "複数のタスクを同時に実行",
             ),
@@ -88,7 +88,7 @@ impl Finished {
             item(
                 "recovered",
                 "show",
-                self.is_recovered(),
+                self.complete().any(|iteration| iteration.judged.stage == 2),
                 "a loop was caught at stage 2, and the task recovered",
                 "ループをステージ2で検出し、立て直し",
             ),
@@ -109,7 +109,7 @@ impl Finished {
             item(
                 "stopped",
                 "explain",
-                self.is_stopped(),
+                self.diagnosis().is_some_and(|path| path.is_file()),
                 "a hopeless task was stopped, with a diagnosis",
                 "見込みのないタスクを診断付きで停止",
             ),
@@ -132,10 +132,6 @@ impl Finished {
         is_refined && decisions.last().is_some_and(|answer| answer.reason.code == Code::StagnatedInNoise)
     }
 
-    fn is_parallel(&self) -> bool {
-        self.most_at_once > 1
-    }
-
     /// Attempts that finished their task.
     fn complete(&self) -> impl Iterator<Item = &Iteration> {
         let iterations = self.folded.view().iterations().map(|(_, iteration)| iteration);
@@ -146,10 +142,6 @@ impl Finished {
         self.complete().any(|iteration| {
             iteration.judged.comparison.known.iter().any(|id| id.to_string().contains(LEFT_ALONE))
         })
-    }
-
-    fn is_recovered(&self) -> bool {
-        self.complete().any(|iteration| iteration.judged.stage == 2)
     }
 
     fn is_replanned(&self) -> bool {
@@ -172,10 +164,6 @@ impl Finished {
 
     pub(super) fn diagnosis(&self) -> Option<std::path::PathBuf> {
         self.hopeless().map(|task| self.run.context(task.as_str()).join("diagnosis.md"))
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.diagnosis().is_some_and(|path| path.is_file())
     }
 
     /// The branch with the result, if it was made.

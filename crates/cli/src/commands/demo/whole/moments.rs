@@ -1,6 +1,6 @@
 //! The events that the demo explains when they happen for the first time, and the explanations.
 
-use fixpoint_vocabulary::Text;
+use fixpoint_vocabulary::Lang;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Moment {
@@ -26,9 +26,9 @@ pub(super) enum Moment {
 }
 
 impl Moment {
-    pub(super) fn explanation(self) -> Text {
+    pub(super) fn explanation(self, lang: Lang) -> &'static str {
         let found = WORDS.iter().find(|(moment, ..)| *moment == self);
-        found.map_or_else(|| Text::new("", ""), |(_, en, ja)| Text::new(*en, *ja))
+        found.map_or("", |(_, en, ja)| if lang == Lang::En { en } else { ja })
     }
 }
 
@@ -41,8 +41,8 @@ const WORDS: [(Moment, &str, &str); 19] = [
     ),
     (
         Moment::Unclear,
-        "\"Better\" can mean anything, so the planner asks instead of guessing. In your own runs you answer here. Where \
-         nobody can answer, as in CI, it plans with stated assumptions.",
+        "\"Better\" can mean anything, so the planner asks instead of guessing. In your own runs you answer here. Without \
+         a terminal, as in CI, it states its assumptions and plans with them.",
         "「better」だけでは曖昧なので、計画者は推測せずに質問します。実際の実行ではあなたが答えます。CIのように答える人が\
          いない場合は、仮定を明示して計画します。",
     ),

@@ -12,7 +12,7 @@ use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_engine::Record;
 use fixpoint_runs::RunView;
 use fixpoint_vocabulary::work::{Command, Event};
-use fixpoint_vocabulary::{Cause, Lang, TaskState, Text};
+use fixpoint_vocabulary::{Cause, Lang, TaskState};
 
 use super::moments::Moment;
 use crate::scripted_person::DemoScript;
@@ -57,13 +57,13 @@ impl DemoScript for Narration {
         let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let new: Vec<Moment> =
             moments(record, view.run).into_iter().filter(|moment| said.insert(*moment)).collect();
-        new.into_iter().flat_map(|moment| lines(&moment.explanation(), self.lang)).collect()
+        new.into_iter().flat_map(|moment| lines(moment.explanation(self.lang))).collect()
     }
 }
 
 /// An explanation, in lines.
-pub(super) fn lines(text: &Text, lang: Lang) -> Vec<String> {
-    wrap(text.in_lang(lang), WIDTH, MARK, MARK)
+pub(super) fn lines(text: &str) -> Vec<String> {
+    wrap(text, WIDTH, MARK, MARK)
 }
 
 /// What a record is about, in the order of explanation.

@@ -3,12 +3,12 @@
 //! Invariant: nothing is written outside that directory, and it is deleted at the end unless it is to be kept, also if a
 //! signal ends the process.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::commands::demo::write;
 use crate::failure::Failure;
 use crate::signals::TempDirGuard;
 
@@ -74,23 +74,17 @@ impl Sample {
 
     fn fill(&self) -> Result<(), Failure> {
         for (name, content) in FILES {
-            self.write(name, content)?;
+            write(&self.path.join(name), content)?;
         }
         let answers = format!("scripted:{}", self.path.join("answers.json").display());
         // A JSON string is a YAML string, whatever the path contains.
         let answers = serde_json::to_string(&answers)?;
         let roles = ["planner", "judge", "reflector"].map(|role| format!("  {role}: {answers}\n"));
-        self.write(".config/fixpoint/config.yaml", &format!("models:\n{}", roles.concat()))?;
+        let config = self.path.join(".config/fixpoint/config.yaml");
+        write(&config, &format!("models:\n{}", roles.concat()))?;
         self.git(&["init", "--quiet", "--initial-branch=main", "--template="])?;
         self.git(&["add", "--all"])?;
         self.git(&["commit", "--quiet", "--message=A corner shop"])
-    }
-
-    fn write(&self, name: &str, content: &str) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        let written =
-            fs::create_dir_all(path.parent().unwrap_or(&path)).and_then(|()| fs::write(&path, content));
-        written.map_err(|source| Failure::Unwritable { path, source })
     }
 
     /// Runs git in the sample, without the user's configuration.

@@ -1,7 +1,7 @@
-//! What a simulated task came to, and whether two of them came to the same.
+//! The result of a simulated task, and the comparison of two results.
 //!
-//! Owns what counts as the same: the end, the results, every verdict and every decision, apart from the interruptions
-//! that are on record. Numbers of records and the times of day are not compared.
+//! Owns what is compared: the end, the results, every verdict and every decision, without the recorded interruptions,
+//! the numbers of records and the times.
 
 use core::fmt;
 
@@ -10,46 +10,43 @@ use fixpoint_decide::task_run::JudgedAttempt;
 use fixpoint_engine::{EngineExit, Record, RecordedRun};
 use fixpoint_vocabulary::work::{CommandEnd, CommandResult, Event};
 
-use crate::performer::Cost;
+use crate::executor::CheckCost;
 
-/// One thing that happened, without its number and its time.
+/// A decision on record, without its number and its time.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Happening {
-    /// How a command ended, if it was that.
+pub(crate) struct LoggedDecision {
+    /// The end of the command that led to it.
     pub(crate) end: Option<CommandEnd>,
     pub(crate) decision: Decision,
 }
 
-/// How a simulated task ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct SimulatedTask {
     pub ending: EngineExit,
-    /// The commits its attempts came to, in order.
+    /// The commits of its attempts, in order.
     pub results: Vec<String>,
     pub attempts: u32,
-    pub(crate) happenings: Vec<Happening>,
-    pub(crate) cost: Cost,
+    pub(crate) decisions: Vec<LoggedDecision>,
+    pub(crate) cost: CheckCost,
 }
 
-/// In what two runs of the same task differ: a defect of the engine.
+/// The first difference between two runs of the same task: a defect of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Disagreement {
+pub enum Difference {
     EngineExit,
-    /// Their attempts came to other commits.
+    /// The commits of their attempts.
     Results,
-    /// An attempt was judged otherwise.
     Verdict {
-        /// Which judgement, from 0.
+        /// Which verdict, from 0.
         place: usize,
     },
-    /// Something else was decided or heard.
     Decision {
-        /// Which decision, from 0, interruptions left out.
+        /// Which decision, from 0, without interruptions.
         place: usize,
     },
 }
 
-impl fmt::Display for Disagreement {
+impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EngineExit => formatter.write_str("the task ended otherwise"),
@@ -60,8 +57,13 @@ impl fmt::Display for Disagreement {
     }
 }
 
-impl Finished {
-    pub(crate) fn of(ending: EngineExit, results: Vec<String>, recorded: RecordedRun, cost: Cost) -> Self {
+impl SimulatedTask {
+    pub(crate) fn new(
+        ending: EngineExit,
+        results: Vec<String>,
+        recorded: RecordedRun,
+        cost: CheckCost,
+    ) -> Self {
         let is_attempt = |record: &&Record| {
             matches!(
                 &record.event,
@@ -70,27 +72,25 @@ impl Finished {
         };
         let attempts = recorded.records.iter().filter(is_attempt).count();
         let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
-        Self { ending, results, attempts, happenings: happenings(recorded), cost }
+        Self { ending, results, attempts, decisions: logged_decisions(recorded), cost }
     }
 
-    /// The verdicts on its attempts, in order.
     pub fn verdicts(&self) -> impl Iterator<Item = &JudgedAttempt> {
-        let decisions = self.happenings.iter().flat_map(|happening| happening.decision.task_decisions());
+        let decisions = self.decisions.iter().flat_map(|logged| logged.decision.task_decisions());
         decisions.filter_map(|(_, decision)| decision.judged.as_ref())
     }
 
-    /// The first thing in which another run of the same task differs.
-    pub fn disagreement(&self, other: &Self) -> Option<Disagreement> {
+    pub fn difference(&self, other: &Self) -> Option<Difference> {
         if self.ending != other.ending {
-            return Some(Disagreement::EngineExit);
+            return Some(Difference::EngineExit);
         }
         if self.results != other.results {
-            return Some(Disagreement::Results);
+            return Some(Difference::Results);
         }
         let verdict = first_difference(self.verdicts(), other.verdicts());
-        let decision = || first_difference(self.happenings.iter(), other.happenings.iter());
-        let in_verdict = verdict.map(|place| Disagreement::Verdict { place });
-        in_verdict.or_else(|| decision().map(|place| Disagreement::Decision { place }))
+        let decision = || first_difference(self.decisions.iter(), other.decisions.iter());
+        let in_verdict = verdict.map(|place| Difference::Verdict { place });
+        in_verdict.or_else(|| decision().map(|place| Difference::Decision { place }))
     }
 }
 
@@ -108,10 +108,10 @@ fn first_difference<T: PartialEq>(
     }
 }
 
-/// Everything on record but interruptions: commands that were lost, and stops with the going on after them.
-fn happenings(recorded: RecordedRun) -> Vec<Happening> {
+/// All recorded decisions but those of interruptions: lost commands, and stops with the resumption after them.
+pub(crate) fn logged_decisions(recorded: RecordedRun) -> Vec<LoggedDecision> {
     let mut is_stopped = false;
-    let mut happenings = Vec::with_capacity(recorded.records.len());
+    let mut decisions = Vec::with_capacity(recorded.records.len());
     for record in recorded.records {
         let end = match record.event {
             Event::Ended { end: CommandEnd::Lost, .. } => continue,
@@ -126,9 +126,9 @@ fn happenings(recorded: RecordedRun) -> Vec<Happening> {
             Event::Ended { end, .. } => Some(end),
             Event::Started | Event::Resumed { .. } => None,
         };
-        happenings.push(Happening { end, decision: record.decision });
+        decisions.push(LoggedDecision { end, decision: record.decision });
     }
-    happenings
+    decisions
 }
 
 #[cfg(test)]
@@ -142,15 +142,15 @@ mod tests {
     #[test]
     fn each_difference_is_found() {
         let one = simulate_task(&Project::new(1, Agent::Fixes, World::Plain)).unwrap();
-        assert_eq!(one.disagreement(&one.clone()), None);
+        assert_eq!(one.difference(&one.clone()), None);
         let mut other = one.clone();
         other.ending = EngineExit::Paused(Cause::Waiting);
-        assert_eq!(one.disagreement(&other), Some(Disagreement::EngineExit));
+        assert_eq!(one.difference(&other), Some(Difference::EngineExit));
         let mut other = one.clone();
         other.results.pop();
-        assert_eq!(one.disagreement(&other), Some(Disagreement::Results));
+        assert_eq!(one.difference(&other), Some(Difference::Results));
         let mut other = one.clone();
-        let mut moves = other.happenings.iter_mut().flat_map(|happening| &mut happening.decision.changes);
+        let mut moves = other.decisions.iter_mut().flat_map(|logged| &mut logged.decision.changes);
         let judged = moves.find_map(|step| {
             if let Change::Task(TaskChange::Decided { decision, .. }) = step {
                 decision.judged.as_mut()
@@ -159,10 +159,10 @@ mod tests {
             }
         });
         judged.unwrap().stage += 1;
-        assert_eq!(one.disagreement(&other), Some(Disagreement::Verdict { place: 0 }));
+        assert_eq!(one.difference(&other), Some(Difference::Verdict { place: 0 }));
         let mut other = one.clone();
-        other.happenings.truncate(2);
-        other.happenings.extend(one.happenings.iter().skip(3).cloned());
-        assert_eq!(one.disagreement(&other), Some(Disagreement::Decision { place: 2 }));
+        other.decisions.truncate(2);
+        other.decisions.extend(one.decisions.iter().skip(3).cloned());
+        assert_eq!(one.difference(&other), Some(Difference::Decision { place: 2 }));
     }
 }

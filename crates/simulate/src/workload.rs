@@ -1,7 +1,7 @@
-//! The mixture of tasks that a table is made of: which agents work in which worlds, and how often.
+//! The simulated workload: which agents work in which worlds, and how often.
 //!
 //! It is a choice, not a measurement: three in eight agents do honest work, the others fail in the ways agents are known
-//! to fail. A table for one configuration is compared with a table of the same mixture.
+//! to fail. Compare tables of the same workload only.
 
 use crate::agent::Agent;
 use crate::project::Project;
@@ -36,7 +36,7 @@ pub const WORLDS: [(World, u32); 8] = [
     (World::Outages, 8),
 ];
 
-/// The task with this number in the mixture of a seed.
+/// The task with this number in the workload of a seed.
 pub(crate) fn task(seed: u64, number: u32) -> Project {
     let mut random = Random::keyed(seed, &format!("task {number}"));
     let agent = draw(&AGENTS, Agent::Fixes, &mut random);
@@ -44,8 +44,8 @@ pub(crate) fn task(seed: u64, number: u32) -> Project {
     Project::new(random.next_u64(), agent, world)
 }
 
-/// One of several by their shares; the last resort is for shares that do not add up.
-fn draw<T: Copy>(shares: &[(T, u32)], last_resort: T, random: &mut Random) -> T {
+/// Draws by shares in percent; the default is for shares that do not add up.
+fn draw<T: Copy>(shares: &[(T, u32)], default: T, random: &mut Random) -> T {
     let mut left = random.unit() * 100.0;
     for (each, share) in shares {
         left -= f64::from(*share);
@@ -53,14 +53,14 @@ fn draw<T: Copy>(shares: &[(T, u32)], last_resort: T, random: &mut Random) -> T 
             return *each;
         }
     }
-    last_resort
+    default
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Catches a character that is left out of the mixture, or shares that do not add up.
+    /// Catches an agent or a world that is not in the workload, and shares that do not add up.
     #[test]
     fn every_agent_and_every_world_has_its_share() {
         assert_eq!(AGENTS.map(|(agent, _)| agent), Agent::ALL);

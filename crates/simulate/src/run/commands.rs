@@ -1,7 +1,7 @@
-//! Whatever is asked for in a made-up run, performed: checks, attempts, merges, questions to models and people.
+//! Executes the commands of a simulated run: checks, attempts, merges, questions to models and people.
 //!
-//! Invariant: a command comes to the same however often it is cut short and repeated. Chance is drawn by what is asked
-//! for and by how often that came to an end before, never from one stream.
+//! Invariant: a command has the same result however often it is interrupted and repeated. Random numbers are drawn by the
+//! command and by how often it has ended before, never from one stream.
 
 use std::collections::BTreeSet;
 
@@ -19,15 +19,15 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Redacted, TaskId};
 
-use super::actors::{Actors, Checks, Models, Person, Planner, Store};
-use super::judge::Judging;
+use super::actors::{Actors, Checks, Models, Person, PlanStore, Planner};
+use super::attempt::Attempt;
+use super::judge::JudgeCall;
 use super::parameters::PARAMETERS;
-use super::planner::{Planning, ordered};
+use super::planner::{PlannerCall, ordered};
 use super::tree::{OUTSIDE, SHARED, Tree};
-use super::worker::Attempt;
 use crate::random::Random;
 
-/// What tells two commands of a run apart, whoever looks at them: the one who performs them, or the record.
+/// Identifies a command of a run, both when it is executed and on record.
 pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
     let task = task.map(TaskId::as_str).unwrap_or_default();
     let what = match command {
@@ -37,7 +37,7 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
             format!("attempt {} {} {} {}", order.number, order.stage, order.base, order.origin)
         }
         Command::RestorePaths(order) => format!("graft {} {:?}", order.onto, order.paths),
-        // The name of a merge depends on the order in which things came; what it brings together does not.
+        // The id of a merge task depends on the order in which tasks ended; the merged commits do not.
         Command::Merge(order) => return format!("merge {} {}", order.ours, order.theirs),
         Command::Ask(ask) => {
             let tries = ask.retry.as_ref().map_or(0, |retry| retry.tries);
@@ -51,37 +51,32 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
     format!("{task}: {what}")
 }
 
-/// The stage on which everybody acts.
-#[derive(Debug, Clone)]
-pub(crate) struct Stage {
-    pub(crate) cast: Actors,
-}
-
-impl Stage {
+impl Actors {
     fn random(&self, what: &str, key: &str, before: u32) -> Random {
-        Random::keyed(self.cast.scheme.seed, &format!("{what} {before} {key}"))
+        Random::keyed(self.goal.seed, &format!("{what} {before} {key}"))
     }
 
-    /// Performs the command of a key, which came to an end `before` times.
-    pub(crate) fn perform(&self, key: &str, command: &PreparedCommand, before: u32) -> CommandEnd {
-        if self.random("failing", key, before).unit() < self.cast.failing {
+    /// Executes the command of a key, which has ended `before` times.
+    pub(crate) fn execute(&self, key: &str, command: &PreparedCommand, before: u32) -> CommandEnd {
+        if self.random("failing", key, before).unit() < self.failing {
             return CommandEnd::Failed { message: Redacted::ours("the machine is out of order") };
         }
         let random = self.random("doing", key, before);
         CommandEnd::Completed(match &command.action {
             PreparedAction::TakeBase => CommandResult::Base(Tree::default().base()),
-            PreparedAction::RunChecks(run) => self.checks(run, command),
-            PreparedAction::RunAttempt(order) => {
+            PreparedAction::RunChecks(run) => self.run_checks(run, command),
+            PreparedAction::RunAttempt(attempt) => {
                 let spec = command.task.as_ref();
-                let (task, words) = spec.map_or(("", ""), |spec| (spec.task.as_str(), spec.goal.as_str()));
-                let attempt = Attempt { cast: &self.cast, task, words, order, random };
-                CommandResult::Attempt(attempt.made())
+                let (task, description) =
+                    spec.map_or(("", ""), |spec| (spec.task.as_str(), spec.goal.as_str()));
+                let attempt = Attempt { actors: self, task, description, attempt, random };
+                CommandResult::Attempt(attempt.run())
             }
-            PreparedAction::RestorePaths(order) => graft(order),
+            PreparedAction::RestorePaths(order) => restore_paths(order),
             PreparedAction::Merge(order) => merge(order),
             PreparedAction::Ask(ask) => CommandResult::Answer(self.answer(ask, random)),
-            PreparedAction::AskPerson(asked) => CommandResult::Person(self.person(asked, random)),
-            PreparedAction::FindCachedPlan => CommandResult::CachedPlan(self.recalled(random)),
+            PreparedAction::AskPerson(asked) => CommandResult::Person(self.ask_person(asked, random)),
+            PreparedAction::FindCachedPlan => CommandResult::CachedPlan(self.cached_plan(random)),
             PreparedAction::StorePlan(_) => CommandResult::PlanStored,
             PreparedAction::Deliver(order) => {
                 let (name, update) = (order.result.to_string(), BranchUpdate::Updated);
@@ -91,7 +86,7 @@ impl Stage {
         })
     }
 
-    fn checks(&self, run: &CheckRun, command: &PreparedCommand) -> CommandResult {
+    fn run_checks(&self, run: &CheckRun, command: &PreparedCommand) -> CommandResult {
         let tree = Tree::of(&run.commit);
         let report = |call: &CheckCall| {
             let placed = command.checks.get(call.check as usize);
@@ -102,7 +97,7 @@ impl Stage {
     }
 
     fn report(&self, call: &CheckCall, command: &str, tree: &Tree) -> CheckReport {
-        let (mut failing, mut all) = self.cast.scheme.failing(command, tree);
+        let (mut failing, mut all) = self.goal.failing(command, tree);
         let is_passing = |test: &&TestName| !failing.contains(test.as_str());
         let seen_passing: BTreeSet<TestName> = call.watched.iter().filter(is_passing).cloned().collect();
         if !call.only.is_empty() {
@@ -116,7 +111,7 @@ impl Stage {
         let passed = all.saturating_sub(u32::try_from(failing.len()).unwrap_or(u32::MAX));
         CheckReport {
             check: call.check,
-            end: match self.cast.checks {
+            end: match self.checks {
                 Checks::NotFound => CheckEnd::NotFound,
                 Checks::Wait => CheckEnd::Waiting,
                 Checks::Run if failing.is_empty() => CheckEnd::Passed,
@@ -139,7 +134,7 @@ impl Stage {
         let role = ask.about.role();
         let is_whole = matches!(ask.about, QuestionKind::JudgeWhole { .. });
         let chance = random.unit();
-        let (unanswered, unreadable, other) = match self.cast.models {
+        let (unanswered, unreadable, other) = match self.models {
             Models::Ordinary => (
                 chance < models.unanswered,
                 chance > 1.0 - models.unreadable,
@@ -159,7 +154,7 @@ impl Stage {
         } else {
             let document = self.document(&ask.about, &ask.material, random.clone());
             ParsedAnswer::Document(if other {
-                another_kind(&document, &self.cast, random.clone())
+                another_kind(&document, self, random.clone())
             } else {
                 document
             })
@@ -172,8 +167,7 @@ impl Stage {
     }
 
     fn document(&self, about: &QuestionKind, material: &Material, random: Random) -> Document {
-        let cast = &self.cast;
-        let judging = || Judging { cast, material, random: random.clone() };
+        let judge = || JudgeCall { actors: self, material, random: random.clone() };
         match about {
             QuestionKind::Plan
             | QuestionKind::Understand
@@ -181,30 +175,30 @@ impl Stage {
             | QuestionKind::Order
             | QuestionKind::Refine { .. }
             | QuestionKind::ReplanTask { .. } => {
-                Planning { cast, material, random: random.clone() }.answer(about)
+                PlannerCall { actors: self, material, random: random.clone() }.answer(about)
             }
-            QuestionKind::JudgePlan { .. } => judging().plan(),
+            QuestionKind::JudgePlan { .. } => judge().plan(),
             QuestionKind::JudgeTask { commit, origin, question, .. } => {
-                judging().task(commit, origin, *question)
+                judge().task(commit, origin, *question)
             }
-            QuestionKind::JudgeWhole { commit, .. } => judging().whole(commit),
-            QuestionKind::Reflect { .. } => judging().look_back(),
+            QuestionKind::JudgeWhole { commit, .. } => judge().final_review(commit),
+            QuestionKind::Reflect { .. } => judge().reflect(),
         }
     }
 
-    fn person(&self, asked: &PersonQuestion, mut random: Random) -> PersonAnswer {
+    fn ask_person(&self, asked: &PersonQuestion, mut random: Random) -> PersonAnswer {
         let people = &PARAMETERS.people;
         let by = Redacted::ours("somebody");
-        let mood = if self.cast.person == Person::Ordinary {
+        let answer = if self.person == Person::Ordinary {
             match random.unit() {
                 chance if chance < people.agree => Person::Agrees,
                 chance if chance < people.agree + people.refuse => Person::Refuses,
                 _ => Person::Absent,
             }
         } else {
-            self.cast.person
+            self.person
         };
-        match (mood, asked.kind) {
+        match (answer, asked.kind) {
             (Person::Absent | Person::Ordinary, _) => PersonAnswer::Nobody,
             (Person::Agrees, PersonQuestionKind::Clarification) => {
                 PersonAnswer::Said(vec![Remark { by, text: Redacted::ours("the first one") }])
@@ -215,37 +209,37 @@ impl Stage {
         }
     }
 
-    fn recalled(&self, random: Random) -> CachedPlanMatch {
+    fn cached_plan(&self, random: Random) -> CachedPlanMatch {
         let material = Material { max_tasks: 100, ..Material::default() };
-        let kept = Actors { planner: Planner::Sound, ..self.cast.clone() };
-        let tasks = Planning { cast: &kept, material: &material, random }.tasks();
+        let sound = Actors { planner: Planner::Sound, ..self.clone() };
+        let tasks = PlannerCall { actors: &sound, material: &material, random }.tasks();
         let understanding =
             GoalUnderstanding { main_objective: "all parts".to_string(), ..GoalUnderstanding::default() };
         let draft =
             SavedPlan { goal: Redacted::ours("all parts"), understanding, actions: ordered(&tasks), tasks };
-        match self.cast.store {
-            Store::Empty => CachedPlanMatch::Nothing,
-            Store::Near => CachedPlanMatch::Near(draft),
-            Store::Exact => CachedPlanMatch::Exact(draft),
+        match self.store {
+            PlanStore::Empty => CachedPlanMatch::Nothing,
+            PlanStore::Near => CachedPlanMatch::Near(draft),
+            PlanStore::Exact => CachedPlanMatch::Exact(draft),
         }
     }
 }
 
-fn another_kind(document: &Document, cast: &Actors, random: Random) -> Document {
+fn another_kind(document: &Document, actors: &Actors, random: Random) -> Document {
     let material = Material::default();
     match document {
-        Document::Reflection(_) => Judging { cast, material: &material, random }.plan(),
+        Document::Reflection(_) => JudgeCall { actors, material: &material, random }.plan(),
         Document::Planning(_)
         | Document::PlanJudgement(_)
         | Document::TaskJudgement(_)
-        | Document::WholeJudgement(_) => Judging { cast, material: &material, random }.look_back(),
+        | Document::WholeJudgement(_) => JudgeCall { actors, material: &material, random }.reflect(),
     }
 }
 
-fn graft(order: &RestorePaths) -> CommandResult {
+fn restore_paths(order: &RestorePaths) -> CommandResult {
     let mut tree = Tree::of(&order.onto);
     if order.paths.contains(&RestoredPath::File(OUTSIDE.to_string())) {
-        tree.come_back();
+        tree.restore_outside();
     }
     let base = tree.base();
     CommandResult::Restored { commit: base.commit, tree: base.tree }

@@ -1,38 +1,36 @@
-//! Made-up agents at work on one task of a run: what each does to a tree in one attempt.
+//! One attempt of a simulated agent at a task of a run.
 //!
-//! Refuses memory: what an agent does depends on the tree, on what it is told and on the numbers it is handed.
+//! Refuses memory: the result depends on the tree, the prompt and the given random numbers.
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, FailureId, ReportedFailure};
 
-use super::actors::{Actors, Worker};
+use super::actors::{Actors, AgentBehaviour};
+use super::goal::{GUARD_TESTS, StepRange};
 use super::parameters::PARAMETERS;
-use super::scheme::{GUARD_TESTS, Piece};
 use super::tree::{OUTSIDE, SHARED, Tree};
 use crate::random::Random;
 
-/// An attempt that is being made.
 pub(crate) struct Attempt<'a> {
-    pub(crate) cast: &'a Actors,
+    pub(crate) actors: &'a Actors,
     pub(crate) task: &'a str,
-    /// What the agent is told of its task.
-    pub(crate) words: &'a str,
-    pub(crate) order: &'a PreparedAttempt,
+    pub(crate) description: &'a str,
+    pub(crate) attempt: &'a PreparedAttempt,
     pub(crate) random: Random,
 }
 
 impl Attempt<'_> {
-    pub(crate) fn made(mut self) -> AttemptResult {
-        let mut tree = Tree::of(&self.order.command.base);
-        let worker = self.cast.worker(self.task);
-        if worker == Worker::Absent {
+    pub(crate) fn run(mut self) -> AttemptResult {
+        let mut tree = Tree::of(&self.attempt.command.base);
+        let behaviour = self.actors.agent_of(self.task);
+        if behaviour == AgentBehaviour::Absent {
             let base = tree.base();
             return AttemptResult::new(AgentEnd::CouldNotStart, base.commit, base.tree);
         }
-        self.work(worker, &mut tree);
-        let origin = Tree::of(&self.order.command.origin);
-        let violations: Vec<String> = (tree.has_wandered() && !origin.has_wandered())
+        self.work(behaviour, &mut tree);
+        let origin = Tree::of(&self.attempt.command.origin);
+        let violations: Vec<String> = (tree.has_edits_outside() && !origin.has_edits_outside())
             .then(|| OUTSIDE.to_string())
             .into_iter()
             .collect();
@@ -52,39 +50,41 @@ impl Attempt<'_> {
         }
     }
 
-    fn work(&mut self, worker: Worker, tree: &mut Tree) {
+    fn work(&mut self, behaviour: AgentBehaviour, tree: &mut Tree) {
         let agents = &PARAMETERS.agents;
-        match worker {
-            Worker::Idles | Worker::Absent => {}
-            Worker::Loops => tree.touch(self.task, self.order.command.number),
-            Worker::FixesAtOnce => self.finish(tree, 1.0),
-            Worker::CannotMerge if self.order.merge.is_some() || self.is_told("clash").is_some() => {
-                tree.touch(self.task, self.order.command.number);
+        match behaviour {
+            AgentBehaviour::Idles | AgentBehaviour::Absent => {}
+            AgentBehaviour::Loops => tree.touch(self.task, self.attempt.command.number),
+            AgentBehaviour::FixesAtOnce => self.finish(tree, 1.0),
+            AgentBehaviour::CannotMerge
+                if self.attempt.merge.is_some() || self.reported("clash").is_some() =>
+            {
+                tree.touch(self.task, self.attempt.command.number);
             }
-            Worker::Fixes | Worker::CannotMerge => self.finish(tree, agents.mends),
-            Worker::Breaks => {
+            AgentBehaviour::Fixes | AgentBehaviour::CannotMerge => self.finish(tree, agents.mends),
+            AgentBehaviour::Breaks => {
                 self.finish(tree, agents.mends);
                 if self.random.unit() < agents.misbehaves {
                     let test = u32::try_from(self.random.next_u64() % u64::from(GUARD_TESTS)).unwrap_or(0);
                     tree.break_test(test);
                 }
             }
-            Worker::Wanders => {
+            AgentBehaviour::Wanders => {
                 self.finish(tree, agents.mends);
                 if self.random.unit() < agents.misbehaves {
-                    tree.wander();
+                    tree.edit_outside();
                 }
             }
         }
     }
 
-    /// The number in the name of the first failure of a kind that the agent is told.
-    fn is_told(&self, kind: &str) -> Option<u32> {
-        let mut tests = self.order.failures.iter().filter_map(ReportedFailure::test);
+    /// The number in the name of the first reported failure of a kind.
+    fn reported(&self, kind: &str) -> Option<u32> {
+        let mut tests = self.attempt.failures.iter().filter_map(ReportedFailure::test);
         tests.find_map(|test| test.as_str().strip_prefix(kind)?.parse().ok())
     }
 
-    /// Works on what the task is about, and on what it is told.
+    /// Works on the task and on reported failures.
     fn finish(&mut self, tree: &mut Tree, mends: f64) {
         let agents = &PARAMETERS.agents;
         let is_sure = mends >= 1.0;
@@ -98,17 +98,17 @@ impl Attempt<'_> {
             }
             return;
         }
-        if let Some(test) = self.is_told("g")
+        if let Some(test) = self.reported("g")
             && self.random.unit() < mends
         {
             tree.mend_test(test);
         }
-        if let Some(part) = self.is_told("clash")
+        if let Some(part) = self.reported("clash")
             && self.random.unit() < mends
         {
-            tree.harmonise(part);
+            tree.make_compatible(part);
         }
-        let mut tests = self.order.failures.iter().filter_map(ReportedFailure::test);
+        let mut tests = self.attempt.failures.iter().filter_map(ReportedFailure::test);
         let lost =
             tests.find_map(|test| test.as_str().strip_prefix('p')?.strip_suffix("_line")?.parse().ok());
         if let Some(part) = lost
@@ -116,8 +116,8 @@ impl Attempt<'_> {
         {
             tree.add_line(part);
         }
-        if self.order.outside.iter().any(|path| path == OUTSIDE) && self.random.unit() < mends {
-            tree.come_back();
+        if self.attempt.outside.iter().any(|path| path == OUTSIDE) && self.random.unit() < mends {
+            tree.restore_outside();
         }
         let chance = if is_sure { 0.0 } else { self.random.unit() };
         let most = if chance < agents.finishes {
@@ -127,19 +127,19 @@ impl Attempt<'_> {
         } else {
             0
         };
-        let first_line = self.words.lines().next().unwrap_or_default();
-        let pieces = Piece::named_in(if self.order.merge.is_some() { "" } else { first_line });
+        let first_line = self.description.lines().next().unwrap_or_default();
+        let ranges = StepRange::named_in(if self.attempt.merge.is_some() { "" } else { first_line });
         let mut left = most;
-        for piece in pieces {
-            for step in self.cast.scheme.missing(piece, tree) {
+        for range in ranges {
+            for step in self.actors.goal.missing(range, tree) {
                 if left == 0 {
                     return;
                 }
                 tree.step(step);
                 left = left.saturating_sub(1);
             }
-            if self.cast.scheme.is_sharing(piece.part) && left > 0 {
-                tree.add_line(piece.part);
+            if self.actors.goal.is_sharing(range.part) && left > 0 {
+                tree.add_line(range.part);
             }
         }
     }

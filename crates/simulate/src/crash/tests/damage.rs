@@ -2,13 +2,13 @@
 
 use fixpoint_journal::{Ending as JournalEnding, FaultyDisk, StoredJournal};
 
-use super::*;
+use super::super::*;
 use crate::agent::Agent;
-use crate::task::usual;
+use crate::task::without_faults;
 use crate::world::World;
 
 /// What the state of a task is by a disk; an error for whatever is reported to be wrong with it.
-fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::run::Run, String> {
+fn state_by(disk: FaultyDisk, simulator: &TaskSimulator) -> Result<fixpoint_decide::run::Run, String> {
     let inspection = StoredJournal::examine(disk).map_err(|error| error.to_string())?;
     match inspection.ending {
         JournalEnding::Whole => {}
@@ -16,8 +16,8 @@ fn state_by(disk: FaultyDisk, machine: &Machine) -> Result<fixpoint_decide::run:
         JournalEnding::Damaged(damage) => return Err(damage.to_string()),
     }
     let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
-    let recorded =
-        fixpoint_engine::RecordedRun::read(payloads, &*machine.blobs).map_err(|error| error.to_string())?;
+    let recorded = fixpoint_engine::RecordedRun::read(payloads, &*simulator.storage.blobs)
+        .map_err(|error| error.to_string())?;
     Ok(recorded.run())
 }
 
@@ -31,10 +31,10 @@ fn a_flipped_byte_is_reported_or_changes_nothing() {
         (2, Agent::Breaks, World::KnownFailure),
         (2, Agent::Hangs, World::FlakyAtBase),
     ] {
-        let machine = Machine::default();
-        machine.run(&Project::new(seed, agent, world), &usual(), &mut |_, _| {}).unwrap();
-        let whole = machine.disk.contents();
-        let state = state_by(machine.disk.clone(), &machine).unwrap();
+        let simulator = TaskSimulator::default();
+        simulator.run(&Project::new(seed, agent, world), &without_faults(), &mut |_, _| {}).unwrap();
+        let whole = simulator.storage.disk.contents();
+        let state = state_by(simulator.storage.disk.clone(), &simulator).unwrap();
         for offset in 0..whole.len() {
             let masks = [0x01, 0x80, 0xff, 0xa5];
             let is_last_record = offset + 64 > whole.len();
@@ -45,7 +45,7 @@ fn a_flipped_byte_is_reported_or_changes_nothing() {
                 }
                 let disk = FaultyDisk::holding(whole.clone());
                 disk.flip(offset, *mask);
-                match state_by(disk, &machine) {
+                match state_by(disk, &simulator) {
                     Err(_) => {}
                     Ok(same) => {
                         unreported += 1;

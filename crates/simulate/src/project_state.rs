@@ -1,7 +1,6 @@
-//! What a made-up tree is like, and the truth about it, which no check is told.
+//! The state of a simulated tree, and whether it really is what was asked for, which no check is told.
 //!
-//! The name of a commit is its state, written down: whoever has the name has the tree. Invariant: reading a name gives
-//! the state it was made of.
+//! The name of a commit is its state in text form. Invariant: reading a name gives the state it was made from.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +9,9 @@ use fixpoint_vocabulary::work::{CommitId, TreeId};
 /// Names of tests or of files.
 pub(crate) type Names = BTreeSet<String>;
 
-/// What a tree is like.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct State {
-    /// How often somebody changed something.
+pub(crate) struct ProjectState {
     pub(crate) edits: u32,
-    /// Whether it can be built.
     pub(crate) build: Build,
     /// Tests of the goal that fail with the tests as they were at the base.
     pub(crate) goal: Names,
@@ -26,32 +22,30 @@ pub(crate) struct State {
     pub(crate) broken: Names,
     /// Tests of the guard that fail sometimes and did not at the base.
     pub(crate) wobbling: Names,
-    /// Changed files that are none of the task's business.
+    /// Changed files outside the task's scope.
     pub(crate) outside: Names,
 }
 
-/// Whether a tree can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Build {
     #[default]
     Whole,
-    /// Part of it cannot, which hides what the tests of that part would say.
+    /// Part of it does not build, which hides the tests of that part.
     Broken,
 }
 
-/// Whether a tree is what was asked for.
+/// Whether a tree really is what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Truth {
-    Done,
-    /// It is not, and a check that looks can show it.
-    Undone,
-    /// It is not, and nothing that ran need have shown it: a test that fails only sometimes, or a test of the guard
-    /// that is gone and was never seen, since the base did not build.
-    Unseen,
+pub(crate) enum Correctness {
+    Correct,
+    /// Wrong, and a check can show it.
+    Wrong,
+    /// Wrong, but no check has to show it: a test fails only sometimes, or a removed test of the guard was never seen
+    /// because the base did not build.
+    Undetectable,
 }
 
-impl State {
-    /// The state a commit is the name of.
+impl ProjectState {
     pub(crate) fn of(commit: &CommitId) -> Self {
         let mut parts = commit.0.split(';');
         let mut part = || parts.next().unwrap_or_default();
@@ -79,45 +73,36 @@ impl State {
         let mut name = format!("{edits};{build}");
         for names in [goal, softened, removed, broken, wobbling, outside] {
             name.push(';');
-            for (place, each) in names.iter().enumerate() {
-                if place > 0 {
-                    name.push(',');
-                }
-                name.push_str(each);
-            }
+            name.push_str(&names.iter().map(String::as_str).collect::<Vec<_>>().join(","));
         }
         name
     }
 
-    /// The commit and the tree it is.
     pub(crate) fn ids(&self) -> (CommitId, TreeId) {
         let name = self.name();
         (CommitId(name.clone()), TreeId(name))
     }
 
-    /// The truth about it, where the base could be built or not.
-    pub(crate) fn truth(&self, base: Build) -> Truth {
+    pub(crate) fn correctness(&self, base: Build) -> Correctness {
         let was_seen = |test: &&String| base == Build::Whole || is_of_goal(test);
         let (seen, unseen): (Vec<&String>, Vec<&String>) = self.removed.iter().partition(was_seen);
         let is_wrong = self.build == Build::Broken
             || !seen.is_empty()
             || [&self.goal, &self.broken, &self.outside].iter().any(|names| !names.is_empty());
         if is_wrong {
-            Truth::Undone
+            Correctness::Wrong
         } else if self.wobbling.is_empty() && unseen.is_empty() {
-            Truth::Done
+            Correctness::Correct
         } else {
-            Truth::Unseen
+            Correctness::Undetectable
         }
     }
 }
 
-/// Whether a test belongs to the goal.
 pub(crate) fn is_of_goal(test: &str) -> bool {
     test.starts_with('g')
 }
 
-/// A set of one name.
 pub(crate) fn named(name: &str) -> Names {
     BTreeSet::from([name.to_string()])
 }
@@ -130,7 +115,7 @@ mod tests {
     #[test]
     fn a_name_is_read_as_the_state_it_was_made_of() {
         let two = |a: &str, b: &str| BTreeSet::from([a.to_string(), b.to_string()]);
-        let full = State {
+        let full = ProjectState {
             edits: 3,
             build: Build::Broken,
             goal: two("g1", "g2"),
@@ -140,34 +125,37 @@ mod tests {
             wobbling: named("t7"),
             outside: named("ci.yml"),
         };
-        for state in [State::default(), full.clone(), State { goal: Names::new(), ..full }] {
-            assert_eq!(State::of(&state.ids().0), state);
+        for state in [ProjectState::default(), full.clone(), ProjectState { goal: Names::new(), ..full }] {
+            assert_eq!(ProjectState::of(&state.ids().0), state);
         }
     }
 
-    /// Catches a fault that is left out of the truth: a policy that overlooks it would be praised.
+    /// Catches a fault that does not count: a policy that overlooks it would look good.
     #[test]
     fn every_fault_is_one() {
         let wrong = [
-            State { build: Build::Broken, ..State::default() },
-            State { goal: named("g"), ..State::default() },
-            State { removed: named("g"), wobbling: named("t"), ..State::default() },
-            State { broken: named("t"), ..State::default() },
-            State { outside: named("f"), ..State::default() },
+            ProjectState { build: Build::Broken, ..ProjectState::default() },
+            ProjectState { goal: named("g"), ..ProjectState::default() },
+            ProjectState { removed: named("g"), wobbling: named("t"), ..ProjectState::default() },
+            ProjectState { broken: named("t"), ..ProjectState::default() },
+            ProjectState { outside: named("f"), ..ProjectState::default() },
         ];
         for state in wrong {
             for base in [Build::Whole, Build::Broken] {
-                assert_eq!(state.truth(base), Truth::Undone, "{state:?}");
+                assert_eq!(state.correctness(base), Correctness::Wrong, "{state:?}");
             }
         }
-        let sometimes = State { wobbling: named("t"), ..State::default() };
-        assert_eq!(sometimes.truth(Build::Whole), Truth::Unseen);
-        let gone = State { removed: named("t"), ..State::default() };
-        assert_eq!((gone.truth(Build::Whole), gone.truth(Build::Broken)), (Truth::Undone, Truth::Unseen));
-        let softened_and_right = State { softened: named("g"), edits: 9, ..State::default() };
+        let sometimes = ProjectState { wobbling: named("t"), ..ProjectState::default() };
+        assert_eq!(sometimes.correctness(Build::Whole), Correctness::Undetectable);
+        let gone = ProjectState { removed: named("t"), ..ProjectState::default() };
         assert_eq!(
-            softened_and_right.truth(Build::Whole),
-            Truth::Done,
+            (gone.correctness(Build::Whole), gone.correctness(Build::Broken)),
+            (Correctness::Wrong, Correctness::Undetectable)
+        );
+        let softened_and_right = ProjectState { softened: named("g"), edits: 9, ..ProjectState::default() };
+        assert_eq!(
+            softened_and_right.correctness(Build::Whole),
+            Correctness::Correct,
             "it holds with the tests as they were"
         );
     }

@@ -1,4 +1,4 @@
-//! The configuration and the order of a made-up run, drawn by a seed or fixed for a scenario.
+//! The settings, options and actors of a simulated run: random by seed, or fixed by a test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,32 +15,29 @@ use fixpoint_vocabulary::work::Allowance;
 use super::actors::Actors;
 #[cfg(test)]
 use super::actors::Honesty;
+#[cfg(test)]
+use super::goal::between;
+use super::goal::{EVERYTHING, GUARD};
 use super::parameters::PARAMETERS;
 use super::planner::TOOLS;
-#[cfg(test)]
-use super::scheme::between;
-use super::scheme::{EVERYTHING, GUARD};
 use super::tree::OUTSIDE;
 #[cfg(test)]
 use crate::random::Random;
+use crate::task::MAX_INTERRUPTIONS;
 
-/// Crashes in a row that a simulated run survives.
-const PATIENCE: u32 = 1000;
-
-/// Everything about a made-up run that is fixed when it begins.
+/// What is fixed when a simulated run begins.
 #[derive(Debug, Clone)]
-pub(crate) struct Circumstances {
-    pub(crate) cast: Actors,
+pub(crate) struct RunScenario {
+    pub(crate) actors: Actors,
     pub(crate) settings: Settings,
     pub(crate) calls: PlanningCalls,
     pub(crate) judging: Judging,
     pub(crate) person: PersonPresence,
     pub(crate) extent: RunExtent,
     pub(crate) budget: Allowance,
-    /// Whether the run has a goal of its own that must pass in the end, and a guard.
-    pub(crate) own: Own,
+    pub(crate) own_checks: OwnChecks,
     pub(crate) reflection_interval: u32,
-    /// A person gives the first blocked task another chance, once.
+    /// Whether a person unblocks the first blocked task, once.
     pub(crate) unblocks: bool,
     /// A person stops the run after so many records, once.
     pub(crate) stops_after: Option<usize>,
@@ -48,32 +45,30 @@ pub(crate) struct Circumstances {
 
 /// The checks a run has before it is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Own {
-    Nothing,
+pub(crate) enum OwnChecks {
+    None,
     Guard,
-    /// A guard and a goal.
     GuardAndGoal,
 }
 
-impl Circumstances {
-    /// The defaults of the product, with everybody doing what they should.
+impl RunScenario {
+    /// Default settings, and actors without faults.
     #[cfg(test)]
     pub(crate) fn good(seed: u64) -> Self {
-        Self::with(Actors::good(seed), Settings::default())
+        Self::new(Actors::good(seed), Settings::default())
     }
 
-    /// A cast under some settings.
-    pub(crate) fn with(cast: Actors, mut settings: Settings) -> Self {
+    pub(crate) fn new(actors: Actors, mut settings: Settings) -> Self {
         settings.scope.denied_paths = vec![OUTSIDE.to_string()];
         Self {
-            cast,
+            actors,
             settings,
             calls: PlanningCalls::AtOnce,
             judging: Judging::ByModel,
             person: PersonPresence::Available,
             extent: RunExtent::Whole,
             budget: Allowance::default(),
-            own: Own::Guard,
+            own_checks: OwnChecks::Guard,
             reflection_interval: 3,
             unblocks: false,
             stops_after: None,
@@ -81,12 +76,12 @@ impl Circumstances {
     }
 
     #[cfg(test)]
-    pub(crate) fn drawn(seed: u64) -> Self {
-        let mut random = Random::keyed(seed, "circumstances");
-        let mut pick = |least, most| between([least, most], &mut random);
+    pub(crate) fn random(seed: u64) -> Self {
+        let mut numbers = Random::keyed(seed, "circumstances");
+        let mut pick = |least, most| between([least, most], &mut numbers);
         let honesty = if pick(0, 3) == 0 { Honesty::Errs } else { Honesty::Honest };
-        let mut drawn = Self::with(Actors::of(seed, honesty), Settings::default());
-        let settings = &mut drawn.settings;
+        let mut scenario = Self::new(Actors::of(seed, honesty), Settings::default());
+        let settings = &mut scenario.settings;
         settings.max_workers = pick(1, 4);
         settings.models.max_format_retries = pick(0, 2);
         settings.refinement.max_refinement_attempts = pick(0, 3);
@@ -108,30 +103,31 @@ impl Circumstances {
         settings.integration.max_additional_tasks = pick(0, 4);
         settings.check_options.goal_runs = pick(1, 2);
         settings.baseline.runs = pick(1, 2);
-        drawn.calls = match pick(0, 7) {
+        scenario.calls = match pick(0, 7) {
             0 => PlanningCalls::None,
             1..=3 => PlanningCalls::PerPhase,
             _ => PlanningCalls::AtOnce,
         };
-        drawn.judging = if pick(0, 7) == 0 { Judging::ByChecksAlone } else { Judging::ByModel };
-        drawn.person = if pick(0, 3) == 0 { PersonPresence::Unavailable } else { PersonPresence::Available };
-        drawn.extent = if pick(0, 19) == 0 { RunExtent::PlanOnly } else { RunExtent::Whole };
-        drawn.own = match pick(0, 3) {
-            0 => Own::Nothing,
-            1 | 2 => Own::Guard,
-            _ => Own::GuardAndGoal,
+        scenario.judging = if pick(0, 7) == 0 { Judging::ByChecksAlone } else { Judging::ByModel };
+        scenario.person =
+            if pick(0, 3) == 0 { PersonPresence::Unavailable } else { PersonPresence::Available };
+        scenario.extent = if pick(0, 19) == 0 { RunExtent::PlanOnly } else { RunExtent::Whole };
+        scenario.own_checks = match pick(0, 3) {
+            0 => OwnChecks::None,
+            1 | 2 => OwnChecks::Guard,
+            _ => OwnChecks::GuardAndGoal,
         };
-        drawn.reflection_interval = pick(0, 3);
-        drawn.budget = match pick(0, 7) {
+        scenario.reflection_interval = pick(0, 3);
+        scenario.budget = match pick(0, 7) {
             0 => Allowance { model_calls: Some(u64::from(pick(1, 12))), ..Allowance::default() },
             1 => Allowance { attempts: Some(u64::from(pick(1, 4))), ..Allowance::default() },
             2 => Allowance { money: Some(MicroUsd::from_usd(1.0)), ..Allowance::default() },
             3 => Allowance { tokens: Some(200_000), ..Allowance::default() },
             _ => Allowance::default(),
         };
-        drawn.unblocks = pick(0, 3) == 0;
-        drawn.stops_after = (pick(0, 4) == 0).then(|| pick(1, 40) as usize);
-        drawn
+        scenario.unblocks = pick(0, 3) == 0;
+        scenario.stops_after = (pick(0, 4) == 0).then(|| pick(1, 40) as usize);
+        scenario
     }
 
     pub(crate) fn price() -> Price {
@@ -144,12 +140,11 @@ impl Circumstances {
         }
     }
 
-    /// The header of its journal.
     pub(crate) fn header(&self) -> JournalHeader {
-        let kinds = match self.own {
-            Own::Nothing => &[][..],
-            Own::Guard => &[(GUARD, CheckKind::Guard)],
-            Own::GuardAndGoal => &[(GUARD, CheckKind::Guard), (EVERYTHING, CheckKind::Goal)],
+        let kinds = match self.own_checks {
+            OwnChecks::None => &[][..],
+            OwnChecks::Guard => &[(GUARD, CheckKind::Guard)],
+            OwnChecks::GuardAndGoal => &[(GUARD, CheckKind::Guard), (EVERYTHING, CheckKind::Goal)],
         };
         let placed = |(command, kind): &(&str, CheckKind)| PlacedCheck {
             check: Check::new(*command, *command, *kind),
@@ -158,12 +153,12 @@ impl Circumstances {
         let mut settings = self.settings.clone();
         settings.agent.model = Some("agent".to_string());
         settings.models.prices.insert("agent".to_string(), Self::price());
-        let pieces = self.cast.scheme.pieces().iter().map(|piece| piece.name()).collect::<Vec<_>>().join(" ");
+        let ranges = self.actors.goal.ranges().iter().map(|range| range.name()).collect::<Vec<_>>().join(" ");
         let spec = RunSpec {
             version: "0".to_string(),
             repository: "made-up".to_string(),
             directory: String::new(),
-            goal: fixpoint_vocabulary::Redactor::default().redact(&format!("do {pieces}")),
+            goal: fixpoint_vocabulary::Redactor::default().redact(&format!("do {ranges}")),
             agent: Vec::new(),
             checks: kinds.iter().map(placed).collect(),
             base: BaseSource::WorkingTree,
@@ -180,11 +175,16 @@ impl Circumstances {
             sigma: None,
             prices: Role::ALL.into_iter().map(|role| (role, Self::price())).collect::<BTreeMap<_, _>>(),
             tools: TOOLS.map(str::to_string).to_vec(),
-            guards: if self.own == Own::Nothing { BTreeSet::new() } else { BTreeSet::from([0]) },
-            goals: if self.own == Own::GuardAndGoal { BTreeSet::from([1]) } else { BTreeSet::new() },
+            guards: if self.own_checks == OwnChecks::None { BTreeSet::new() } else { BTreeSet::from([0]) },
+            goals: if self.own_checks == OwnChecks::GuardAndGoal {
+                BTreeSet::from([1])
+            } else {
+                BTreeSet::new()
+            },
             test_edits: TestEdits::Checked,
         };
-        let options = RunOptions { max_interruptions: PATIENCE, ..RunOptions::planned(options, self.budget) };
+        let options =
+            RunOptions { max_interruptions: MAX_INTERRUPTIONS, ..RunOptions::planned(options, self.budget) };
         JournalHeader { format: FORMAT, at: 0, options, spec: Some(spec) }
     }
 }

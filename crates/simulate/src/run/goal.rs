@@ -1,7 +1,7 @@
-//! A made-up goal: parts made of steps, which of them clash, and the truth about a tree.
+//! A simulated goal: its parts and their steps, which parts conflict, and whether a tree really reaches the goal.
 //!
-//! A task says in its description which steps it is about (`do p0:2 p1:1`: the first two steps of part 0 and the first
-//! of part 1), so that planner, agents and judges need nothing but its words.
+//! The description of a task names its steps (`do p0:2 p1:1`: the first two steps of part 0 and the first of part 1), so
+//! that planner, agents and judges need nothing else.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,10 @@ use crate::random::Random;
 pub(crate) const GUARD: &str = "guard";
 /// The command that must pass in the end.
 pub(crate) const EVERYTHING: &str = "check everything";
-/// The test of the guard that fails before anybody did anything.
+/// The test of the guard that fails at the base.
 const KNOWN: &str = "g_known";
-/// Tests of the guard that can break.
 pub(crate) const GUARD_TESTS: u32 = 8;
 
-/// A part of a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) steps: u32,
@@ -28,9 +26,8 @@ pub(crate) struct Part {
     pub(crate) is_clashing: bool,
 }
 
-/// A goal, by a seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Scheme {
+pub(crate) struct SimulatedGoal {
     pub(crate) seed: u64,
     pub(crate) parts: Vec<Part>,
     has_known_failure: bool,
@@ -43,24 +40,23 @@ pub(crate) fn between([least, most]: [u32; 2], random: &mut Random) -> u32 {
 
 /// The first steps of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Piece {
+pub(crate) struct StepRange {
     pub(crate) part: u32,
     pub(crate) upto: u32,
 }
 
-impl Piece {
-    /// As it is written in descriptions and commands.
+impl StepRange {
+    /// Its form in descriptions and commands.
     pub(crate) fn name(self) -> String {
         format!("p{}:{}", self.part, self.upto)
     }
 
-    /// The pieces some words name.
-    pub(crate) fn named_in(words: &str) -> BTreeSet<Self> {
-        let piece = |word: &str| {
+    pub(crate) fn named_in(text: &str) -> BTreeSet<Self> {
+        let range = |word: &str| {
             let (part, upto) = word.strip_prefix('p')?.split_once(':')?;
             Some(Self { part: part.parse().ok()?, upto: upto.parse().ok()? })
         };
-        words.split_whitespace().filter_map(piece).collect()
+        text.split_whitespace().filter_map(range).collect()
     }
 
     fn steps(self) -> impl Iterator<Item = Step> {
@@ -72,8 +68,7 @@ impl Piece {
     }
 }
 
-impl Scheme {
-    /// The goal of a seed.
+impl SimulatedGoal {
     pub(crate) fn new(seed: u64) -> Self {
         let goal = &PARAMETERS.goal;
         let mut random = Random::keyed(seed, "goal");
@@ -88,9 +83,9 @@ impl Scheme {
         Self { seed, parts, has_known_failure }
     }
 
-    /// The parts, whole.
-    pub(crate) fn pieces(&self) -> Vec<Piece> {
-        (0u32..).zip(&self.parts).map(|(part, whole)| Piece { part, upto: whole.steps }).collect()
+    /// All steps of all parts.
+    pub(crate) fn ranges(&self) -> Vec<StepRange> {
+        (0u32..).zip(&self.parts).map(|(part, whole)| StepRange { part, upto: whole.steps }).collect()
     }
 
     fn part(&self, number: u32) -> Option<Part> {
@@ -101,47 +96,43 @@ impl Scheme {
         self.part(part).is_some_and(|part| part.is_sharing)
     }
 
-    /// The steps of a piece that a tree lacks.
-    pub(crate) fn missing(&self, piece: Piece, tree: &Tree) -> Vec<Step> {
-        piece.steps().filter(|step| !tree.is_stepped(*step)).collect()
+    pub(crate) fn missing(&self, range: StepRange, tree: &Tree) -> Vec<Step> {
+        range.steps().filter(|step| !tree.is_stepped(*step)).collect()
     }
 
-    /// Whether a tree has all of a piece.
-    pub(crate) fn is_met(&self, piece: Piece, tree: &Tree) -> bool {
-        self.missing(piece, tree).is_empty() && (!self.is_sharing(piece.part) || tree.has_line(piece.part))
+    pub(crate) fn is_met(&self, range: StepRange, tree: &Tree) -> bool {
+        self.missing(range, tree).is_empty() && (!self.is_sharing(range.part) || tree.has_line(range.part))
     }
 
-    /// The pieces of the goal that a tree lacks.
-    pub(crate) fn unmet(&self, tree: &Tree) -> Vec<Piece> {
-        self.pieces().into_iter().filter(|piece| !self.is_met(*piece, tree)).collect()
+    pub(crate) fn unmet(&self, tree: &Tree) -> Vec<StepRange> {
+        self.ranges().into_iter().filter(|range| !self.is_met(*range, tree)).collect()
     }
 
-    /// Parts that fail together with the next one in a tree.
+    /// Parts that are complete and fail together with the next one.
     fn clashes<'a>(&'a self, tree: &'a Tree) -> impl Iterator<Item = u32> + 'a {
         let whole = |part: u32| {
             self.part(part)
-                .is_some_and(|whole| self.missing(Piece { part, upto: whole.steps }, tree).is_empty())
+                .is_some_and(|whole| self.missing(StepRange { part, upto: whole.steps }, tree).is_empty())
         };
         let clashing = (0u32..).zip(&self.parts).filter(|(_, part)| part.is_clashing);
         clashing
             .map(|(number, _)| number)
-            .filter(move |part| whole(*part) && whole(part + 1) && !tree.is_in_harmony(*part))
+            .filter(move |part| whole(*part) && whole(part + 1) && !tree.is_compatible(*part))
     }
 
-    /// Whether a tree is all that was asked for.
-    pub(crate) fn is_true(&self, tree: &Tree) -> bool {
+    pub(crate) fn is_reached(&self, tree: &Tree) -> bool {
         self.unmet(tree).is_empty() && self.is_clean(tree)
     }
 
-    /// Whether nothing is wrong with a tree but what is missing.
+    /// Whether nothing is wrong but missing steps.
     pub(crate) fn is_clean(&self, tree: &Tree) -> bool {
         tree.broken().next().is_none()
             && self.clashes(tree).next().is_none()
-            && !tree.has_wandered()
+            && !tree.has_edits_outside()
             && !tree.is_marked()
     }
 
-    /// The tests that fail when a command is run on a tree, and how many it has.
+    /// The tests that fail when a command is run on a tree, and how many tests it has.
     pub(crate) fn failing(&self, command: &str, tree: &Tree) -> (BTreeSet<String>, u32) {
         if command == GUARD {
             let broken = tree.broken().map(|test| format!("g{test}"));
@@ -149,19 +140,19 @@ impl Scheme {
             let known = self.has_known_failure.then(|| KNOWN.to_string());
             return (broken.chain(clashing).chain(known).collect(), GUARD_TESTS + 8);
         }
-        let pieces: BTreeSet<Piece> = match command {
-            EVERYTHING => self.pieces().into_iter().collect(),
-            other => Piece::named_in(other),
+        let ranges: BTreeSet<StepRange> = match command {
+            EVERYTHING => self.ranges().into_iter().collect(),
+            other => StepRange::named_in(other),
         };
         let mut failing = BTreeSet::new();
-        for piece in &pieces {
-            let missing = self.missing(*piece, tree);
+        for range in &ranges {
+            let missing = self.missing(*range, tree);
             failing.extend(missing.iter().map(|Step { part, step }| format!("p{part}_s{step}")));
-            if self.is_sharing(piece.part) && !tree.has_line(piece.part) {
-                failing.insert(format!("p{}_line", piece.part));
+            if self.is_sharing(range.part) && !tree.has_line(range.part) {
+                failing.insert(format!("p{}_line", range.part));
             }
         }
-        let all: u32 = pieces.iter().map(|piece| piece.upto + 1).sum();
+        let all: u32 = ranges.iter().map(|range| range.upto + 1).sum();
         (failing, all.max(1))
     }
 }
@@ -171,17 +162,17 @@ mod tests {
     use super::*;
     use fixpoint_vocabulary::work::CommitId;
 
-    /// Catches a fault that is left out of the truth: a run that overlooks it would be praised.
+    /// Catches a fault that does not count: a run that overlooks it would look good.
     #[test]
-    fn the_truth_sees_every_fault() {
+    fn every_fault_counts() {
         let part = Part { steps: 1, is_sharing: true, is_clashing: true };
-        let scheme = Scheme {
+        let goal = SimulatedGoal {
             seed: 0,
             parts: vec![part, Part { is_clashing: false, ..part }],
             has_known_failure: false,
         };
-        let truth = |changes: &str| scheme.is_true(&Tree::of(&CommitId(changes.to_string())));
-        assert!(truth("f0.1 f1.1 l0 l1 h0"));
+        let is_reached = |changes: &str| goal.is_reached(&Tree::of(&CommitId(changes.to_string())));
+        assert!(is_reached("f0.1 f1.1 l0 l1 h0"));
         for wrong in [
             "f1.1 l0 l1 h0",
             "f0.1 f1.1 l0 h0",
@@ -190,13 +181,13 @@ mod tests {
             "f0.1 f1.1 l0 l1 h0 o",
             "f0.1 f1.1 l0 l1 h0 m",
         ] {
-            assert!(!truth(wrong), "{wrong}");
+            assert!(!is_reached(wrong), "{wrong}");
         }
     }
 
     #[test]
     fn pieces_are_read_as_they_are_written() {
-        let piece = Piece { part: 3, upto: 2 };
-        assert_eq!(Piece::named_in(&format!("do {} and p:x", piece.name())), BTreeSet::from([piece]));
+        let range = StepRange { part: 3, upto: 2 };
+        assert_eq!(StepRange::named_in(&format!("do {} and p:x", range.name())), BTreeSet::from([range]));
     }
 }
