@@ -1,6 +1,8 @@
 //! The executor over real repositories: agents that are played, and checks that really run.
 
 #[cfg(test)]
+mod baselines;
+#[cfg(test)]
 mod checked;
 #[cfg(test)]
 mod merging;
