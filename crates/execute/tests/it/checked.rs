@@ -85,7 +85,12 @@ impl ProgressListener for Notices {
         let said = match progress {
             Progress::Notice(text) => text.to_string(),
             Progress::CachedBaseline { check, .. } => format!("cached: {check}"),
-            _ => return,
+            Progress::UncommittedWork
+            | Progress::SettingUp(_)
+            | Progress::Checking(_)
+            | Progress::AgentStarts
+            | Progress::Line(_)
+            | Progress::Usage(_) => return,
         };
         self.0.lock().unwrap().push(said);
     }
