@@ -18,6 +18,18 @@ const TOOLCHAINS: &str = "
     GEM_HOME RBENV_ROOT ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR COMPOSER_HOME MIX_HOME HEX_HOME
     PKG_CONFIG_PATH CC CXX";
 
+/// Variables that name places of code and of build output. Only checks get them: where one names the user's working tree,
+/// the executor makes it name the workspace.
+const OF_CHECKS: [&str; 7] = [
+    "PYTHONPATH",
+    "NODE_PATH",
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_BUILD_BUILD_DIR",
+    "MIX_BUILD_ROOT",
+    "MIX_BUILD_PATH",
+];
+
 /// Variables that agents need to sign in, by the name of their program. The adapter of `claude` and `codex` names its
 /// own.
 const OWN_NAMES: [(&str, &[&str]); 7] = [
@@ -41,11 +53,11 @@ type Variables = Vec<(OsString, OsString)>;
 
 /// For checks and setup commands.
 pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) -> Variables {
-    let toolchains = TOOLCHAINS.split_whitespace().map(ToString::to_string);
-    filtered_environment(environment, &toolchains.chain(named.iter().cloned()).collect::<Vec<_>>())
+    let of_checks = OF_CHECKS.iter().map(ToString::to_string);
+    filtered_environment(environment, &with_toolchains(of_checks.chain(named.iter().cloned())))
 }
 
-/// For an agent: the same, and what it needs to sign in. It is named by its kind or its program.
+/// For an agent: toolchains, and what it needs to sign in. It is named by its kind or its program.
 pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], agent: &str) -> Variables {
     let known = agent_for_program(agent).environment();
     let clouds = known.when_enabled.iter().filter(|(switch, _)| is_on(environment, switch));
@@ -53,7 +65,7 @@ pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], a
     let of_name = OWN_NAMES.iter().filter(|(name, _)| *name == agent).flat_map(|(_, names)| names.iter());
     let keys = VENDOR_KEYS.split_whitespace().filter(|_| OF_ANY_VENDOR.contains(&agent));
     let own = of_kind.chain(of_name).copied().chain(keys).map(ToString::to_string);
-    of_checks(environment, &own.chain(named.iter().cloned()).collect::<Vec<_>>())
+    filtered_environment(environment, &with_toolchains(own.chain(named.iter().cloned())))
 }
 
 fn is_on(environment: &[(OsString, OsString)], switch: &str) -> bool {
@@ -106,6 +118,14 @@ mod tests {
         let aider = [(OsString::from("AIDER_MODEL"), OsString::from("m"))];
         assert_eq!(names(&of_agent(&aider, &[], "aider")), ["AIDER_MODEL"]);
         assert!(of_agent(&aider, &[], "agent.sh").is_empty());
+    }
+
+    #[test]
+    fn places_of_code_are_passed_to_checks_only() {
+        let variables = ["PYTHONPATH", "NODE_PATH", "CARGO_TARGET_DIR", "LD_PRELOAD"];
+        let environment: Variables = variables.map(|name| (name.into(), "/x".into())).to_vec();
+        assert_eq!(names(&of_checks(&environment, &[])), ["PYTHONPATH", "NODE_PATH", "CARGO_TARGET_DIR"]);
+        assert!(of_agent(&environment, &[], "claude").is_empty());
     }
 
     fn passing(variables: &[&str], agent: &str) -> Vec<String> {

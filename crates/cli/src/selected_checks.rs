@@ -7,7 +7,7 @@ use fixpoint_decide::task_run::{ImpliedGoals, TaskOptions, TestEdits};
 use fixpoint_project::{Directory, detect};
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::secret;
-use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
+use fixpoint_vocabulary::settings::{BaselineReuse, Check, CheckKind, Settings};
 
 use crate::app_context::AppContext;
 use crate::arguments::EvidenceArguments;
@@ -38,6 +38,9 @@ pub(crate) fn with_options(mut settings: Settings, options: &EvidenceArguments) 
     scope.max_changed_files = options.max_changed_files.or(scope.max_changed_files);
     scope.max_changed_lines = options.max_changed_lines.or(scope.max_changed_lines);
     settings.workspace.env.extend(options.env.iter().cloned());
+    if options.fresh {
+        settings.baseline.reuse = BaselineReuse::Refresh;
+    }
     settings
 }
 

@@ -248,6 +248,7 @@ impl SessionContext<'_> {
             run: storage.name(),
             task: crate::selected_checks::TASK.into(),
             goals: None,
+            host: Arc::default(),
             agent_environment: environment::of_agent(environment, named, &agent),
             check_environment: environment::of_checks(environment, named),
             paths: storage.execution_paths(self.repository)?,

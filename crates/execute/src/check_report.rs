@@ -92,6 +92,17 @@ pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
     }
 }
 
+/// A check that would use the user's working tree instead of its slot.
+pub(crate) fn wrong_tree(number: u32, why: Redacted) -> CheckReport {
+    CheckReport { reasons: vec![why], ..could_not_run(number, "") }
+}
+
+/// A check that an attempt led into the user's working tree.
+pub(crate) fn led_out(number: u32, check: &Check, why: Redacted) -> CheckReport {
+    let id = FailureId::Check { check: check.name.clone(), problem: CheckProblem::SetUp };
+    prevented(number, ReportedFailure::new(id, why))
+}
+
 /// A check whose directory an attempt has replaced with something else.
 pub(crate) fn without_directory(number: u32, check: &Check) -> CheckReport {
     let message = "the directory it runs in is no longer a directory";

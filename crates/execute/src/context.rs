@@ -13,6 +13,7 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Redactor, TaskId};
 
+use crate::check_host::CheckHost;
 use crate::error::ExecuteError;
 use crate::executor::CommandRunner;
 use crate::path_text::{path_bytes, path_text};
@@ -62,6 +63,8 @@ pub struct ExecutionContext {
     pub check_environment: Vec<(OsString, OsString)>,
     /// The goals of the task, where it is one of several and the others have goals of their own.
     pub goals: Option<BTreeSet<u32>>,
+    /// What this run learned about its machine.
+    pub host: Arc<CheckHost>,
 }
 
 impl CommandRunner for ExecutionContext {

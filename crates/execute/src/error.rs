@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use fixpoint_ports::{BlobError, ProcessError, WorkspaceError};
 
+use crate::right_tree::TreeProblem;
+
 /// Somebody reacts to each variant but the last, which is only a message for people.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExecuteError {
@@ -14,6 +16,9 @@ pub(crate) enum ExecuteError {
     /// An attempt replaced a directory with something else, or with a link that leads out of the workspace.
     #[error("{} is no longer a directory of the workspace", .0.display())]
     NotADirectory(PathBuf),
+    /// A check would use the user's working tree instead of its slot.
+    #[error("{}", .0.text())]
+    WrongTree(TreeProblem),
     #[error("{0}")]
     Failed(String),
 }

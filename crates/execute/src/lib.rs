@@ -13,12 +13,15 @@
 //!                                               │    └─ merge_check.rs  what it lost of two sides
 //!                                               ├─ run_checks.rs    checks run on a commit, each in a clean slot
 //!                                               │    ├─ baseline_cache.rs  unless they ran on this tree before
+//!                                               │    ├─ right_tree/        so that they use the slot, not the user's tree
 //!                                               │    └─ check_report.rs    what is reported of them
 //!                                               └─ delivery.rs      the result as a branch or a patch
 //! ```
 
 mod agent_turn;
 mod baseline_cache;
+mod baseline_key;
+mod check_host;
 mod check_output;
 mod check_report;
 mod context;
@@ -33,6 +36,7 @@ mod path_text;
 mod progress;
 mod prompt;
 mod report_files;
+mod right_tree;
 mod run_attempt;
 mod run_checks;
 mod scope_check;
@@ -41,6 +45,7 @@ mod take_base;
 mod test_definition;
 
 pub use agent_turn::agent_of;
+pub use check_host::CheckHost;
 pub use context::{ExecutionContext, ExecutionDeps, ExecutionPaths};
 pub use executor::{CommandRunner, LocalExecutor};
 pub use logs::{agent_log, agent_words, check_log};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fixpoint_failures::{CommandLine, Runner};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, ProcessLimits, Program, SlotPurpose, SlotRequest, Stdin,
+    Cancel, ExitCause, Invocation, ProcessLimits, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::work::{
@@ -19,7 +19,7 @@ use fixpoint_vocabulary::work::{
 use crate::ExecutionContext;
 use crate::check_output::{CheckOutput, DecisionFile, read_file};
 use crate::check_report::{
-    FinishedCheck, Selection, could_not_run, not_set_up, report_of, without_directory,
+    FinishedCheck, Selection, could_not_run, led_out, not_set_up, report_of, without_directory, wrong_tree,
 };
 use crate::context::directory_in;
 use crate::error::ExecuteError;
@@ -27,6 +27,7 @@ use crate::logs::{check_log, redact};
 use crate::named_lock::{LockOutcome, acquire};
 use crate::progress::{LineSplitter, Progress};
 use crate::report_files::ReportFiles;
+use crate::right_tree::{SlotCommand, TreeProblem};
 
 const KEPT_OUTPUT: u64 = 64 << 20;
 const GRACE: Duration = Duration::from_secs(5);
@@ -91,15 +92,27 @@ impl ExecutionContext {
         cancel: &Cancel,
     ) -> Result<CheckReport, ExecuteError> {
         let (number, check) = (job.call.check, &job.placed.check);
+        let why = |problem: &TreeProblem| self.deps.redactor.redact(problem.text());
         match reuse {
             Some(reuse) => {
-                self.cached_baseline(job.placed, job.call, reuse, cancel, || self.run_check(job, cancel))
+                match self
+                    .cached_baseline(job.placed, job.call, reuse, cancel, || self.run_check(job, cancel))
+                {
+                    Err(ExecuteError::WrongTree(problem)) => Ok(wrong_tree(number, why(&problem))),
+                    ran => ran,
+                }
             }
             None => match self.run_check(job, cancel) {
                 // What the attempt did to the check's directory counts against the attempt, not the machine.
                 Err(ExecuteError::NotADirectory(_)) => Ok(without_directory(number, check)),
                 // So does what it did to the package manifests: set-up worked at the base.
                 Err(ExecuteError::SetUp { .. }) => Ok(not_set_up(number, check)),
+                Err(ExecuteError::WrongTree(problem @ TreeProblem::Files(_))) => {
+                    Ok(led_out(number, check, why(&problem)))
+                }
+                Err(ExecuteError::WrongTree(problem @ TreeProblem::Machine(_))) => {
+                    Ok(wrong_tree(number, why(&problem)))
+                }
                 ran => ran,
             },
         }
@@ -151,7 +164,12 @@ impl ExecutionContext {
         cancel: &Cancel,
     ) -> Result<FinishedCheck, ExecuteError> {
         let log = check_log(&self.paths.outputs, job.command, job.index);
-        let request = SlotRequest { purpose: SlotPurpose::Check, at: job.commit, recover_as: None };
+        let request = SlotRequest {
+            purpose: SlotPurpose::Check,
+            at: job.commit,
+            recover_as: None,
+            leftovers: SlotLeftovers::Kept,
+        };
         let slot = self.deps.workspaces.acquire(&request, cancel)?;
         self.prepare(&*slot, &log, cancel)?;
         let directory = directory_in(&*slot, &job.placed.directory)?;
@@ -165,7 +183,8 @@ impl ExecutionContext {
         };
         let decision = DecisionFile::new(&self.paths.outputs, &self.run, job.command, job.index);
         let report_files = ReportFiles::clear(&directory);
-        let invocation = self.check_invocation(job.placed, &directory, command, &decision, &log);
+        let command = self.slot_command(&*slot, &directory, command, cancel)?;
+        let invocation = check_invocation(job.placed, &directory, &command, &decision, &log);
         let mut output = CheckOutput::new(&line, &*slot, self.spec.settings.fingerprint.values);
         let mut lines = LineSplitter::new(&*self.deps.progress);
         let began = Instant::now();
@@ -183,31 +202,30 @@ impl ExecutionContext {
         let (report, verdict) = output.finish(&exit.cause, &decision, job.placed.check.verdict);
         Ok(FinishedCheck { cause: exit.cause, report, verdict, runner: line.runner(), selection, took_ms })
     }
+}
 
-    fn check_invocation(
-        &self,
-        placed: &PlacedCheck,
-        directory: &Path,
-        command: String,
-        decision: &DecisionFile,
-        log: &Path,
-    ) -> Invocation {
-        let mut environment = self.check_environment.clone();
-        environment.push(("FIXPOINT_CHECK_ID".into(), OsString::from(&decision.id)));
-        environment.push(("FIXPOINT_DECISION_FILE".into(), decision.path.clone().into_os_string()));
-        Invocation {
-            program: Program::Shell(command),
-            directory: directory.to_path_buf(),
-            environment,
-            stdin: Stdin::Closed,
-            limits: ProcessLimits {
-                wall: Duration::from_secs(u64::from(placed.check.timeout)),
-                silence: None,
-                grace: GRACE,
-                kept_output: KEPT_OUTPUT,
-            },
-            output: log.to_path_buf(),
-        }
+fn check_invocation(
+    placed: &PlacedCheck,
+    directory: &Path,
+    command: &SlotCommand,
+    decision: &DecisionFile,
+    log: &Path,
+) -> Invocation {
+    let mut environment = command.environment.clone();
+    environment.push(("FIXPOINT_CHECK_ID".into(), OsString::from(&decision.id)));
+    environment.push(("FIXPOINT_DECISION_FILE".into(), decision.path.clone().into_os_string()));
+    Invocation {
+        program: command.program.clone(),
+        directory: directory.to_path_buf(),
+        environment,
+        stdin: Stdin::Closed,
+        limits: ProcessLimits {
+            wall: Duration::from_secs(u64::from(placed.check.timeout)),
+            silence: None,
+            grace: GRACE,
+            kept_output: KEPT_OUTPUT,
+        },
+        output: log.to_path_buf(),
     }
 }
 

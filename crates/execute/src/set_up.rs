@@ -83,7 +83,7 @@ impl ExecutionContext {
         let invocation = Invocation {
             program: Program::Shell(command.to_string()),
             directory: slot.directory().to_path_buf(),
-            environment: self.check_environment.clone(),
+            environment: self.variables_in_slot(slot),
             stdin: Stdin::Closed,
             limits: ProcessLimits {
                 wall: Duration::from_secs(u64::from(self.spec.settings.agent.timeout)),

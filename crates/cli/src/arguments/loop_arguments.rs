@@ -65,6 +65,9 @@ pub(crate) struct EvidenceArguments {
     /// Environment variable to pass to agents and checks; repeatable
     #[arg(long = "env", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) env: Vec<String>,
+    /// Ignore cached baselines and replace them
+    #[arg(long)]
+    pub(crate) fresh: bool,
     #[command(flatten)]
     pub(crate) set: SetArguments,
 }

@@ -132,6 +132,7 @@ impl Scene {
             agent_environment: Vec::new(),
             check_environment: Vec::new(),
             goals: None,
+            host: Arc::default(),
         };
         let command = PreparedCommand::new(PreparedAction::RunAttempt(order));
         let end = context.run(CommandId { seq: 1, index: 0 }, &command, &Cancel::default());

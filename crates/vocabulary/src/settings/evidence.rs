@@ -153,6 +153,8 @@ pub enum BaselineReuse {
     /// Yes, if it is less than a day old.
     #[default]
     Day,
+    /// No, but the new result is stored for later runs, as with `--fresh`.
+    Refresh,
     /// No, every run takes its own baseline.
     Never,
 }
