@@ -98,6 +98,9 @@ impl Judge<'_> {
         if leads_out {
             return Some(format!("a link that leads out of the repository, to {target}"));
         }
+        if self.tables.test(path, ChangeKind::Modified).is_some() {
+            return None;
+        }
         let inside = format!("{path}/x");
         let is_above = |other: &String| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         let is_directory = self.tables.test(&inside, ChangeKind::Modified).is_some()

@@ -88,16 +88,17 @@ pub fn proof_version(path: &str, base: Option<&[u8]>, result: Option<&[u8]>) -> 
     if base == result {
         return ProofVersion::AsInResult;
     }
-    let mix = match manifests::mixed(path, base, now) {
-        Some(mix) => mix,
-        None => inline::mixed(path, base, now),
-    };
-    match mix {
+    match mixed(path, base, now) {
         Mix::Product => ProofVersion::AsInResult,
         Mix::Parts { text, .. } if base == Some(text.as_slice()) => ProofVersion::AsAtBase,
-        Mix::Parts { text, .. } => ProofVersion::Mixed(text),
-        Mix::Whole(_) => ProofVersion::AsAtBase,
+        // What was put together must hold no more of the attempt's tests and definitions.
+        Mix::Parts { text, .. } if mixed(path, base, &text) == Mix::Product => ProofVersion::Mixed(text),
+        Mix::Parts { .. } | Mix::Whole(_) => ProofVersion::AsAtBase,
     }
+}
+
+fn mixed(path: &str, base: Option<&[u8]>, now: &[u8]) -> Mix {
+    manifests::mixed(path, base, now).unwrap_or_else(|| inline::mixed(path, base, now))
 }
 
 /// Two versions of one file, taken apart.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::rust_attributes::{is_container, is_test, key};
-use super::rust_scan::{Item, items, squeezed};
+use super::rust_scan::{Item, is_balanced, items, squeezed};
 use crate::Mix;
 
 /// Text that makes product behave differently under test.
@@ -15,6 +15,9 @@ const UNDER_TEST: [&str; 4] = ["cfg ( test", "cfg ! ( test", "cfg ( not ( test",
 pub(crate) fn mixed(base: &str, now: &str) -> Mix {
     if is_test_file(base) && !base.is_empty() || is_test_file(now) {
         return Mix::Whole("the whole file is there for tests".to_string());
+    }
+    if !is_balanced(base) || !is_balanced(now) {
+        return Mix::Whole("its brackets do not match".to_string());
     }
     let mut mixer = Mixer { base, now, changed: Vec::new() };
     let text = mixer.range(0..base.len(), 0..now.len());
@@ -72,11 +75,11 @@ impl Mixer<'_> {
         for (name, item) in old.iter().filter(|(_, item)| is_test(item)) {
             if !new.iter().any(|(other, _)| other == name) {
                 self.changed.push(format!("{} was removed", title(item)));
-                if !text.is_empty() && !text.ends_with('\n') {
+                let piece = self.base.get(item.range.clone()).unwrap_or_default();
+                if !text.is_empty() && !text.ends_with('\n') && !piece.starts_with('\n') {
                     text.push('\n');
                 }
-                text.push_str(self.base.get(item.range.clone()).unwrap_or_default());
-                text.push('\n');
+                text.push_str(piece);
             }
         }
         text.push_str(self.now.get(end..after.end).unwrap_or_default());

@@ -120,6 +120,21 @@ pub(crate) fn tokens(text: &str, range: Range<usize>) -> impl Iterator<Item = (u
     })
 }
 
+/// Whether every bracket is closed by its like.
+pub(crate) fn is_balanced(text: &str) -> bool {
+    let mut open = Vec::new();
+    tokens(text, 0..text.len()).all(|(_, token)| match token {
+        "(" | "[" | "{" => {
+            open.push(token);
+            true
+        }
+        ")" => open.pop() == Some("("),
+        "]" => open.pop() == Some("["),
+        "}" => open.pop() == Some("{"),
+        _ => true,
+    }) && open.is_empty()
+}
+
 /// A text without blanks and comments.
 pub(crate) fn squeezed(text: &str) -> String {
     tokens(text, 0..text.len()).map(|(_, token)| token).collect::<Vec<_>>().join(" ")

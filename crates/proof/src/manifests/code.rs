@@ -83,7 +83,7 @@ fn mix_hunk(
     changed.extend(definitions.first().map(|line| format!("line `{}`", line.trim())));
     let is_neutral =
         |line: &&str| classify(kind, base, line, None) == Line::Neutral && !line.trim().is_empty();
-    if old.iter().chain(new).any(|line| is_neutral(line)) {
+    if old.iter().chain(new).any(is_neutral) {
         old.iter().for_each(|line| push(text, line));
         return;
     }

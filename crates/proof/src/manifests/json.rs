@@ -75,7 +75,9 @@ impl Scanner<'_> {
         let mut depth = 0_usize;
         loop {
             match self.peek() {
-                Some(b'"') => drop(self.string()?),
+                Some(b'"') => {
+                    self.string()?;
+                }
                 Some(b'{' | b'[') => {
                     depth += 1;
                     self.at += 1;
@@ -236,5 +238,8 @@ fn lost_members(
     let head = base.get(member.chunk.start..member.value.start)?;
     let is_any = changed.len() > known;
     changed.truncate(known);
+    if is_same(Some(value), Some(&rest)) {
+        return Some(is_any.then(|| base.get(member.chunk.clone()).unwrap_or_default().to_string()));
+    }
     Some(is_any.then(|| format!("{head}{rest}")))
 }

@@ -124,9 +124,19 @@ fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], 
             wanted.extend(more);
             let mut inside = place.inside(path, directory(path));
             inside.variables.extend(rules.variables.clone());
-            walk_shell(reach, base, &recipe.replace("$(MAKE)", "make").replace("${MAKE}", "make"), &inside);
+            walk_shell(reach, base, &expanded(recipe, &rules.variables), &inside);
         }
     }
+}
+
+/// A recipe with its variables replaced, which a shell would take for substitutions.
+fn expanded(recipe: &str, variables: &BTreeMap<String, String>) -> String {
+    let mut text = recipe.replace("$(MAKE)", "make").replace("${MAKE}", "make").replace("$$", "$");
+    // Twice, since a value may hold variables.
+    for (name, value) in variables.iter().chain(variables) {
+        text = text.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
+    }
+    text
 }
 
 fn parse(content: &str, rules: &mut Rules) {

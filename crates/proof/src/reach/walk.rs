@@ -243,7 +243,7 @@ fn behind_wrapper<'a>(name: &str, arguments: &'a [String]) -> Option<&'a [String
         return if behind.first().is_some_and(|word| word == "-m") { behind.get(1..) } else { Some(behind) };
     }
     let at = rest.iter().position(|word| {
-        !word.starts_with('-') && !is_number(word) && !(word.contains('=') && !word.contains('/'))
+        !word.starts_with('-') && !is_number(word) && (!word.contains('=') || word.contains('/'))
     })?;
     rest.get(at..)
 }

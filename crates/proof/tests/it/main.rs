@@ -1,0 +1,12 @@
+//! The one test binary of this crate.
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod classification;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod reach;
+#[cfg(test)]
+mod rust_modules;
