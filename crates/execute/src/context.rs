@@ -8,15 +8,13 @@ use std::sync::Arc;
 use fixpoint_ports::{Blobs, Cancel, Processes, Slot, Workspaces};
 use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::run_spec::RunSpec;
-use fixpoint_vocabulary::work::{
-    CommandEnd, CommandId, CommandResult, MergeCommand, Merged, RestorePaths, RestoredPath,
-};
+use fixpoint_vocabulary::work::{CommandEnd, CommandId, CommandResult, MergeCommand, Merged};
 use fixpoint_vocabulary::{Redactor, TaskId};
 
 use crate::check_host::CheckHost;
 use crate::error::ExecuteError;
 use crate::executor::CommandRunner;
-use crate::path_text::{path_bytes, path_text};
+use crate::path_text::path_text;
 use crate::progress::ProgressListener;
 
 /// Where files are kept that are not in a commit.
@@ -74,7 +72,7 @@ impl CommandRunner for ExecutionContext {
             PreparedAction::TakeBase => context.take_base(),
             PreparedAction::RunChecks(run) => context.run_checks(id, run, cancel),
             PreparedAction::RunAttempt(order) => context.run_attempt(id, order, cancel),
-            PreparedAction::RestorePaths(order) => context.graft(id, order),
+            PreparedAction::RestorePaths(restore) => context.restore_paths(id, restore),
             PreparedAction::Merge(order) => context.merge(order),
             PreparedAction::Deliver(order) => context.deliver(order),
             PreparedAction::Ask(_)
@@ -108,27 +106,6 @@ impl ExecutionContext {
             context.goals = Some(task.goals.clone());
         }
         context
-    }
-
-    fn graft(&self, id: CommandId, order: &RestorePaths) -> Result<CommandResult, ExecuteError> {
-        let (mut paths, mut files) = (Vec::new(), Vec::new());
-        for path in &order.paths {
-            match path {
-                RestoredPath::File(path) => paths.push(path_bytes(path)),
-                RestoredPath::InlineTests(path) => {
-                    let path = path_bytes(path);
-                    let mixed = self.with_inline_tests_of(&order.from, &order.onto, &path)?;
-                    files.extend(mixed.map(|content| (path, content.into_bytes())));
-                }
-            }
-        }
-        let reference = self.reference(&format!("graft-{id}"));
-        let workspaces = &self.deps.workspaces;
-        let mut made = workspaces.graft(&order.onto, &order.from, &paths, &reference)?;
-        if !files.is_empty() {
-            made = workspaces.overlay(&made.commit, &files, &reference)?;
-        }
-        Ok(CommandResult::Restored { commit: made.commit, tree: made.tree })
     }
 
     fn merge(&self, order: &MergeCommand) -> Result<CommandResult, ExecuteError> {

@@ -61,7 +61,8 @@ impl ExecutionContext {
             tree: taken.tree,
             violations: findings.violations,
             revertible: findings.revertible,
-            edited_tests: findings.edited_tests,
+            protected: findings.protected,
+            protected_from: findings.protected_from,
             exit_code: match turn.exit.cause {
                 ExitCause::Exited(code) => Some(code),
                 ExitCause::Signalled(_)
@@ -90,7 +91,8 @@ impl ExecutionContext {
             unresolved: self.unresolved(attempt, &taken.commit)?,
             violations: findings.violations,
             revertible: findings.revertible,
-            edited_tests: findings.edited_tests,
+            protected: findings.protected,
+            protected_from: findings.protected_from,
             changed_files: changed.len() as u64,
             changed_lines: changed.iter().filter_map(|change| change.lines).sum(),
             ..AttemptResult::new(AgentEnd::Exited, taken.commit, taken.tree)

@@ -13,7 +13,8 @@ use fixpoint_ports::{
 };
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::work::{
-    CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId, FailureId, Reuse, TestName,
+    CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId, FailureId, Leftovers, Reuse,
+    TestName,
 };
 
 use crate::ExecutionContext;
@@ -43,6 +44,7 @@ struct CheckJob<'a> {
     commit: &'a CommitId,
     call: &'a CheckCall,
     placed: &'a PlacedCheck,
+    leftovers: Leftovers,
 }
 
 impl ExecutionContext {
@@ -57,7 +59,8 @@ impl ExecutionContext {
         let mut jobs = Vec::with_capacity(run.calls.len());
         for (index, call) in run.calls.iter().enumerate() {
             let placed = self.check(call.check)?;
-            jobs.push(CheckJob { command: id, index, commit: &run.commit, call, placed });
+            let (commit, leftovers) = (&run.commit, run.leftovers);
+            jobs.push(CheckJob { command: id, index, commit, call, placed, leftovers });
         }
         let mut reports = Vec::with_capacity(jobs.len());
         for group in jobs.chunks(parallel) {
@@ -168,9 +171,12 @@ impl ExecutionContext {
             purpose: SlotPurpose::Check,
             at: job.commit,
             recover_as: None,
-            leftovers: SlotLeftovers::Kept,
+            leftovers: match job.leftovers {
+                Leftovers::Kept => SlotLeftovers::Kept,
+                Leftovers::Pristine | Leftovers::Baseline => SlotLeftovers::Pristine,
+            },
         };
-        let slot = self.deps.workspaces.acquire(&request, cancel)?;
+        let mut slot = self.deps.workspaces.acquire(&request, cancel)?;
         self.prepare(&*slot, &log, cancel)?;
         let directory = directory_in(&*slot, &job.placed.directory)?;
         let line = command_line(job.placed, &directory);
@@ -200,6 +206,9 @@ impl ExecutionContext {
         report_files.read(&mut |bytes| output.push_report(bytes));
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (report, verdict) = output.finish(&exit.cause, &decision, job.placed.check.verdict);
+        if job.leftovers == Leftovers::Baseline {
+            slot.capture_pristine()?;
+        }
         Ok(FinishedCheck { cause: exit.cause, report, verdict, runner: line.runner(), selection, took_ms })
     }
 }

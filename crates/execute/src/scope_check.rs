@@ -6,22 +6,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile, WorkspaceError};
+use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile};
 use fixpoint_vocabulary::prepared::PreparedAttempt;
-use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
-use fixpoint_vocabulary::work::RestoredPath;
+use fixpoint_vocabulary::settings::ScopeSettings;
+use fixpoint_vocabulary::work::ProtectedChange;
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
-use crate::inline_tests::with_tests_of;
 use crate::path_text::path_text;
-use crate::test_definition::{TestDefinition, defines};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     pub(crate) violations: Vec<String>,
     pub(crate) revertible: Vec<String>,
-    pub(crate) edited_tests: Vec<RestoredPath>,
+    pub(crate) protected: Vec<ProtectedChange>,
+    /// The commit that has the protected files as they were, where that is not the base of the task.
+    pub(crate) protected_from: Option<CommitId>,
 }
 
 impl ExecutionContext {
@@ -59,7 +59,7 @@ impl ExecutionContext {
 
     pub(crate) fn measure(
         &self,
-        order: &PreparedAttempt,
+        attempt: &PreparedAttempt,
         commit: &CommitId,
         changed: &[FileChange],
         touched: &[Vec<u8>],
@@ -79,70 +79,10 @@ impl ExecutionContext {
             // What is in no commit cannot be reverted.
             findings.violations.push(path_text(path));
         }
-        for change in changed {
-            findings.edited_tests.extend(self.edited_test(order, commit, change)?);
-        }
+        (findings.protected, findings.protected_from) = self.protected(attempt, commit, changed)?;
         Ok(findings)
     }
-
-    /// The part of a changed file that decides whether a goal passes.
-    fn edited_test(
-        &self,
-        order: &PreparedAttempt,
-        commit: &CommitId,
-        change: &FileChange,
-    ) -> Result<Option<RestoredPath>, ExecuteError> {
-        let checks = &self.spec.checks;
-        // Where no goal is named, a guard that fails is one.
-        let is_named = checks.iter().any(|placed| placed.check.kind == CheckKind::Goal);
-        let goals = checks.iter().filter(|placed| !is_named || placed.check.kind == CheckKind::Goal);
-        let of_goals =
-            goals.map(|goal| defines(&change.path, change.kind, &goal.check.command, &goal.directory));
-        let definition = of_goals.max().unwrap_or(TestDefinition::None);
-        let whole = || RestoredPath::File(path_text(&change.path));
-        match definition {
-            TestDefinition::None => Ok(None),
-            TestDefinition::Whole => Ok(Some(whole())),
-            TestDefinition::Inline => {
-                let edited = self.with_inline_tests_of(&order.command.origin, commit, &change.path)?;
-                Ok(edited.map(|_| RestoredPath::InlineTests(path_text(&change.path))))
-            }
-            TestDefinition::Scripts => {
-                let scripts = |at: &CommitId| -> Result<Option<serde_json::Value>, ExecuteError> {
-                    let content = self.deps.workspaces.read_file(at, &change.path, MANIFEST_LIMIT)?;
-                    Ok(content.and_then(|content| {
-                        let manifest: serde_json::Value = serde_json::from_slice(&content).ok()?;
-                        manifest.get("scripts").cloned()
-                    }))
-                };
-                Ok((scripts(&order.command.origin)? != scripts(commit)?).then(whole))
-            }
-        }
-    }
-
-    /// A file as it is in one commit with the tests it has in another; `None` where those are the same.
-    pub(crate) fn with_inline_tests_of(
-        &self,
-        tests: &CommitId,
-        rest: &CommitId,
-        path: &[u8],
-    ) -> Result<Option<String>, ExecuteError> {
-        let text = |at: &CommitId| -> Result<Option<String>, ExecuteError> {
-            match self.deps.workspaces.read_file(at, path, SOURCE_LIMIT) {
-                Ok(content) => Ok(content.and_then(|content| String::from_utf8(content).ok())),
-                Err(WorkspaceError::TooLarge { .. }) => Ok(None),
-                Err(error) => Err(error.into()),
-            }
-        };
-        let (Some(before), Some(now)) = (text(tests)?, text(rest)?) else { return Ok(None) };
-        Ok(with_tests_of(&before, &now))
-    }
 }
-
-/// A source larger than this was not written by hand.
-const SOURCE_LIMIT: u64 = 4 << 20;
-/// A larger package manifest is ignored.
-const MANIFEST_LIMIT: u64 = 4 << 20;
 
 fn budget_name(rule: Rule) -> &'static str {
     match rule {

@@ -204,9 +204,6 @@ pub enum FingerprintValues {
 /// Which files an agent may change. `.fixpoint` may never change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(extend("x-unavailable-keys" = {
-    "definitions": "list files that must not change in `scope.denied_paths` instead"
-}))]
 pub struct ScopeSettings {
     /// Globs of files that may change, as in `.gitignore`, from the root of the repository. Empty: all files.
     /// For example `src/**`.
@@ -224,6 +221,11 @@ pub struct ScopeSettings {
     /// What happens to an attempt that changes something else. From stage 2 on, such changes are always
     /// reverted.
     pub on_violation: OnViolation,
+    /// Globs of files that decide what a check does and that an agent may change all the same: runner configuration,
+    /// build files, package scripts, plugins. Other changes of such files are undone before the checks decide. For
+    /// example `Makefile`.
+    #[schemars(length(max = MAX_GLOBS))]
+    pub definitions: Vec<String>,
     /// Files that may change together with another file although `allowed_paths` does not match them. The
     /// usual lock files are known.
     pub companions: Vec<Companion>,
