@@ -3,6 +3,7 @@
 //! Owns the mixing: an item that is there for tests is the base's, or absent; modules and implementations are mixed within.
 //! Documentation with examples is a test too. Refuses to follow `mod x;` into other files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::rust_attributes::{is_container, is_test, key};
@@ -50,13 +51,14 @@ struct Mixer<'a> {
 /// Items with what tells each from all others of its range.
 fn keyed(text: &str, range: Range<usize>) -> (Vec<(String, Item)>, usize) {
     let (found, end) = items(text, range);
-    let mut keyed: Vec<(String, Item)> = Vec::new();
-    for item in found {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let with_key = |item: Item| {
         let name = format!("{}{}", if is_test(&item) { "test " } else { "" }, key(&item));
-        let same = keyed.iter().filter(|(other, _)| other.split('\u{1}').next() == Some(&name)).count();
-        keyed.push((if same == 0 { name } else { format!("{name}\u{1}{same}") }, item));
-    }
-    (keyed, end)
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        (if *count == 1 { name } else { format!("{name}\u{1}{count}") }, item)
+    };
+    (found.into_iter().map(with_key).collect(), end)
 }
 
 impl Mixer<'_> {
@@ -64,8 +66,10 @@ impl Mixer<'_> {
         let (old, _) = keyed(self.base, before);
         let (new, end) = keyed(self.now, after.clone());
         let mut text = String::new();
+        let by_name: BTreeMap<&String, &Item> = old.iter().map(|(name, item)| (name, item)).collect();
+        let names: BTreeSet<&String> = new.iter().map(|(name, _)| name).collect();
         for (name, item) in &new {
-            let counterpart = old.iter().find(|(other, _)| other == name).map(|(_, item)| item);
+            let counterpart = by_name.get(name).copied();
             if is_test(item) {
                 text.push_str(&self.test_item(counterpart, item));
             } else {
@@ -73,7 +77,7 @@ impl Mixer<'_> {
             }
         }
         for (name, item) in old.iter().filter(|(_, item)| is_test(item)) {
-            if !new.iter().any(|(other, _)| other == name) {
+            if !names.contains(name) {
                 self.changed.push(format!("{} was removed", title(item)));
                 let piece = self.base.get(item.range.clone()).unwrap_or_default();
                 if !text.is_empty() && !text.ends_with('\n') && !piece.starts_with('\n') {

@@ -3,12 +3,17 @@
 //! Owns which changed lines are product (a dependency, a source file in a list) by how they look. Refuses to run or to parse
 //! the languages. Invariant: a changed line that does not look like product is taken from the base.
 
+use std::sync::LazyLock;
+
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::substitution::is_substitution;
 use crate::Mix;
 use crate::paths::extension;
 use crate::tables::{Tables, is_any_test_package};
+
+/// Which names are tests, whatever the checks run.
+static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::new(&|_| false));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -68,8 +73,8 @@ fn mix_hunk(
     text: &mut String,
     changed: &mut Vec<String>,
 ) {
-    let class_of_old = |line: &&str| classify(kind, base, line, None);
-    let class_of_new = |line: &&str| classify(kind, base, line, Some(base));
+    let class_of_old = |line: &&str| classify(kind, line, None);
+    let class_of_new = |line: &&str| classify(kind, line, Some(base));
     let is_definition = |line: &&&str, class: &dyn Fn(&&str) -> Line| class(line) == Line::Definition;
     let definitions: Vec<&&str> = old
         .iter()
@@ -81,8 +86,7 @@ fn mix_hunk(
         return;
     }
     changed.extend(definitions.first().map(|line| format!("line `{}`", line.trim())));
-    let is_neutral =
-        |line: &&str| classify(kind, base, line, None) == Line::Neutral && !line.trim().is_empty();
+    let is_neutral = |line: &&str| classify(kind, line, None) == Line::Neutral && !line.trim().is_empty();
     if old.iter().chain(new).any(is_neutral) {
         old.iter().for_each(|line| push(text, line));
         return;
@@ -91,7 +95,8 @@ fn mix_hunk(
         // A dependency that was replaced comes back, though by itself it is product.
         let name = dependency_name(line);
         class_of_old(line) == Line::Definition
-            || !name.is_empty()
+            || !matches!(kind, Kind::Makefile | Kind::SourceList)
+                && !name.is_empty()
                 && new
                     .iter()
                     .any(|other| class_of_new(other) == Line::Definition && dependency_name(other) == name)
@@ -100,7 +105,7 @@ fn mix_hunk(
     new.iter().filter(|line| class_of_new(line) != Line::Definition).for_each(|line| push(text, line));
 }
 
-fn classify(kind: Kind, base: &str, line: &str, compared: Option<&str>) -> Line {
+fn classify(kind: Kind, line: &str, compared: Option<&str>) -> Line {
     let trimmed = line.trim();
     let comment = match kind {
         Kind::GoMod | Kind::Gradle => "//",
@@ -136,8 +141,8 @@ fn classify(kind: Kind, base: &str, line: &str, compared: Option<&str>) -> Line 
             trimmed.trim_start_matches('[').starts_with("{:") && trimmed.contains('"') || is_metadata(trimmed)
         }
         Kind::Gradle => is_gradle_dependency(trimmed),
-        Kind::Makefile => is_source_list(trimmed, base),
-        Kind::SourceList => is_source_list(trimmed, base) || is_metadata(trimmed),
+        Kind::Makefile => is_source_list(trimmed),
+        Kind::SourceList => is_source_list(trimmed) || is_metadata(trimmed),
     };
     if is_product { Line::Product } else { Line::Definition }
 }
@@ -263,7 +268,7 @@ fn is_gradle_dependency(line: &str) -> bool {
 }
 
 /// A line that only names sources: `SRCS = a.c b.c`, `app: main.o util.o`, `src/a.cpp`, `add_library(x a.c)`.
-fn is_source_list(line: &str, base: &str) -> bool {
+fn is_source_list(line: &str) -> bool {
     const SOURCES: [&str; 24] = [
         "c", "cc", "cpp", "cxx", "h", "hpp", "hh", "o", "obj", "s", "S", "asm", "m", "mm", "f90", "cu",
         "swift", "zig", "ml", "d", "java", "rs", "go", "proto",
@@ -279,7 +284,6 @@ fn is_source_list(line: &str, base: &str) -> bool {
         "target_sources",
         "find_package",
         "target_link_libraries",
-        "set",
         "target_include_directories",
         "library",
         "executable",
@@ -289,20 +293,27 @@ fn is_source_list(line: &str, base: &str) -> bool {
         "srcs",
     ]
     .contains(&lower.as_str());
-    let tables = Tables::new(&|_| false);
+    // Any other variable may be a program: `RUN = ./fake.c`.
+    let first = values.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    let of_sources = if lower == "set" { &first } else { &lower };
+    let is_list = ["src", "source", "obj", "header", "hdr", "module", "lib"]
+        .iter()
+        .any(|word| of_sources.contains(word));
+    let is_assignment = line.contains('=') && !is_call || lower == "set";
     let is_source = |word: &str| {
         let word = word.trim_matches(['"', '\'', ',', ')', '\\']);
-        let is_test = tables.test(word, crate::ChangeKind::Modified).is_some();
+        let is_test = TABLES.test(word, crate::ChangeKind::Modified).is_some();
         // The first words of a call are a target's name and how it is linked.
-        let is_word = is_call && !word.contains(['$', '/', '<']) && extension(word).is_empty();
+        let is_word = (is_call || lower == "set" && word.to_ascii_lowercase() == first)
+            && !word.contains(['$', '/', '<'])
+            && extension(word).is_empty();
         word.is_empty()
             || is_word
             || SOURCES.contains(&extension(word)) && !is_test && !word.contains(['$', '`'])
     };
-    let is_compiler = name.is_empty() || name.contains(['.', '%']) || !base.is_empty();
     let mut words = values.split_whitespace();
     let has_source = values.split_whitespace().any(|word| word.contains('.')) || is_call;
-    is_compiler
+    (is_list || !is_assignment)
         && !is_test_name
         && has_source
         && !line.contains(['`', '|', '&', ';', '>'])

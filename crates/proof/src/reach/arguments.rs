@@ -3,7 +3,9 @@
 //! Owns which argument is a script, which a test, which an expectation. Refuses to know how a script is read.
 
 use super::Reach;
-use super::programs::{RUNNERS, WRAPPERS_WITH_WORD, is_script, sounds_like_expectation, sounds_like_test};
+use super::programs::{
+    RUNNERS, WRAPPERS_WITH_WORD, is_script, program, sounds_like_expectation, sounds_like_test,
+};
 use super::walk::{Place, find, load_script, module, run, start_script};
 use crate::paths::{extension, join, part_matches};
 use crate::tree::{Tree, is_directory};
@@ -46,8 +48,12 @@ pub(super) fn interpreter(
         if is_value || word.starts_with('-') || matches!(word.as_str(), "run" | "exec" | "task") {
             continue;
         }
-        if word.ends_with("manage.py") {
-            return;
+        let bare = program(word).trim_end_matches(".js").trim_end_matches(".phar");
+        if RUNNERS.contains(&bare) {
+            // `php vendor/bin/phpunit checks`
+            let behind = arguments.iter().skip_while(|other| *other != word).skip(1).cloned();
+            start_script(reach, base, word, place, is_judged);
+            return test_arguments(reach, base, &behind.collect::<Vec<_>>(), place);
         }
         if is_test_list(name, arguments) {
             return test_arguments(reach, base, arguments, place);

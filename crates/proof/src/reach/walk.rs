@@ -162,6 +162,10 @@ pub(super) fn run(
         return shell(reach, base, arguments, place, is_judged);
     }
     if RUNNERS.contains(&name) {
+        if first.contains('/') {
+            // A runner in the repository, as `bin/rspec`.
+            define_if_there(reach, base, place, first, &place.by);
+        }
         return test_arguments(reach, base, arguments, place);
     }
     if INTERPRETERS.contains(&name) {
