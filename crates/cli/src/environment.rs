@@ -57,6 +57,10 @@ pub(crate) fn of_checks(environment: &[(OsString, OsString)], named: &[String]) 
     filtered_environment(environment, &with_toolchains(of_checks.chain(named.iter().cloned())))
 }
 
+fn with_toolchains(named: impl Iterator<Item = String>) -> Vec<String> {
+    TOOLCHAINS.split_whitespace().map(ToString::to_string).chain(named).collect()
+}
+
 /// For an agent: toolchains, and what it needs to sign in. It is named by its kind or its program.
 pub(crate) fn of_agent(environment: &[(OsString, OsString)], named: &[String], agent: &str) -> Variables {
     let known = agent_for_program(agent).environment();

@@ -158,8 +158,9 @@ impl TaskExplainer<'_> {
             ),
             TaskActivity::Reverting
             | TaskActivity::Goals
-            | TaskActivity::RestoringTests
-            | TaskActivity::GoalsWithBaseTests
+            | TaskActivity::BuildingProofTree
+            | TaskActivity::ProofGoals
+            | TaskActivity::ProofGuards
             | TaskActivity::Guards
             | TaskActivity::SuspectsAtBase
             | TaskActivity::FlakyAtBase

@@ -9,7 +9,7 @@ use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
     AttemptCommand, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommandEnd, CommandResult, CommitId,
-    Fingerprint,
+    Fingerprint, Leftovers,
 };
 
 use crate::executor::{CheckCost, CommandLog, EndReports};
@@ -144,7 +144,12 @@ impl PlainLoop {
     fn check(&mut self, commit: &CommitId) -> Vec<CheckReport> {
         let whole =
             |check| CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };
-        let run = CheckRun { commit: commit.clone(), calls: [GOAL, GUARD].map(whole).into(), reuse: None };
+        let run = CheckRun {
+            commit: commit.clone(),
+            calls: [GOAL, GUARD].map(whole).into(),
+            reuse: None,
+            leftovers: Leftovers::Kept,
+        };
         let result = self.perform(&Command::RunChecks(run));
         if let Some(CommandResult::Checks { reports }) = result { reports } else { Vec::new() }
     }

@@ -6,15 +6,15 @@
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId,
-    RestorePaths, RestoredPath,
+    ProtectedChange, ProtectedEdit, ProtectedRole, RestorePaths, RestoredPath,
 };
 
 use crate::agent::Agent;
-use crate::project_state::{Correctness, ProjectState, is_of_goal};
+use crate::project_state::{Correctness, ProjectState};
 use crate::random::Random;
 use crate::world::{FailureWording, World};
 
-/// The file that holds the tests of the goal.
+/// The file that holds the tests.
 const TESTS: &str = "tests/goal.rs";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,17 +85,12 @@ impl Project {
             self.world.disturb(&mut state, &mut random);
         }
         let violations: Vec<String> = state.outside.iter().cloned().collect();
-        let has_edited_tests =
-            !state.softened.is_empty() || state.removed.iter().any(|test| is_of_goal(test));
+        let has_edited_tests = !state.softened.is_empty() || !state.removed.is_empty();
         let (commit, tree) = state.ids();
         AttemptResult {
             revertible: violations.clone(),
             violations,
-            edited_tests: if has_edited_tests {
-                vec![RestoredPath::File(TESTS.to_string())]
-            } else {
-                Vec::new()
-            },
+            protected: if has_edited_tests { vec![edited_tests()] } else { Vec::new() },
             exit_code: exit.exit_code,
             changed_files: 1,
             changed_lines: u64::from(state.edits),
@@ -124,13 +119,23 @@ fn command_key(command: &Command) -> String {
     }
 }
 
+fn edited_tests() -> ProtectedChange {
+    ProtectedChange {
+        path: RestoredPath::File(TESTS.to_string()),
+        role: ProtectedRole::Test,
+        edit: ProtectedEdit::Edited,
+        what: String::new(),
+        is_permitted: false,
+    }
+}
+
 fn restore_paths(command: &RestorePaths) -> CommandResult {
     let mut state = ProjectState::of(&command.onto);
     let is_restored = |path: &str| command.paths.contains(&RestoredPath::File(path.to_string()));
     state.outside.retain(|path| !is_restored(path));
     if is_restored(TESTS) {
         state.softened.clear();
-        state.removed.retain(|test| !is_of_goal(test));
+        state.removed.clear();
     }
     let (commit, tree) = state.ids();
     CommandResult::Restored { commit, tree }

@@ -189,11 +189,16 @@ fn activity_words(activity: TaskActivity, lang: Lang) -> String {
         TaskActivity::Attempting => ("start the agent", "エージェントを起動"),
         TaskActivity::Reverting => ("revert the changes out of scope", "範囲外の変更を取り消し"),
         TaskActivity::Goals => ("run the goals", "目標を実行"),
-        TaskActivity::RestoringTests => ("restore the original tests", "元のテストを復元"),
-        TaskActivity::GoalsWithBaseTests => {
-            ("run the goals with the original tests", "元のテストで目標を実行")
+        TaskActivity::BuildingProofTree => {
+            ("restore the original tests and check definitions", "元のテストとチェックの定義を復元")
+        }
+        TaskActivity::ProofGoals => {
+            ("run the goals in a pristine workspace", "初期状態の作業領域で目標を実行")
         }
         TaskActivity::Guards => ("run the guards", "ガードを実行"),
+        TaskActivity::ProofGuards => {
+            ("run the guards in a pristine workspace", "初期状態の作業領域でガードを実行")
+        }
         TaskActivity::SuspectsAtBase => {
             ("run on the base the tests that did not run there", "ベースで未実行だったテストを実行")
         }

@@ -19,7 +19,8 @@ use fixpoint_vocabulary::prepared::{PreparedAction, PreparedCommand};
 use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::{Check, CheckKind, Settings};
 use fixpoint_vocabulary::work::{
-    BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId, CommandResult, Reuse, TreeId,
+    BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId, CommandResult, Leftovers,
+    Reuse, TreeId,
 };
 use fixpoint_vocabulary::{Redactor, TaskId};
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
@@ -202,7 +203,7 @@ impl Checked {
         let call =
             CheckCall { check: 0, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };
         let commit = CommitId(git(&self.user(), &["rev-parse", "HEAD"]));
-        let run = CheckRun { commit, calls: vec![call], reuse };
+        let run = CheckRun { commit, calls: vec![call], reuse, leftovers: Leftovers::Kept };
         let mut command = PreparedCommand::new(PreparedAction::RunChecks(run));
         command.checks = checks.into();
         drop(fs::remove_dir_all(self.at("outputs")));
