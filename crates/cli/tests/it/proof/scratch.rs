@@ -12,7 +12,7 @@ use crate::process::{Ended, run};
 use crate::scenarios::lab::{Lab, Place};
 
 /// A script that takes longer than this many seconds is stopped.
-const LIMIT: &str = "300";
+const LIMIT: &str = "600";
 
 pub(crate) struct Scratch<'a> {
     pub(crate) lab: Lab,
