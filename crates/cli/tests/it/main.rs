@@ -20,6 +20,8 @@ mod personal;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
+mod proof;
+#[cfg(test)]
 mod scenarios;
 #[cfg(test)]
 mod whole_runs;
