@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
-use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
-use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
+use fixpoint_decide::task_run::{TaskActivity, TaskStatus, described};
+use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId, ProtectedRole};
 use fixpoint_vocabulary::{Cause, Lang, Redacted, counted};
 
 use crate::diagnosis::{PersistentFailure, persistent_failures};
@@ -294,8 +294,35 @@ impl TaskExplainer<'_> {
             let paths = paths.join(", ");
             lines.push(self.say(format!("Changed out of scope: {paths}"), format!("範囲外の変更: {paths}")));
         }
+        lines.extend(self.protected_lines(last));
         lines.extend(self.agent_lines(last));
         lines
+    }
+
+    /// The tests, and what decides what the checks do, that the last attempt changed.
+    fn protected_lines(&self, last: &Iteration) -> Vec<String> {
+        let changes = last.attempt.iter().flat_map(|made| &made.result.protected);
+        let of = |role: ProtectedRole| -> Option<String> {
+            let of_role: Vec<String> =
+                changes.clone().filter(|change| change.role == role).map(described).collect();
+            let more = of_role.len().saturating_sub(MOST_FAILURES);
+            let shown = of_role.iter().take(MOST_FAILURES).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if more > 0 { format!(" (+{more})") } else { String::new() };
+            (!of_role.is_empty()).then(|| format!("{shown}{more}"))
+        };
+        let tests = of(ProtectedRole::Test).map(|files| {
+            self.say(
+                format!("The agent changed tests: {files}"),
+                format!("エージェントがテストを変更: {files}"),
+            )
+        });
+        let definitions = of(ProtectedRole::Definition).map(|files| {
+            self.say(
+                format!("The agent changed what decides what the checks do: {files}"),
+                format!("エージェントがチェックの動作を決めるファイルを変更: {files}"),
+            )
+        });
+        tests.into_iter().chain(definitions).collect()
     }
 
     fn failure(&self, failure: &PersistentFailure) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::RunStatus;
-use fixpoint_decide::task_run::TaskStatus;
+use fixpoint_decide::task_run::{TaskStatus, described};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::ReportedFailure;
 use fixpoint_vocabulary::{Cause, Lang, counted};
@@ -141,6 +141,9 @@ pub struct IterationLine {
     /// The agent's exit code, if it ended by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// Tests, and files that decide what the checks do, that the attempt changed: `conftest.py (added)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected_changes: Vec<String>,
     /// The last message of the agent; it is not evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_words: Option<String>,
@@ -165,6 +168,11 @@ impl IterationLine {
             reason: judged.verdict.reason.text.in_lang(lang).to_string(),
             new_failures: judged.failures.iter().map(FailureLine::from).collect(),
             scope_violations: judged.outside.clone(),
+            protected_changes: attempt
+                .iter()
+                .flat_map(|made| &made.result.protected)
+                .map(described)
+                .collect(),
             known: texts(&judged.comparison.known),
             flaky: texts(&judged.comparison.flaky),
             newly_flaky: texts(&judged.comparison.newly_flaky),

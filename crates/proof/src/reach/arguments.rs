@@ -109,12 +109,13 @@ pub(super) fn test_arguments(reach: &mut Reach, base: &dyn Tree, arguments: &[St
 pub(super) fn for_loop(reach: &mut Reach, base: &dyn Tree, arguments: &[String], place: &Place) {
     for word in arguments.iter().skip(2) {
         let Some(glob) = join(&place.directory, word) else { continue };
-        let found: Vec<String> =
-            base.files().iter().filter(|file| is_script(file) && glob_fits(&glob, file)).cloned().collect();
+        let may_run = |file: &str| is_script(file) || extension(file).is_empty();
+        let fits = |file: &&String| may_run(file) && glob_fits(&glob, file);
+        let found: Vec<String> = base.files().iter().filter(fits).cloned().collect();
         for file in found {
             load_script(reach, base, &format!("//{file}"), place, "run by");
         }
-        if word.contains('*') && is_script(word) {
+        if word.contains('*') && may_run(word) {
             reach.looked_for.insert(glob, format!("added; run by {}", place.by));
         }
     }

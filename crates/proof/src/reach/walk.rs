@@ -358,6 +358,9 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
         }
         return;
     };
+    if place.depth > 0 && is_tested(&path, &place.script) {
+        return;
+    }
     reach.define(path.clone(), &format!("{how} {}", place.by));
     if !reach.visit(&path) {
         return;
@@ -374,6 +377,18 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
     } else {
         quoted_files(reach, base, &content, &inside);
     }
+}
+
+/// Whether a script loads a file in order to test it: the file is with the sources of the product, and the script is not.
+fn is_tested(path: &str, script: &str) -> bool {
+    let is_source = |part: &str| {
+        matches!(
+            part,
+            "lib" | "libs" | "src" | "source" | "app" | "apps" | "pkg" | "internal" | "cmd" | "core"
+        )
+    };
+    let has_source = |directory: &str| directory.split('/').any(is_source);
+    has_source(directory(path)) && !has_source(script) && !sounds_like_test(path)
 }
 
 /// Scripts and expectations that another language's script names in quotes.
