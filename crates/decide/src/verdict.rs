@@ -88,7 +88,7 @@ pub fn decide(question: &Question) -> Answer {
                 Text::new("no line of the output is a verdict", "判定のみの行が出力にありません"),
             ),
         },
-        CheckVerdict::Auto => undecidable(
+        CheckVerdict::Auto | CheckVerdict::File => undecidable(
             reasons,
             Text::new("no decision file of this check", "このチェックの判定ファイルがありません"),
         ),

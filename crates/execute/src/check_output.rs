@@ -76,11 +76,11 @@ impl CheckOutput {
         self.parser.push(bytes);
     }
 
-    /// What the parser read, and what the check itself decided.
+    /// What the parser read, and what the check itself decided. Without a decision file none counts.
     pub(crate) fn finish(
         self,
         cause: &ExitCause,
-        decision: &DecisionFile,
+        decision: Option<&DecisionFile>,
         mode: CheckVerdict,
     ) -> (Report, verdict::Answer) {
         let exit_code = match cause {
@@ -93,8 +93,8 @@ impl CheckOutput {
         };
         let verdict = verdict::decide(&verdict::Question {
             text: String::from_utf8_lossy(&self.tail).into_owned(),
-            check_id: Some(decision.id.clone()),
-            file: decision.read(),
+            check_id: decision.map(|decision| decision.id.clone()),
+            file: decision.and_then(DecisionFile::read),
             mode,
         });
         (self.parser.finish(exit_code), verdict)

@@ -89,6 +89,7 @@ pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
         gone: BTreeSet::new(),
         reasons: vec![Redacted::ours(why)],
         took_ms: 0,
+        decided_by_file: false,
     }
 }
 
@@ -163,6 +164,7 @@ pub(crate) fn report_of(
         failures,
         reasons,
         took_ms: finished.took_ms,
+        decided_by_file: finished.verdict.source == Source::File,
     };
     let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
@@ -211,7 +213,7 @@ fn conclude(
             failures.extend(verdict.fingerprints.iter().map(|name| declared(name, redactor)));
         }
         // Without a decision, the sentence that there is none would be noise.
-        Source::None if check.verdict == CheckVerdict::Auto => reasons.clear(),
+        Source::None if check.verdict != CheckVerdict::Text => reasons.clear(),
         Source::None => {}
     }
     if let Some(extra) = extra.filter(|extra| extra.stands == Stands::Always || failures.is_empty()) {
@@ -264,6 +266,8 @@ fn end_of(
         }
     };
     match (finished.verdict.source, finished.verdict.decision) {
+        // A file may say that something is left to do. It never makes a success of an exit code that is none.
+        (Source::File, Decision::Complete) if finished.cause != ExitCause::Exited(0) => {}
         (Source::File, decision) => return by_decision(decision),
         (Source::Text, decision) if finished.cause == ExitCause::Exited(0) => return by_decision(decision),
         (Source::Text | Source::None, _) => {}

@@ -12,6 +12,7 @@ use fixpoint_ports::{
     Cancel, ExitCause, Invocation, ProcessLimits, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::run_spec::PlacedCheck;
+use fixpoint_vocabulary::settings::CheckVerdict;
 use fixpoint_vocabulary::work::{
     CheckCall, CheckReport, CheckRun, CommandId, CommandResult, CommitId, FailureId, Leftovers, Reuse,
     TestName,
@@ -45,6 +46,7 @@ struct CheckJob<'a> {
     call: &'a CheckCall,
     placed: &'a PlacedCheck,
     leftovers: Leftovers,
+    is_at_base: bool,
 }
 
 impl ExecutionContext {
@@ -60,7 +62,8 @@ impl ExecutionContext {
         for (index, call) in run.calls.iter().enumerate() {
             let placed = self.check(call.check)?;
             let (commit, leftovers) = (&run.commit, run.leftovers);
-            jobs.push(CheckJob { command: id, index, commit, call, placed, leftovers });
+            let is_at_base = run.reuse.is_some();
+            jobs.push(CheckJob { command: id, index, commit, call, placed, leftovers, is_at_base });
         }
         let mut reports = Vec::with_capacity(jobs.len());
         for group in jobs.chunks(parallel) {
@@ -205,7 +208,9 @@ impl ExecutionContext {
         redacted?;
         report_files.read(&mut |bytes| output.push_report(bytes));
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (report, verdict) = output.finish(&exit.cause, &decision, job.placed.check.verdict);
+        let mode = job.placed.check.verdict;
+        let counts = job.is_at_base || job.call.decided_by_file || mode == CheckVerdict::File;
+        let (report, verdict) = output.finish(&exit.cause, Some(&decision).filter(|_| counts), mode);
         if job.leftovers == Leftovers::Baseline {
             slot.capture_pristine()?;
         }

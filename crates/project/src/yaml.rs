@@ -60,6 +60,7 @@ fn write_check(check: &Check, lines: &mut Vec<String>) {
     }
     match check.verdict {
         CheckVerdict::Auto => {}
+        CheckVerdict::File => lines.push("    verdict: file".to_string()),
         CheckVerdict::Text => lines.push("    verdict: text".to_string()),
     }
     if check.timeout != Check::new("", "", check.kind).timeout {

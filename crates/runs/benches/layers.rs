@@ -79,6 +79,7 @@ fn checks(run: &CheckRun) -> CommandResult {
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,
+        decided_by_file: false,
     };
     CommandResult::Checks { reports: run.calls.iter().map(|call| report(call.check)).collect() }
 }

@@ -53,6 +53,7 @@ fn report(run: &CheckRun) -> CheckReport {
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,
+        decided_by_file: false,
     }
 }
 

@@ -142,8 +142,13 @@ impl PlainLoop {
     }
 
     fn check(&mut self, commit: &CommitId) -> Vec<CheckReport> {
-        let whole =
-            |check| CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };
+        let whole = |check| CheckCall {
+            check,
+            only: BTreeSet::new(),
+            watched: BTreeSet::new(),
+            passed_before: None,
+            decided_by_file: false,
+        };
         let run = CheckRun {
             commit: commit.clone(),
             calls: [GOAL, GUARD].map(whole).into(),

@@ -153,6 +153,7 @@ fn report(check: u32, end: CheckEnd, failures: Vec<ReportedFailure>) -> CheckRep
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,
+        decided_by_file: false,
     }
 }
 
@@ -209,7 +210,13 @@ mod tests {
     use crate::project_state::named;
 
     fn call(check: u32) -> CheckCall {
-        CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
+        CheckCall {
+            check,
+            only: BTreeSet::new(),
+            watched: BTreeSet::new(),
+            passed_before: None,
+            decided_by_file: false,
+        }
     }
 
     fn ends(world: World, state: &ProjectState, call: &CheckCall) -> Vec<(CheckEnd, usize)> {

@@ -54,4 +54,7 @@ pub struct CheckReport {
     /// Milliseconds it took.
     #[serde(default)]
     pub took_ms: u64,
+    /// Whether the check wrote a decision file of its own.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub decided_by_file: bool,
 }

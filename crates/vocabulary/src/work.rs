@@ -105,6 +105,9 @@ pub struct CheckCall {
     /// The tests that passed at the base, to find missing ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_before: Option<BlobId>,
+    /// Whether the check wrote a decision file at the base, so that one counts now. Code under test could write one too.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub decided_by_file: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,9 @@ pub struct CheckBaseline {
     /// How many tests are known to have passed, by name or by a summary.
     pub counted: u64,
     pub passed_set: Option<BlobId>,
+    /// Whether it wrote a decision file.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub decided_by_file: bool,
 }
 
 impl CheckBaseline {
@@ -37,6 +40,7 @@ impl CheckBaseline {
             passed: report.passed,
             counted: report.counted,
             passed_set: report.passed_set.clone(),
+            decided_by_file: report.decided_by_file,
         }
     }
 
@@ -52,6 +56,7 @@ impl CheckBaseline {
         Self {
             failing: before.failing.iter().map(still).collect(),
             passed_set: report.passed_set.clone().or_else(|| before.passed_set.clone()),
+            decided_by_file: before.decided_by_file,
             ..Self::of(report)
         }
     }

@@ -12,11 +12,13 @@ use crate::prelude::*;
 
 /// A call of a whole check.
 pub(super) fn whole(check: u32) -> CheckCall {
-    CheckCall { check, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
-}
-
-pub(super) fn run_checks(commit: &CommitId, calls: Vec<CheckCall>, leftovers: Leftovers) -> Command {
-    Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None, leftovers })
+    CheckCall {
+        check,
+        only: BTreeSet::new(),
+        watched: BTreeSet::new(),
+        passed_before: None,
+        decided_by_file: false,
+    }
 }
 
 impl TaskRun {
@@ -68,6 +70,21 @@ impl TaskRun {
             return self.run_at_base(base, again, self.baseline.runs + 1);
         }
         self.first_attempt(base)
+    }
+
+    /// Runs checks on what an attempt left. A decision file counts only where the check wrote one at the base.
+    pub(super) fn run_checks(
+        &self,
+        commit: &CommitId,
+        calls: Vec<CheckCall>,
+        leftovers: Leftovers,
+    ) -> Command {
+        let decided_by_file =
+            |check: &u32| self.baseline.checks.get(check).is_some_and(|check| check.decided_by_file);
+        let calls = calls.into_iter();
+        let calls =
+            calls.map(|call| CheckCall { decided_by_file: decided_by_file(&call.check), ..call }).collect();
+        Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None, leftovers })
     }
 
     /// Runs checks at the base. Another task that began with the same tree may have run them already.

@@ -5,7 +5,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::evaluation::{Evaluation, failures_in, found};
-use super::first_attempt::{run_checks, whole};
+use super::first_attempt::whole;
 use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
 use super::{CheckBaseline, Decision, TaskActivity, TaskRun};
@@ -52,7 +52,7 @@ impl TaskRun {
             TreeKind::Proof => TaskActivity::ProofGoals,
         };
         let calls = self.goals().iter().map(call).collect();
-        Decision::execute(activity, run_checks(commit, calls, tree.leftovers()))
+        Decision::execute(activity, self.run_checks(commit, calls, tree.leftovers()))
     }
 
     pub(super) fn after_goals(&self, activity: TaskActivity, evaluation: &Evaluation) -> Decision {

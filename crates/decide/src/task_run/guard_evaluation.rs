@@ -5,7 +5,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::evaluation::{Evaluation, FailingByCheck, found};
-use super::first_attempt::{run_checks, whole};
+use super::first_attempt::whole;
 use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
 use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
@@ -38,7 +38,7 @@ impl TaskRun {
         if calls.is_empty() {
             return self.after_guards(activity, evaluation, tree);
         }
-        Decision::execute(activity, run_checks(commit, calls, tree.leftovers()))
+        Decision::execute(activity, self.run_checks(commit, calls, tree.leftovers()))
     }
 
     /// The tests of a guard that passed at the base.
@@ -90,7 +90,7 @@ impl TaskRun {
         unseen.retain(|check, _| is_masked(check));
         match &self.baseline.base {
             Some(base) if !unseen.is_empty() => {
-                let command = run_checks(&base.commit, only(unseen), Leftovers::Pristine);
+                let command = self.run_checks(&base.commit, only(unseen), Leftovers::Pristine);
                 Decision::execute(TaskActivity::SuspectsAtBase, command)
             }
             Some(_) | None => self.conclude_guards(activity, evaluation, tree),
@@ -111,13 +111,13 @@ impl TaskRun {
                 TreeKind::Own => &evaluation.commit,
                 TreeKind::Proof => evaluation.proof_trees.guards.as_ref().unwrap_or(&evaluation.commit),
             };
-            let command = run_checks(commit, only(suspects), tree.leftovers());
+            let command = self.run_checks(commit, only(suspects), tree.leftovers());
             return Decision::execute(TaskActivity::Confirming, command);
         }
         let sometimes = self.newly_flaky(evaluation, tree);
         match &self.baseline.base {
             Some(base) if !sometimes.is_empty() && round.base_confirmations.len() < confirmed => {
-                let command = run_checks(&base.commit, only(sometimes), Leftovers::Pristine);
+                let command = self.run_checks(&base.commit, only(sometimes), Leftovers::Pristine);
                 return Decision::execute(TaskActivity::FlakyAtBase, command);
             }
             Some(_) | None => {}

@@ -35,7 +35,13 @@ fn finished(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<
 }
 
 fn call() -> CheckCall {
-    CheckCall { check: 0, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None }
+    CheckCall {
+        check: 0,
+        only: BTreeSet::new(),
+        watched: BTreeSet::new(),
+        passed_before: None,
+        decided_by_file: false,
+    }
 }
 
 fn names(names: &[&str]) -> BTreeSet<TestName> {

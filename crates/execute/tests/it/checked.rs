@@ -200,8 +200,13 @@ impl Checked {
             goals: None,
             host: Arc::default(),
         };
-        let call =
-            CheckCall { check: 0, only: BTreeSet::new(), watched: BTreeSet::new(), passed_before: None };
+        let call = CheckCall {
+            check: 0,
+            only: BTreeSet::new(),
+            watched: BTreeSet::new(),
+            passed_before: None,
+            decided_by_file: false,
+        };
         let commit = CommitId(git(&self.user(), &["rev-parse", "HEAD"]));
         let run = CheckRun { commit, calls: vec![call], reuse, leftovers: Leftovers::Kept };
         let mut command = PreparedCommand::new(PreparedAction::RunChecks(run));

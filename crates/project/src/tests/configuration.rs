@@ -152,7 +152,7 @@ fn any_check() -> impl Strategy<Value = DetectedCheck> {
     let name = any_text().prop_filter("a name", |name| !name.is_empty());
     let command = any_text().prop_filter("a command", |command| !command.is_empty());
     let kind = prop_oneof![Just(CheckKind::Goal), Just(CheckKind::Guard)];
-    let verdict = prop_oneof![Just(CheckVerdict::Auto), Just(CheckVerdict::Text)];
+    let verdict = prop_oneof![Just(CheckVerdict::Auto), Just(CheckVerdict::File), Just(CheckVerdict::Text)];
     let lock = proptest::option::of(any_text());
     (name, command, kind, verdict, lock, 1u32..=86400, any_text()).prop_map(
         |(name, command, kind, verdict, lock, timeout, because)| DetectedCheck {

@@ -73,6 +73,7 @@ fn report() -> CheckReport {
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 1,
+        decided_by_file: false,
     }
 }
 

@@ -121,6 +121,7 @@ fn report(call: &CheckCall) -> CheckReport {
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,
+        decided_by_file: false,
     }
 }
 

@@ -126,6 +126,7 @@ impl Actors {
             gone: BTreeSet::new(),
             reasons: Vec::new(),
             took_ms: 1,
+            decided_by_file: false,
         }
     }
 

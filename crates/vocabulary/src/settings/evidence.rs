@@ -95,10 +95,13 @@ pub enum CheckKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckVerdict {
-    /// By the decision file if the check writes one, else by the tests its output names, else by the exit
-    /// code.
+    /// By the tests its output names, else by the exit code. By the decision file, if the check wrote one before the
+    /// work began.
     #[default]
     Auto,
+    /// By the decision file that the check writes (`FIXPOINT_DECISION_FILE`), else as with `auto`. With an exit code
+    /// other than 0 the check fails, whatever the file says.
+    File,
     /// Like `auto`, but with exit code 0 the last line that is exactly `PASS`, `COMPLETE`, `FAIL` or
     /// `INCOMPLETE` decides; without such a line the check fails.
     Text,

@@ -7,7 +7,7 @@ use crate::schema::names::camel_case;
 use crate::unavailable_keys;
 
 /// What is refused, with a value of the right type, down to one key below a section.
-const SET: [(&str, &str); 17] = [
+const SET: [(&str, &str); 16] = [
     ("agent.kind", "acp"),
     ("agent.kind", "builtin"),
     ("mcp_servers", "{}"),
@@ -22,7 +22,6 @@ const SET: [(&str, &str); 17] = [
     ("sandbox.write", "[]"),
     ("sandbox.network", "on"),
     ("sandbox.hide", "[]"),
-    ("scope.definitions", "[]"),
     ("workspace.max_bytes", "1GB"),
     ("workspace.max_files", "50000"),
 ];
