@@ -26,6 +26,7 @@ fn what_is_known_of_checks_is_read_back() {
         passed: None,
         counted: 1,
         passed_set: None,
+        decided_by_file: false,
     };
     let baseline =
         BaselineState { base: Some(base("base")), checks: [(3, known)].into(), ..BaselineState::default() };

@@ -228,6 +228,7 @@ pub(super) fn report(check: u32, is_passing: bool) -> CheckReport {
         gone: BTreeSet::new(),
         reasons: Vec::new(),
         took_ms: 0,
+        decided_by_file: false,
     }
 }
 

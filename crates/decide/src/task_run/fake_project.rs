@@ -191,6 +191,7 @@ impl FakeProject {
             gone: if call.passed_before.is_some() { state.gone.clone() } else { BTreeSet::new() },
             reasons: Vec::new(),
             took_ms: 0,
+            decided_by_file: false,
         }
     }
 }
