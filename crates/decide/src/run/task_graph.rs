@@ -95,6 +95,9 @@ impl TaskGraph {
 
     /// Those of some tasks that no other of them depends on, directly or not.
     pub(super) fn without_contained<'a>(&'a self, tasks: &[&'a TaskId]) -> Vec<&'a TaskId> {
+        if let [] | [_] = tasks {
+            return tasks.to_vec();
+        }
         let contained = self.dependencies_of(tasks);
         let is_contained = |id: &&TaskId| {
             self.places.get(*id).and_then(|place| contained.get(*place)).copied().unwrap_or(false)
