@@ -179,8 +179,11 @@ pub enum WorkspaceError {
     #[error("`{path}` has {bytes} bytes; the limit is {limit}")]
     TooLarge { path: String, bytes: u64, limit: u64 },
     /// The disk is full, or too full for another slot: the caller can wait for space.
-    #[error("not enough disk space: {0}")]
+    #[error("no space left on device: {0}")]
     NoSpace(String),
+    /// A path of the user's working tree that may not be read or changed.
+    #[error("permission denied: {0}")]
+    PermissionDenied(String),
     #[error("all {0} workspaces are in use; stop another run, or wait for it")]
     AllInUse(u32),
     /// A stop was asked for while waiting for a slot.

@@ -80,6 +80,7 @@ impl GitSlot {
             | WorkspaceError::InvalidName(_)
             | WorkspaceError::TooLarge { .. }
             | WorkspaceError::NoSpace(_)
+            | WorkspaceError::PermissionDenied(_)
             | WorkspaceError::AllInUse(_)
             | WorkspaceError::Cancelled => Err(error),
         }

@@ -27,6 +27,7 @@ const CONFLICT: u8 = 5;
 enum ApplyWord {
     Written,
     Conflict,
+    Submodules,
 }
 
 /// A run with its repository.
@@ -124,6 +125,7 @@ pub(crate) fn apply(
     let (word, paths, code) = match found.repository.workspaces.apply(&base, &result)? {
         ApplyOutcome::Written(paths) => (ApplyWord::Written, paths, 0),
         ApplyOutcome::Conflict(paths) => (ApplyWord::Conflict, paths, CONFLICT),
+        ApplyOutcome::Submodules(paths) => (ApplyWord::Submodules, paths, CONFLICT),
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
     match Form::from(arguments.json) {
@@ -163,6 +165,18 @@ fn apply_lines(run: &str, paths: &[String], applied: ApplyWord, lang: Lang) -> V
                 lang,
                 format!("→ commit your work, then: git merge fixpoint/{run}"),
                 format!("→ 作業をコミットしてから: git merge fixpoint/{run}"),
+            )),
+        ),
+        ApplyWord::Submodules => (
+            say(
+                lang,
+                "nothing was written: the result changes submodules, which `apply` never touches",
+                "何も書き込んでいません。成果物はサブモジュールを変更していますが、`apply` はサブモジュールに触れません",
+            ),
+            Some(say(
+                lang,
+                format!("→ see the changes with: fixpoint diff {run}"),
+                format!("→ 変更を確認するには: fixpoint diff {run}"),
             )),
         ),
     };

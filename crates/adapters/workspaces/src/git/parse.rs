@@ -131,6 +131,8 @@ impl EntryMode {
 pub(crate) struct DiffEntry {
     pub(crate) before: EntryMode,
     pub(crate) after: EntryMode,
+    /// The object's name before the change.
+    pub(crate) object_before: String,
     /// The object's name after the change.
     pub(crate) object: String,
     pub(crate) path: Vec<u8>,
@@ -162,8 +164,9 @@ fn diff_entry(header: &[u8], path: &[u8]) -> Option<DiffEntry> {
     let mut fields = header.split(|byte| *byte == b' ');
     let before = EntryMode::parse(fields.next()?)?;
     let after = EntryMode::parse(fields.next()?)?;
-    let object = String::from_utf8(fields.nth(1)?.to_vec()).ok()?;
-    Some(DiffEntry { before, after, object, path: path.to_vec() })
+    let mut object = || String::from_utf8(fields.next()?.to_vec()).ok();
+    let (object_before, object) = (object()?, object()?);
+    Some(DiffEntry { before, after, object_before, object, path: path.to_vec() })
 }
 
 fn line_count(record: &[u8]) -> Option<LineCount> {

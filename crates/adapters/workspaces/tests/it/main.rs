@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agent_actions;
 #[cfg(test)]
+mod apply;
+#[cfg(test)]
 mod commits;
 #[cfg(test)]
 mod concurrency;
