@@ -42,12 +42,22 @@ pub enum SnapshotOrigin {
     WorkingTree,
 }
 
+/// Directories of the user's working tree that are no part of a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// A slot has an empty directory in place of each.
+    pub submodules: Vec<Vec<u8>>,
+    /// Untracked repositories.
+    pub nested_repositories: Vec<Vec<u8>>,
+}
+
 /// The state of the user's repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     pub commit: CommitId,
     pub tree: TreeId,
     pub origin: SnapshotOrigin,
+    pub left_out: LeftOut,
 }
 
 /// A commit that was made and stored, with its tree.

@@ -48,6 +48,7 @@ mod slot;
 mod slot_files;
 mod snapshot;
 mod untracked;
+mod users_index;
 mod working_tree;
 mod workspaces;
 

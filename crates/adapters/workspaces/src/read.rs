@@ -103,6 +103,15 @@ impl Inner {
         Ok(parse::nul_separated(&listed).map(<[u8]>::to_vec).collect())
     }
 
+    /// The paths of the submodules in a commit.
+    pub(crate) fn submodules_of(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let arguments = ["-r", "-z", "--full-tree", "--end-of-options"];
+        let listed = self.object_git("ls-tree").args(arguments).arg(&at.0).run()?;
+        let entries = parse::tree(&listed)?.into_iter();
+        let submodules = entries.filter(|entry| entry.mode == EntryMode::Submodule);
+        Ok(submodules.map(|entry| entry.path).collect())
+    }
+
     pub(crate) fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError> {
         let git = self.object_git("log").args(["-z", "--format=%s", "--no-show-signature"]);
         let listed = git.arg(format!("--max-count={limit}")).args(["--end-of-options", &at.0]).run()?;

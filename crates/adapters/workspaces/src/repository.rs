@@ -118,6 +118,12 @@ impl Repository {
         }
     }
 
+    /// Whether files that are not wanted are missing from the working tree on purpose.
+    pub(crate) fn has_sparse_checkout(&self) -> bool {
+        let asked = self.git("config").args(["--type=bool", "--get", "core.sparseCheckout"]).output();
+        asked.is_ok_and(|output| output.line() == "true")
+    }
+
     /// The remote from which a partial clone fetches missing objects.
     pub(crate) fn promisor_remote(&self) -> Option<String> {
         let named = self.setting("extensions.partialclone").map(|name| String::from_utf8_lossy(name).into());

@@ -15,6 +15,8 @@ mod delivery;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod hidden_edits;
+#[cfg(test)]
 mod pristine;
 mod prune;
 #[cfg(test)]
