@@ -200,6 +200,10 @@ impl ProgressListener for ExecutorProgress {
         let (task, words) = (self.task.as_ref(), self.words);
         match progress {
             Progress::UncommittedWork => drawing.line(&words.uncommitted_work()),
+            Progress::SubmodulesLeftOut(paths) => drawing.line(&words.submodules_left_out(&harmless(paths))),
+            Progress::NestedRepositoriesLeftOut(paths) => {
+                drawing.line(&words.nested_repositories_left_out(&harmless(paths)));
+            }
             Progress::SettingUp(command) => drawing.line(&words.setting_up(&harmless(command))),
             Progress::Checking(name) => drawing.doing_for(task, &words.checking(&harmless(name))),
             Progress::CachedBaseline { check, age } => {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use fixpoint_agents::Session;
-use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotPurpose, SlotRequest};
+use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotLeftovers, SlotPurpose, SlotRequest};
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
 
@@ -29,6 +29,7 @@ impl ExecutionContext {
             purpose: SlotPurpose::Agent,
             at: &attempt.command.base,
             recover_as: Some(&unfinished),
+            leftovers: SlotLeftovers::Kept,
         };
         let mut slot = self.deps.workspaces.acquire(&request, cancel)?;
         match self.prepare(&*slot, &log, cancel) {
@@ -48,7 +49,8 @@ impl ExecutionContext {
         let taken = slot.commit(&self.reference(&format!("attempt-{}", attempt.command.number)), &message)?;
         let changed = self.deps.workspaces.changes(&attempt.command.origin, &taken.commit)?;
         let touched = self.touched(&guarded, &*slot)?;
-        let findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
+        let mut findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
+        findings.add_submodules(&changed);
         let is_idle = || -> Result<bool, ExecuteError> {
             Ok(self.deps.workspaces.changes(&attempt.command.base, &taken.commit)?.is_empty())
         };

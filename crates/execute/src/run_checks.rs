@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fixpoint_failures::{CommandLine, Runner};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, ProcessLimits, Program, SlotPurpose, SlotRequest, Stdin,
+    Cancel, ExitCause, Invocation, ProcessLimits, Program, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::work::{
@@ -151,7 +151,12 @@ impl ExecutionContext {
         cancel: &Cancel,
     ) -> Result<FinishedCheck, ExecuteError> {
         let log = check_log(&self.paths.outputs, job.command, job.index);
-        let request = SlotRequest { purpose: SlotPurpose::Check, at: job.commit, recover_as: None };
+        let request = SlotRequest {
+            purpose: SlotPurpose::Check,
+            at: job.commit,
+            recover_as: None,
+            leftovers: SlotLeftovers::Kept,
+        };
         let slot = self.deps.workspaces.acquire(&request, cancel)?;
         self.prepare(&*slot, &log, cancel)?;
         let directory = directory_in(&*slot, &job.placed.directory)?;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile, WorkspaceError};
+use fixpoint_ports::{ChangeKind, CommitId, FileChange, FileState, Slot, UntrackedFile, WorkspaceError};
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::settings::{CheckKind, ScopeSettings};
 use fixpoint_vocabulary::work::RestoredPath;
@@ -22,6 +22,26 @@ pub(crate) struct Findings {
     pub(crate) violations: Vec<String>,
     pub(crate) revertible: Vec<String>,
     pub(crate) edited_tests: Vec<RestoredPath>,
+}
+
+impl Findings {
+    /// Adds changes at or below submodules. They are not copied into workspaces, so no attempt can know what is there.
+    pub(crate) fn add_submodules(&mut self, changed: &[FileChange]) {
+        let is_submodule = |change: &&FileChange| change.kind == ChangeKind::Submodule;
+        let submodules: Vec<&[u8]> =
+            changed.iter().filter(is_submodule).map(|change| change.path.as_slice()).collect();
+        let is_inside = |path: &[u8]| {
+            let rest = submodules.iter().find_map(|submodule| path.strip_prefix(*submodule));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        for change in changed.iter().filter(|change| is_inside(&change.path)) {
+            let path = path_text(&change.path);
+            if !self.violations.contains(&path) {
+                self.violations.push(path.clone());
+                self.revertible.push(path);
+            }
+        }
+    }
 }
 
 impl ExecutionContext {

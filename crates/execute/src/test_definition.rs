@@ -111,7 +111,7 @@ pub(crate) fn defines(path: &[u8], kind: ChangeKind, command: &str, directory: &
     }
     match kind {
         // What did not exist weakens nothing, and it may be just what was asked for.
-        ChangeKind::Added => TestDefinition::None,
+        ChangeKind::Added | ChangeKind::Submodule => TestDefinition::None,
         ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::TypeChanged
             if is_test(path, name) || is_run_by(path, name, command, directory) =>
         {

@@ -145,7 +145,10 @@ pub struct CopyReport {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
+    /// For reading: of a binary file only that it differs.
     Patch,
+    /// For `git apply`: binary files with their contents.
+    CompletePatch,
     /// One line for each path with the number of changed lines, and one with the sums.
     Stat,
     /// One path per line. A path with control characters is quoted as git does it.
@@ -157,8 +160,10 @@ pub enum ChangeKind {
     Added,
     Modified,
     Deleted,
-    /// The mode or type differs (executable, link, submodule).
+    /// The mode or type differs (executable, link).
     TypeChanged,
+    /// A submodule is added, deleted, at another commit, or replaced by something else.
+    Submodule,
 }
 
 /// A path that differs between two commits. A rename is a deletion and an addition.

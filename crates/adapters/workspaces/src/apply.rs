@@ -49,7 +49,7 @@ impl GitWorkspaces {
         let now = inner.snapshot_of(&users, head)?;
         let merge = inner.merge_since(base, &now.commit, result)?;
         if !merge.conflicts.is_empty() {
-            return Ok(ApplyOutcome::Conflict(merge.conflicts));
+            return Ok(ApplyOutcome::Conflict(users_names(merge.conflicts)));
         }
         let merged = inner.commit_tree(&merge.tree, Some(&now.commit), "Fixpoint: merged\n")?;
         let entries = inner.diff_entries(&now.commit, &merged)?;
@@ -158,4 +158,18 @@ fn differing(view: &WorkTreeView, entries: &[DiffEntry]) -> Result<Vec<Vec<u8>>,
     git("update-index").args(["-q", "--refresh"]).output()?;
     let listed = git("diff-files").args(["-z", "--name-only", "--no-ext-diff"]).run()?;
     Ok(parse::nul_separated(&listed).map(<[u8]>::to_vec).collect())
+}
+
+/// Where a file and a directory have one name, git renames the file to `name~commit`. The user knows only the name.
+fn users_names(conflicts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let original = |path: Vec<u8>| {
+        let Some(tilde) = path.iter().rposition(|byte| *byte == b'~') else { return path };
+        let (name, suffix) = path.split_at_checked(tilde).unwrap_or((&path, b""));
+        let is_commit = suffix.len() > 40 && suffix.iter().skip(1).take(40).all(u8::is_ascii_hexdigit);
+        if is_commit { name.to_vec() } else { path }
+    };
+    let mut names: Vec<Vec<u8>> = conflicts.into_iter().map(original).collect();
+    names.sort();
+    names.dedup();
+    names
 }

@@ -33,16 +33,12 @@ impl GitWorkspaces {
         self.require_shared_objects()?;
         let repository = &self.inner.repository;
         let name = format!("refs/heads/{branch}");
-        if !repository.git("check-ref-format").arg(&name).output()?.succeeded() {
-            return Err(WorkspaceError::InvalidName(branch.to_string()));
-        }
+        self.require_valid_branch(branch)?;
         let Some(old) = self.branch_commit(branch)? else { return Ok(BranchUpdate::Missing) };
         if old == *commit {
             return Ok(BranchUpdate::Updated);
         }
-        let worktrees = repository.git("worktree").args(["list", "--porcelain", "-z"]).run()?;
-        let checked_out = format!("branch {name}").into_bytes();
-        if parse::nul_separated(&worktrees).any(|line| line == checked_out) {
+        if self.is_checked_out(branch)? {
             return Ok(BranchUpdate::CheckedOut);
         }
         let ancestor = repository.git("merge-base").args(["--is-ancestor", &old.0, &commit.0]).output()?;
@@ -54,12 +50,37 @@ impl GitWorkspaces {
         Ok(BranchUpdate::Updated)
     }
 
+    /// Fails if no branch can have this name.
+    pub fn require_valid_branch(&self, branch: &str) -> Result<(), WorkspaceError> {
+        let name = format!("refs/heads/{branch}");
+        if self.inner.repository.git("check-ref-format").arg(&name).output()?.succeeded() {
+            return Ok(());
+        }
+        Err(WorkspaceError::InvalidName(branch.to_string()))
+    }
+
+    /// Whether a branch is checked out, in this working tree or in another of the repository.
+    pub fn is_checked_out(&self, branch: &str) -> Result<bool, WorkspaceError> {
+        let worktrees = self.inner.repository.git("worktree").args(["list", "--porcelain", "-z"]).run()?;
+        let checked_out = format!("branch refs/heads/{branch}").into_bytes();
+        Ok(parse::nul_separated(&worktrees).any(|line| line == checked_out))
+    }
+
     /// The commit of a branch; `None` where there is no such branch.
     pub fn branch_commit(&self, branch: &str) -> Result<Option<CommitId>, WorkspaceError> {
         let name = format!("refs/heads/{branch}");
         let found =
             self.inner.repository.git("rev-parse").args(["--verify", "--quiet"]).arg(&name).output()?;
         Ok(found.succeeded().then(|| CommitId(found.line())))
+    }
+
+    /// Whether a commit is still stored in the repository or in its pool.
+    pub fn has_commit(&self, commit: &CommitId) -> Result<bool, WorkspaceError> {
+        match self.inner.tree_of(commit) {
+            Ok(_) => Ok(true),
+            Err(WorkspaceError::NoSuchCommit(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// A branch of the user's cannot be at a commit that is stored outside of the repository.

@@ -90,6 +90,7 @@ impl Inner {
     ) -> Result<Vec<u8>, WorkspaceError> {
         let style: &[&str] = match style {
             DiffStyle::Patch => &["--patch"],
+            DiffStyle::CompletePatch => &["--patch", "--binary", "--full-index"],
             // Without a width the output would depend on the terminal.
             DiffStyle::Stat => &["--stat=80"],
             DiffStyle::Names => &["--name-only"],

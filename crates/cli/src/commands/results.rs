@@ -60,7 +60,22 @@ impl FoundRun {
                 found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit.clone()
             }
         };
+        self.require_commits(&base.commit, &result)?;
         Ok((base.commit.clone(), result))
+    }
+
+    /// Fails if the commits are gone, as after the repository was deleted and created again at the same path.
+    fn require_commits(&self, base: &CommitId, result: &CommitId) -> Result<(), Failure> {
+        for commit in [base, result] {
+            if !self.repository.workspaces.has_commit(commit)? {
+                return Err(Failure::BadInput(format!(
+                    "the commits of {} are no longer in this repository; if it was created again at the same path, \
+                     this run belongs to the former one",
+                    self.run.directory.id
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -81,7 +96,7 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                     })
                 })
                 .collect();
-            let patch = workspaces.diff(&base, &result, DiffStyle::Patch)?;
+            let patch = workspaces.diff(&base, &result, DiffStyle::CompletePatch)?;
             output.json(&json!({
                 "run": found.run.directory.id.0,
                 "base": base,
@@ -99,7 +114,7 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                     "この実行は完了していません。以下は最良の試行です",
                 ));
             }
-            let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
+            let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::CompletePatch };
             output.bytes(&workspaces.diff(&base, &result, style)?)
         }
     }

@@ -37,6 +37,20 @@ impl Words {
         )
     }
 
+    pub(super) fn submodules_left_out(self, paths: &str) -> String {
+        self.say(
+            format!("submodules are not copied into workspaces: {paths}"),
+            format!("サブモジュールはワークスペースにコピーされません: {paths}"),
+        )
+    }
+
+    pub(super) fn nested_repositories_left_out(self, paths: &str) -> String {
+        self.say(
+            format!("untracked repositories are not copied into workspaces: {paths}"),
+            format!("未追跡のリポジトリはワークスペースにコピーされません: {paths}"),
+        )
+    }
+
     pub(super) fn setting_up(self, command: &str) -> String {
         self.say(format!("setup: {command}"), format!("セットアップ: {command}"))
     }

@@ -49,6 +49,7 @@ fn conflicting_changes_of_the_user_are_not_overwritten() {
         ("both added", "echo mine > added", "added"),
         ("edited and deleted", "echo mine > run", "run"),
         ("ignored and added", "echo forced >> .gitignore; echo mine > forced", "forced"),
+        ("file and directory", "mkdir added; echo mine > added/x", "added"),
         ("ignored directory", "echo forced >> .gitignore; mkdir forced; echo mine > forced/x", "forced/x"),
     ];
     for (row, script, path) in rows {
