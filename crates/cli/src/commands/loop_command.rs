@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
 use crate::session::SessionContext;
-use crate::{agent, allowance, environment, prompt_text};
+use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
+    let delivery = delivery_target::check(Delivery::Branch, &repository, app)?;
     let prompt =
         prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let (goals, options) = (&arguments.goals, &arguments.evidence);
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
             None => BaseSource::WorkingTree,
         },
         settings,
-        delivery: Delivery::Branch,
+        delivery,
     };
     let session = SessionContext { app, repository: &repository, screen: app.screen };
     let (run, outcome) = session.begin(options, spec)?;

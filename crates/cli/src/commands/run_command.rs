@@ -28,7 +28,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks};
 use crate::session::{SUPERVISE, SessionContext};
-use crate::{agent, allowance, environment, prompt_text};
+use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 /// The tools that a planner may name: what every coding agent can do.
 const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
@@ -109,6 +109,10 @@ impl Job {
     ) -> Result<u8, Failure> {
         let repository = Repository::open(app, &self.settings)?;
         repository.workspaces.require_base(arguments.base.as_deref())?;
+        let delivery = match variant.extent {
+            RunExtent::Whole => delivery_target::check(variant.delivery.clone(), &repository, app)?,
+            RunExtent::PlanOnly => variant.delivery.clone(),
+        };
         let evidence = self.evidence(arguments, &repository, app)?;
         let agent = match variant.agent {
             Some(typed) => {
@@ -145,7 +149,7 @@ impl Job {
                 None => BaseSource::WorkingTree,
             },
             settings: self.settings,
-            delivery: variant.delivery,
+            delivery,
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(options, spec)?;
