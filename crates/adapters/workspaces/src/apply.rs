@@ -11,6 +11,7 @@ mod journal;
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fixpoint_ports::{CommitId, WorkspaceError};
@@ -86,7 +87,11 @@ impl Inner {
     fn apply_directory(&self) -> PathBuf {
         match self.ref_storage {
             RefStorage::UsersRepository => self.repository.git_dir.join("fixpoint-apply"),
-            RefStorage::Pool => self.pool.join("apply"),
+            RefStorage::Pool => {
+                // Linked worktrees share the pool, and what one began must not be undone in another.
+                let hash = blake3::hash(self.repository.tree.as_os_str().as_bytes()).to_hex();
+                self.pool.join(format!("apply-{}", hash.get(..16).unwrap_or_default()))
+            }
         }
     }
 

@@ -13,7 +13,7 @@
 //!   store/              a git directory without working files; holds the results if they are stored separately
 //!   scratch/            one temporary directory per operation
 //!   apply-in-progress   locked while a result is written into the working files
-//!   apply/              what that needs, if it cannot be in the git directory as `fixpoint-apply`
+//!   apply-<hash>/       what that needs, if it cannot be in the git directory as `fixpoint-apply`
 //!   agent-0.lock        locked while the slot is in use
 //!   agent-0/tree/       what the agent sees, with its own `.git`
 //!   agent-0/git/        our git directory and index for the same files
