@@ -209,6 +209,16 @@ impl ProgressListener for ExecutorProgress {
                 "starting from your working tree, including uncommitted changes",
                 "未コミットの変更を含む作業ツリーから開始します",
             )),
+            Progress::SubmodulesLeftOut(paths) => drawing.line(&words.label(
+                "submodules are not copied into workspaces",
+                "サブモジュールはワークスペースにコピーされません",
+                harmless(paths),
+            )),
+            Progress::NestedRepositoriesLeftOut(paths) => drawing.line(&words.label(
+                "untracked repositories are not copied into workspaces",
+                "未追跡のリポジトリはワークスペースにコピーされません",
+                harmless(paths),
+            )),
             Progress::SettingUp(command) => {
                 drawing.line(&words.label("setup", "セットアップ", harmless(command)))
             }

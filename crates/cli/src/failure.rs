@@ -70,6 +70,7 @@ fn of_workspace(error: &WorkspaceError) -> u8 {
         | WorkspaceError::TooLarge { .. } => 2,
         WorkspaceError::UnusableGit { .. }
         | WorkspaceError::NoSpace(_)
+        | WorkspaceError::PermissionDenied(_)
         | WorkspaceError::AllInUse(_)
         | WorkspaceError::Git { .. }
         | WorkspaceError::Io { .. } => 7,

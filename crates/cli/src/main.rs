@@ -6,6 +6,7 @@ mod allowance;
 mod app_context;
 mod arguments;
 mod commands;
+mod delivery_target;
 mod dispatcher;
 mod display;
 mod environment;

@@ -204,9 +204,13 @@ impl ExecutionContext {
             Some(_) if merging.is_as(side, path) => Ok(result.clone()),
             Some(kind) => match (self.content(Some(merging.commit(side)), path)?, kind) {
                 // It is there and no ordinary file.
-                (Content::Absent, ChangeKind::Added | ChangeKind::Modified | ChangeKind::TypeChanged) => {
-                    Ok::<Content, ExecuteError>(Content::Whole)
-                }
+                (
+                    Content::Absent,
+                    ChangeKind::Added
+                    | ChangeKind::Modified
+                    | ChangeKind::TypeChanged
+                    | ChangeKind::Submodule,
+                ) => Ok::<Content, ExecuteError>(Content::Whole),
                 (found, _) => Ok(found),
             },
         };

@@ -10,6 +10,10 @@ use fixpoint_vocabulary::usage::Usage;
 pub enum Progress<'a> {
     /// The base contains uncommitted changes.
     UncommittedWork,
+    /// These submodules are empty in workspaces.
+    SubmodulesLeftOut(&'a str),
+    /// These untracked repositories are not part of the base.
+    NestedRepositoriesLeftOut(&'a str),
     /// This set-up command runs.
     SettingUp(&'a str),
     /// This check runs.

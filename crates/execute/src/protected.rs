@@ -137,7 +137,7 @@ fn change_of(change: &FileChange) -> Change {
         ChangeKind::Added => fixpoint_proof::ChangeKind::Added,
         ChangeKind::Modified => fixpoint_proof::ChangeKind::Modified,
         ChangeKind::Deleted => fixpoint_proof::ChangeKind::Deleted,
-        ChangeKind::TypeChanged => fixpoint_proof::ChangeKind::TypeChanged,
+        ChangeKind::TypeChanged | ChangeKind::Submodule => fixpoint_proof::ChangeKind::TypeChanged,
     };
     Change { path: path_text(&change.path), kind }
 }

@@ -49,7 +49,8 @@ impl ExecutionContext {
         let taken = slot.commit(&self.reference(&format!("attempt-{}", attempt.command.number)), &message)?;
         let changed = self.deps.workspaces.changes(&attempt.command.origin, &taken.commit)?;
         let touched = self.touched(&guarded, &*slot)?;
-        let findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
+        let mut findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
+        findings.add_submodules(&changed);
         let is_idle = || -> Result<bool, ExecuteError> {
             Ok(self.deps.workspaces.changes(&attempt.command.base, &taken.commit)?.is_empty())
         };

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fixpoint_decide::scope::{Rule, ScopeGuard};
-use fixpoint_ports::{CommitId, FileChange, FileState, Slot, UntrackedFile};
+use fixpoint_ports::{ChangeKind, CommitId, FileChange, FileState, Slot, UntrackedFile};
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::settings::ScopeSettings;
 use fixpoint_vocabulary::work::ProtectedChange;
@@ -22,6 +22,26 @@ pub(crate) struct Findings {
     pub(crate) protected: Vec<ProtectedChange>,
     /// The commit that has the protected files as they were, where that is not the base of the task.
     pub(crate) protected_from: Option<CommitId>,
+}
+
+impl Findings {
+    /// Adds changes at or below submodules. They are not copied into workspaces, so no attempt can know what is there.
+    pub(crate) fn add_submodules(&mut self, changed: &[FileChange]) {
+        let is_submodule = |change: &&FileChange| change.kind == ChangeKind::Submodule;
+        let submodules: Vec<&[u8]> =
+            changed.iter().filter(is_submodule).map(|change| change.path.as_slice()).collect();
+        let is_inside = |path: &[u8]| {
+            let rest = submodules.iter().find_map(|submodule| path.strip_prefix(*submodule));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        for change in changed.iter().filter(|change| is_inside(&change.path)) {
+            let path = path_text(&change.path);
+            if !self.violations.contains(&path) {
+                self.violations.push(path.clone());
+                self.revertible.push(path);
+            }
+        }
+    }
 }
 
 impl ExecutionContext {

@@ -29,7 +29,7 @@ pub use processes::{
     Stdin,
 };
 pub use workspaces::{
-    ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, MergedTree,
-    RecoveredWork, Recovery, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Snapshot, SnapshotOrigin,
-    UnrecoveredSlot, UntrackedFile, WorkspaceError, Workspaces,
+    ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, LeftOut,
+    MergedTree, RecoveredWork, Recovery, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Snapshot,
+    SnapshotOrigin, UnrecoveredSlot, UntrackedFile, WorkspaceError, Workspaces,
 };

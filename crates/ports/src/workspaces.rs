@@ -42,12 +42,22 @@ pub enum SnapshotOrigin {
     WorkingTree,
 }
 
+/// Directories of the user's working tree that are no part of a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// A slot has an empty directory in place of each.
+    pub submodules: Vec<Vec<u8>>,
+    /// Untracked repositories.
+    pub nested_repositories: Vec<Vec<u8>>,
+}
+
 /// The state of the user's repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     pub commit: CommitId,
     pub tree: TreeId,
     pub origin: SnapshotOrigin,
+    pub left_out: LeftOut,
 }
 
 /// A commit that was made and stored, with its tree.
@@ -135,7 +145,10 @@ pub struct CopyReport {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffStyle {
+    /// For reading: of a binary file only that it differs.
     Patch,
+    /// For `git apply`: binary files with their contents.
+    CompletePatch,
     /// One line for each path with the number of changed lines, and one with the sums.
     Stat,
     /// One path per line. A path with control characters is quoted as git does it.
@@ -147,8 +160,10 @@ pub enum ChangeKind {
     Added,
     Modified,
     Deleted,
-    /// The mode or type differs (executable, link, submodule).
+    /// The mode or type differs (executable, link).
     TypeChanged,
+    /// A submodule is added, deleted, at another commit, or replaced by something else.
+    Submodule,
 }
 
 /// A path that differs between two commits. A rename is a deletion and an addition.
@@ -179,8 +194,11 @@ pub enum WorkspaceError {
     #[error("`{path}` has {bytes} bytes; the limit is {limit}")]
     TooLarge { path: String, bytes: u64, limit: u64 },
     /// The disk is full, or too full for another slot: the caller can wait for space.
-    #[error("not enough disk space: {0}")]
+    #[error("no space left on device: {0}")]
     NoSpace(String),
+    /// A path of the user's working tree that may not be read or changed.
+    #[error("permission denied: {0}")]
+    PermissionDenied(String),
     #[error("all {0} workspaces are in use; stop another run, or wait for it")]
     AllInUse(u32),
     /// A stop was asked for while waiting for a slot.

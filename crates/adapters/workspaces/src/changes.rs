@@ -111,6 +111,7 @@ const REGULAR_FILE: &str = "100644";
 
 fn kind(entry: &DiffEntry) -> ChangeKind {
     match (entry.before, entry.after) {
+        (EntryMode::Submodule, _) | (_, EntryMode::Submodule) => ChangeKind::Submodule,
         (EntryMode::Absent, _) => ChangeKind::Added,
         (_, EntryMode::Absent) => ChangeKind::Deleted,
         (before, after) if before == after => ChangeKind::Modified,

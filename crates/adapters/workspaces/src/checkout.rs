@@ -9,7 +9,6 @@ use std::sync::Arc;
 use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
 
 use crate::files::{ensure_directory, remove, restore_permissions};
-use crate::git::parse::{self, EntryMode};
 use crate::private_git_dir::{Head, WorkTreeView, write_config, write_git_dir};
 use crate::working_tree::{TreeOwner, write_tree};
 use crate::workspaces::Inner;
@@ -48,11 +47,7 @@ impl Checkout {
 
     /// Asks the commit for its submodules, because an agent may have changed `.gitmodules`.
     pub(crate) fn find_submodules(&mut self) -> Result<(), WorkspaceError> {
-        let arguments = ["-r", "-z", "--full-tree", "--end-of-options"];
-        let listed = self.inner.object_git("ls-tree").args(arguments).arg(&self.base.0).run()?;
-        let entries = parse::tree(&listed)?.into_iter();
-        let submodules = entries.filter(|entry| entry.mode == EntryMode::Submodule);
-        self.submodules = submodules.map(|entry| entry.path).collect();
+        self.submodules = self.inner.submodules_of(&self.base)?;
         Ok(())
     }
 
@@ -75,6 +70,6 @@ impl Checkout {
         // The agent may have removed the directory that it was given, or put a link in its place.
         ensure_directory(&self.view.tree)?;
         write_config(&self.view.git_dir, &self.inner.repository, Head::Detached(&self.base))?;
-        write_tree(&self.view, TreeOwner::Slot, &self.submodules, None)
+        write_tree(&self.view, TreeOwner::Slot, &self.submodules, None).map(|written| written.tree)
     }
 }

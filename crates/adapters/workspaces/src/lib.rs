@@ -12,6 +12,8 @@
 //!   repository          the git directory these slots belong to
 //!   store/              a git directory without working files; holds the results if they are stored separately
 //!   scratch/            one temporary directory per operation
+//!   apply-in-progress   locked while a result is written into the working files
+//!   apply-<hash>/       what that needs, if it cannot be in the git directory as `fixpoint-apply`
 //!   agent-0.lock        locked while the slot is in use
 //!   agent-0/tree/       what the agent sees, with its own `.git`
 //!   agent-0/git/        our git directory and index for the same files
@@ -22,6 +24,7 @@
 //!   lost-0/             a slot whose unfinished files could not be read, and why
 //! ```
 
+mod apply;
 mod changes;
 mod checkout;
 mod copy_ignored;
@@ -45,10 +48,11 @@ mod slot;
 mod slot_files;
 mod snapshot;
 mod untracked;
+mod users_index;
 mod working_tree;
 mod workspaces;
 
-pub use delivery::ApplyOutcome;
+pub use apply::ApplyOutcome;
 pub use git::git_version;
 pub use refs::StoredRef;
 pub use workspaces::{GitWorkspaces, ResultStorage, WorkspaceOptions};

@@ -261,12 +261,12 @@ impl Entry {
 
 fn read_directory(path: &Path) -> Result<Vec<fs::DirEntry>, WorkspaceError> {
     let read = || fs::read_dir(path)?.collect::<std::io::Result<Vec<_>>>();
-    let entries = read().or_else(|error| match error.kind() {
-        ErrorKind::PermissionDenied => {
-            restore_permissions(path);
-            read()
+    let entries = read().or_else(|error| {
+        if error.kind() != ErrorKind::PermissionDenied {
+            return Err(error);
         }
-        _ => Err(error),
+        restore_permissions(path);
+        read()
     });
     entries.map_err(io_error(path))
 }

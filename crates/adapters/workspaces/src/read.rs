@@ -90,6 +90,7 @@ impl Inner {
     ) -> Result<Vec<u8>, WorkspaceError> {
         let style: &[&str] = match style {
             DiffStyle::Patch => &["--patch"],
+            DiffStyle::CompletePatch => &["--patch", "--binary", "--full-index"],
             // Without a width the output would depend on the terminal.
             DiffStyle::Stat => &["--stat=80"],
             DiffStyle::Names => &["--name-only"],
@@ -116,6 +117,15 @@ impl Inner {
         let printed = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
         let targets = parse::contents(&printed)?;
         Ok(links.into_iter().zip(targets).map(|(entry, target)| (entry.path, target.to_vec())).collect())
+    }
+
+    /// The paths of the submodules in a commit.
+    pub(crate) fn submodules_of(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let arguments = ["-r", "-z", "--full-tree", "--end-of-options"];
+        let listed = self.object_git("ls-tree").args(arguments).arg(&at.0).run()?;
+        let entries = parse::tree(&listed)?.into_iter();
+        let submodules = entries.filter(|entry| entry.mode == EntryMode::Submodule);
+        Ok(submodules.map(|entry| entry.path).collect())
     }
 
     pub(crate) fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError> {

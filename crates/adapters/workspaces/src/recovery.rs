@@ -73,6 +73,7 @@ fn classify(inner: &Inner, error: WorkspaceError) -> Failure {
         | WorkspaceError::NoSuchCommit(_)
         | WorkspaceError::InvalidName(_)
         | WorkspaceError::TooLarge { .. }
+        | WorkspaceError::PermissionDenied(_)
         | WorkspaceError::AllInUse(_) => Failure::Permanent(error),
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
 
+use crate::apply::TrustsFileModes;
 use crate::files::io_error;
 use crate::git::{ConfigFiles, GitCommand, parse};
 
@@ -107,6 +108,20 @@ impl Repository {
 
     fn setting(&self, key: &str) -> Option<&[u8]> {
         self.settings.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_slice())
+    }
+
+    /// Whether the executable bits of files mean something here.
+    pub(crate) fn trusts_file_modes(&self) -> TrustsFileModes {
+        match self.setting("core.filemode") {
+            Some(b"false" | b"no" | b"off" | b"0") => TrustsFileModes::No,
+            Some(_) | None => TrustsFileModes::Yes,
+        }
+    }
+
+    /// Whether files that are not wanted are missing from the working tree on purpose.
+    pub(crate) fn has_sparse_checkout(&self) -> bool {
+        let asked = self.git("config").args(["--type=bool", "--get", "core.sparseCheckout"]).output();
+        asked.is_ok_and(|output| output.line() == "true")
     }
 
     /// The remote from which a partial clone fetches missing objects.

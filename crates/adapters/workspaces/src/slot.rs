@@ -49,10 +49,8 @@ impl GitSlot {
             .check_out()
             .or_else(|error| prepared.retry(error, Self::delete_our_git_dir))
             .or_else(|error| prepared.retry(error, Self::delete_everything))?;
-        // Without this file there are no submodules, and a process is saved.
-        if prepared.checkout.view.tree.join(".gitmodules").is_file() {
-            prepared.checkout.find_submodules()?;
-        }
+        // A submodule need not be in `.gitmodules`.
+        prepared.checkout.find_submodules()?;
         prepared.empty_submodules()?;
         match request.leftovers {
             SlotLeftovers::Kept => {}
@@ -80,6 +78,7 @@ impl GitSlot {
             | WorkspaceError::InvalidName(_)
             | WorkspaceError::TooLarge { .. }
             | WorkspaceError::NoSpace(_)
+            | WorkspaceError::PermissionDenied(_)
             | WorkspaceError::AllInUse(_)
             | WorkspaceError::Cancelled => Err(error),
         }

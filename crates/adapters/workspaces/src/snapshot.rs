@@ -1,20 +1,21 @@
 //! The user's working tree as a commit, without touching index, working tree, stash or branches.
 //!
-//! Owns the copy of the user's index that makes this fast: only files that differ from it are read. Refuses to run the
+//! Owns the copy of the user's index that makes this fast: only files that differ from it, or may, are read. Refuses to run the
 //! user's filters: an unchanged pointer file of Git LFS stays the pointer file.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fixpoint_ports::{CommitId, Snapshot, SnapshotOrigin, TreeId, WorkspaceError};
+use fixpoint_ports::{CommitId, LeftOut, Snapshot, SnapshotOrigin, TreeId, WorkspaceError};
 
 use crate::files::{io_error, read_optional, write};
 use crate::git::GitCommand;
 use crate::index::{copy_index, date_back};
 use crate::private_git_dir::{Head, WorkTreeView, write_git_dir};
 use crate::repository::HeadCommit;
-use crate::working_tree::{TreeOwner, write_tree};
+use crate::users_index::distrust_entries;
+use crate::working_tree::{TreeOwner, WrittenTree, write_tree};
 use crate::workspaces::Inner;
 
 /// The user's working tree seen through a copy of the index.
@@ -22,6 +23,7 @@ pub(crate) struct UsersTreeView {
     pub(crate) view: WorkTreeView,
     /// The modification time of the user's own index.
     index_modified: SystemTime,
+    submodules: Vec<Vec<u8>>,
 }
 
 impl Inner {
@@ -37,19 +39,21 @@ impl Inner {
     /// The snapshot as a commit. Afterwards the index of the view matches the working files.
     pub(crate) fn snapshot_of(
         &self,
-        UsersTreeView { view, index_modified }: &UsersTreeView,
+        UsersTreeView { view, index_modified, submodules }: &UsersTreeView,
         head: Option<HeadCommit>,
     ) -> Result<Snapshot, WorkspaceError> {
-        let tree = write_tree(view, TreeOwner::User, &[], head.as_ref().map(|head| &head.tree))?;
+        let WrittenTree { tree, nested_repositories } =
+            write_tree(view, TreeOwner::User, &[], head.as_ref().map(|head| &head.tree))?;
+        let left_out = LeftOut { submodules: submodules.clone(), nested_repositories };
         // The user may go on editing, so files that are not older than the user's index must be compared again.
         date_back(&view.index(), *index_modified)?;
         match head {
             Some(HeadCommit { commit, tree: committed }) if committed == tree => {
-                Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
+                Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit, left_out })
             }
-            Some(HeadCommit { commit, .. }) => self.commit_working_tree(tree, Some(&commit)),
+            Some(HeadCommit { commit, .. }) => self.commit_working_tree(tree, Some(&commit), left_out),
             None if view.git("ls-files").arg("-z").run()?.is_empty() => Err(empty_repository()),
-            None => self.commit_working_tree(tree, None),
+            None => self.commit_working_tree(tree, None, left_out),
         }
     }
 
@@ -57,9 +61,10 @@ impl Inner {
         &self,
         tree: TreeId,
         parent: Option<&CommitId>,
+        left_out: LeftOut,
     ) -> Result<Snapshot, WorkspaceError> {
         let commit = self.commit_tree(&tree, parent, "Fixpoint: snapshot of the working tree\n")?;
-        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::WorkingTree })
+        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::WorkingTree, left_out })
     }
 
     /// A view of the user's working tree with a copy of the index, in a directory for this operation.
@@ -77,7 +82,9 @@ impl Inner {
         write_git_dir(&view.git_dir, &self.repository, &self.objects, head)?;
         self.exclude_slots(&view)?;
         let index_modified = self.copy_users_index(&view)?;
-        Ok(UsersTreeView { view, index_modified })
+        let submodules = distrust_entries(&view, &self.repository, index_modified)?;
+        date_back(&view.index(), index_modified)?;
+        Ok(UsersTreeView { view, index_modified, submodules })
     }
 
     /// Copies the index and the files that a split index consists of: git would touch the originals when reading them.
@@ -117,7 +124,8 @@ impl Inner {
         self.fetch_missing_objects(&commit)?;
         let tree = self.tree_of(&commit)?;
         self.store_ref(reference, &commit)?;
-        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit })
+        let left_out = LeftOut { submodules: self.submodules_of(&commit)?, ..LeftOut::default() };
+        Ok(Snapshot { commit, tree, origin: SnapshotOrigin::Commit, left_out })
     }
 
     pub(crate) fn require_base(&self, revision: Option<&str>) -> Result<(), WorkspaceError> {

@@ -97,7 +97,8 @@ fn file_state(path: &Path) -> Result<Option<FileState>, WorkspaceError> {
     }
 }
 
-fn read_state(path: &Path) -> io::Result<FileState> {
+/// What a file is like, read without following a link.
+pub(crate) fn read_state(path: &Path) -> io::Result<FileState> {
     let metadata = path.symlink_metadata()?;
     if metadata.is_symlink() {
         return Ok(FileState::Link(fs::read_link(path)?.into_os_string().into_vec()));

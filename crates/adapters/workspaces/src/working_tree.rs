@@ -6,6 +6,7 @@
 //! one, so that no file can be there without being seen.
 
 use std::fs::File;
+use std::io::ErrorKind;
 
 use fixpoint_ports::{TreeId, WorkspaceError};
 
@@ -16,7 +17,7 @@ use crate::private_git_dir::WorkTreeView;
 /// Whose files they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TreeOwner {
-    /// An untracked repository among them is left out, and permissions are left alone.
+    /// An untracked repository among them is left out and reported, and permissions are left alone.
     User,
     /// The files of a repository that an agent made are added, and permissions that it took away are restored.
     Slot,
@@ -32,6 +33,12 @@ struct IndexUpdates {
     remove: Vec<Vec<u8>>,
 }
 
+pub(crate) struct WrittenTree {
+    pub(crate) tree: TreeId,
+    /// Untracked repositories of the user's, which are not part of the tree.
+    pub(crate) nested_repositories: Vec<Vec<u8>>,
+}
+
 /// Updates the index of the view from the working files and writes its tree. If git sees no difference between `head`,
 /// the index and the working files, the tree is `head`.
 pub(crate) fn write_tree(
@@ -39,13 +46,18 @@ pub(crate) fn write_tree(
     owner: TreeOwner,
     submodules: &[Vec<u8>],
     head: Option<&TreeId>,
-) -> Result<TreeId, WorkspaceError> {
+) -> Result<WrittenTree, WorkspaceError> {
     let status = status(view, owner)?;
     if let (true, Some(tree)) = (status.is_empty(), head) {
-        return Ok(tree.clone());
+        return Ok(WrittenTree { tree: tree.clone(), nested_repositories: Vec::new() });
     }
     let mut updates = IndexUpdates::default();
+    let mut nested_repositories = Vec::new();
     for entry in parse::status(&status)? {
+        if entry.status == FileStatus::NestedRepository && owner == TreeOwner::User {
+            nested_repositories.push(entry.path);
+            continue;
+        }
         add_update(view, owner, entry, &mut updates)?;
     }
     for path in submodules {
@@ -61,7 +73,8 @@ pub(crate) fn write_tree(
     }
     update_index(view, &updates)?;
     // A partial clone lacks objects of files that were not changed.
-    view.git("write-tree").arg("--missing-ok").run_for_line().map(TreeId)
+    let tree = view.git("write-tree").arg("--missing-ok").run_for_line().map(TreeId)?;
+    Ok(WrittenTree { tree, nested_repositories })
 }
 
 /// The output of `git status`, which is empty if nothing has changed.
@@ -76,7 +89,18 @@ fn status(view: &WorkTreeView, owner: TreeOwner) -> Result<Vec<u8>, WorkspaceErr
         restore_permissions(&view.tree);
         output = run()?;
     }
+    if owner == TreeOwner::User && output.succeeded() {
+        refuse_unreadable(&output.message)?;
+    }
     output.checked()
+}
+
+/// Git only warns about a directory that it cannot open. Its files would be missing from the snapshot.
+fn refuse_unreadable(message: &str) -> Result<(), WorkspaceError> {
+    let unreadable = message.lines().find_map(|line| {
+        line.strip_prefix("warning: could not open directory '")?.strip_suffix("': Permission denied")
+    });
+    unreadable.map_or(Ok(()), |path| Err(WorkspaceError::PermissionDenied(path.to_string())))
 }
 
 fn add_update(
@@ -86,7 +110,16 @@ fn add_update(
     updates: &mut IndexUpdates,
 ) -> Result<(), WorkspaceError> {
     match (status, owner) {
-        (FileStatus::Deleted, TreeOwner::User | TreeOwner::Slot) => updates.remove.push(path),
+        (FileStatus::Deleted, TreeOwner::User | TreeOwner::Slot) => {
+            // To git, a file in a directory that nobody may enter is deleted.
+            let found = view.tree.join(as_path(&path)).symlink_metadata();
+            if owner == TreeOwner::User
+                && found.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+            {
+                return Err(WorkspaceError::PermissionDenied(String::from_utf8_lossy(&path).into_owned()));
+            }
+            updates.remove.push(path);
+        }
         (FileStatus::NestedRepository, TreeOwner::User) => {}
         (FileStatus::NestedRepository, TreeOwner::Slot) => {
             updates.add.extend(nested_files(view, &path, MAX_NESTING)?);

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::SessionContext;
-use crate::{agent, allowance, environment, prompt_text};
+use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration_for(arguments.person.as_deref(), &arguments.evidence.set)?;
@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
+    let delivery = delivery_target::check(Delivery::Branch, &repository, app)?;
     let prompt =
         prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let (goals, options) = (&arguments.goals, &arguments.evidence);
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     let spec = RunSpec {
         goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
-        delivery: Delivery::Branch,
+        delivery,
         ..repository.run_spec(arguments.base.as_deref(), selected.checks, settings)
     };
     let session = SessionContext { app, repository: &repository, screen: app.screen };

@@ -59,7 +59,7 @@ fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(DeliveredBranch { name, update }) = &delivered.branch {
         lines.push(say(format!("Branch: {name}"), format!("ブランチ: {name}")));
-        lines.extend(not_updated(name, *update, lang));
+        lines.extend(not_updated(name, *update, name, lang));
     }
     match (&delivered.into, &spec.delivery) {
         (Some(DeliveredBranch { name, update: BranchUpdate::Updated }), _) => {
@@ -68,7 +68,10 @@ fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
                 format!("{name} を成果物まで早送り（fast-forward）しました"),
             ));
         }
-        (Some(DeliveredBranch { name, update }), _) => lines.extend(not_updated(name, *update, lang)),
+        (Some(DeliveredBranch { name, update }), _) => {
+            let result = delivered.branch.as_ref().map_or("", |branch| branch.name.as_str());
+            lines.extend(not_updated(name, *update, result, lang));
+        }
         (None, Delivery::Into(name)) => lines.push(say(
             format!("{name} was not moved: not everything is done"),
             format!("すべては完了していないため、{name} は移動していません"),
@@ -79,8 +82,8 @@ fn delivery_lines(run: &Run, lang: Lang) -> Vec<String> {
     lines
 }
 
-/// Why a branch was not moved to the result, and what to do.
-fn not_updated(branch: &str, update: BranchUpdate, lang: Lang) -> Option<String> {
+/// Why a branch was not moved to the result, which is in another branch, and what to do.
+fn not_updated(branch: &str, update: BranchUpdate, result: &str, lang: Lang) -> Option<String> {
     let (en, ja) = match update {
         BranchUpdate::Updated => return None,
         BranchUpdate::Diverged => (
@@ -88,9 +91,9 @@ fn not_updated(branch: &str, update: BranchUpdate, lang: Lang) -> Option<String>
             format!("{branch} には他のコミットがあるため移動していません。成果物をマージしてください"),
         ),
         BranchUpdate::CheckedOut => (
-            format!("{branch} was not moved: it is checked out; run `git merge --ff-only` there"),
+            format!("{branch} was not moved: it is checked out; run `git merge --ff-only {result}` there"),
             format!(
-                "{branch} はチェックアウト中のため移動していません。そこで `git merge --ff-only` を実行してください"
+                "{branch} はチェックアウト中のため移動していません。そこで `git merge --ff-only {result}` を実行してください"
             ),
         ),
         BranchUpdate::Missing => (

@@ -50,7 +50,22 @@ impl FoundRun {
                 found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit.clone()
             }
         };
+        self.require_commits(&base.commit, &result)?;
         Ok((base.commit.clone(), result))
+    }
+
+    /// Fails if the commits are gone, as after the repository was deleted and created again at the same path.
+    fn require_commits(&self, base: &CommitId, result: &CommitId) -> Result<(), Failure> {
+        for commit in [base, result] {
+            if !self.repository.workspaces.has_commit(commit)? {
+                return Err(Failure::BadInput(format!(
+                    "the commits of {} are no longer in this repository; if it was created again at the same path, \
+                     this run belongs to the former one",
+                    self.run.directory.id
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -66,7 +81,7 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                 json!({ "path": path_text(&change.path), "kind": kind, "lines": change.lines })
             };
             let files: Vec<Value> = changed.iter().map(file).collect();
-            let patch = workspaces.diff(&base, &result, DiffStyle::Patch)?;
+            let patch = workspaces.diff(&base, &result, DiffStyle::CompletePatch)?;
             output.json(&json!({
                 "run": found.run.directory.id.0,
                 "base": base,
@@ -83,7 +98,7 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                     "この実行は完了していません。以下は最良の試行です",
                 );
             }
-            let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::Patch };
+            let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::CompletePatch };
             output.bytes(&workspaces.diff(&base, &result, style)?)
         }
     }
@@ -108,6 +123,7 @@ pub(crate) fn apply(
     let (word, paths, code) = match &applied {
         ApplyOutcome::Written(paths) => ("written", paths, 0),
         ApplyOutcome::Conflict(paths) => ("conflict", paths, CONFLICT),
+        ApplyOutcome::Submodules(paths) => ("submodules", paths, CONFLICT),
     };
     let paths: Vec<String> = paths.iter().map(|path| path_text(path)).collect();
     let (run, lang, number) = (&found.run.directory.id.0, app.lang, paths.len());
@@ -124,6 +140,11 @@ pub(crate) fn apply(
             format!("{} written to the working tree; the index is unchanged", counted(number, "file")),
             format!("作業ツリーに{number}ファイルを書き込みました（インデックスは変更していません）"),
         ),
+        ApplyOutcome::Submodules(_) => say(
+            lang,
+            "nothing was written: the result changes submodules, which `apply` never touches",
+            "何も書き込んでいません。成果物はサブモジュールを変更していますが、`apply` はサブモジュールに触れません",
+        ),
         ApplyOutcome::Conflict(_) => say(
             lang,
             "nothing was written: these files were also changed in the working tree",
@@ -131,7 +152,7 @@ pub(crate) fn apply(
         ),
     })?;
     output.lines(paths.iter().map(|path| format!("  {path}")))?;
-    if code == CONFLICT {
+    if let ApplyOutcome::Conflict(_) = &applied {
         output.line(&say(
             lang,
             format!("→ commit your work, then: git merge fixpoint/{run}"),

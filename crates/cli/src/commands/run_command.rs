@@ -27,7 +27,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::{SessionContext, supervised_processes};
-use crate::{agent, allowance, environment, prompt_text};
+use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 /// The tools that a planner may name: what every coding agent can do.
 const TOOLS: [&str; 5] = ["read", "edit", "search", "shell", "test"];
@@ -108,6 +108,10 @@ impl Job {
     ) -> Result<u8, Failure> {
         let repository = Repository::open(app, &self.settings)?;
         repository.workspaces.require_base(arguments.base.as_deref())?;
+        let delivery = match variant.extent {
+            RunExtent::Whole => delivery_target::check(variant.delivery.clone(), &repository, app)?,
+            RunExtent::PlanOnly => variant.delivery.clone(),
+        };
         let evidence = self.evidence(arguments, &repository, app)?;
         let agent = match variant.agent {
             Some(typed) => {
@@ -135,7 +139,7 @@ impl Job {
         let spec = RunSpec {
             goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
             agent,
-            delivery: variant.delivery,
+            delivery,
             ..repository.run_spec(arguments.base.as_deref(), evidence.checks, self.settings)
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };

@@ -86,7 +86,9 @@ impl ProgressListener for Notices {
         let said = match progress {
             Progress::Notice(text) => text.to_string(),
             Progress::CachedBaseline { check, .. } => format!("cached: {check}"),
-            Progress::UncommittedWork
+            Progress::SubmodulesLeftOut(_)
+            | Progress::NestedRepositoriesLeftOut(_)
+            | Progress::UncommittedWork
             | Progress::SettingUp(_)
             | Progress::Checking(_)
             | Progress::AgentStarts

@@ -131,6 +131,8 @@ impl EntryMode {
 pub(crate) struct DiffEntry {
     pub(crate) before: EntryMode,
     pub(crate) after: EntryMode,
+    /// The object's name before the change.
+    pub(crate) object_before: String,
     /// The object's name after the change.
     pub(crate) object: String,
     pub(crate) path: Vec<u8>,
@@ -162,8 +164,9 @@ fn diff_entry(header: &[u8], path: &[u8]) -> Option<DiffEntry> {
     let mut fields = header.split(|byte| *byte == b' ');
     let before = EntryMode::parse(fields.next()?)?;
     let after = EntryMode::parse(fields.next()?)?;
-    let object = String::from_utf8(fields.nth(1)?.to_vec()).ok()?;
-    Some(DiffEntry { before, after, object, path: path.to_vec() })
+    let mut object = || String::from_utf8(fields.next()?.to_vec()).ok();
+    let (object_before, object) = (object()?, object()?);
+    Some(DiffEntry { before, after, object_before, object, path: path.to_vec() })
 }
 
 fn line_count(record: &[u8]) -> Option<LineCount> {
@@ -229,6 +232,68 @@ fn first_content(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let size: usize = std::str::from_utf8(size).ok()?.parse().ok()?;
     let (content, rest) = rest.get(1..)?.split_at_checked(size)?;
     Some((content, rest.strip_prefix(b"\n")?))
+}
+
+/// Why git does not look at the working file of an index entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexMark {
+    /// It does look at it.
+    None,
+    AssumeUnchanged,
+    SkipWorktree,
+    /// One of the sides of a conflict.
+    Conflict,
+}
+
+/// An entry of an index with its times, in seconds and nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IndexEntry<'a> {
+    pub(crate) mode: EntryMode,
+    pub(crate) object: &'a str,
+    pub(crate) mark: IndexMark,
+    pub(crate) changed: (i64, i64),
+    pub(crate) modified: (i64, i64),
+    pub(crate) path: &'a [u8],
+}
+
+/// Lines of stat data after each entry.
+const DEBUG_LINES: usize = 5;
+
+/// The output of `ls-files -z --stage -v --debug`; `None` if it is not in the expected format.
+pub(crate) fn index_entries(mut bytes: &[u8]) -> Option<Vec<IndexEntry<'_>>> {
+    let mut entries = Vec::new();
+    while !bytes.is_empty() {
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let (record, rest) = (bytes.get(..end)?, bytes.get(end.checked_add(1)?..)?);
+        let ends = rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let (debug_end, _) = ends.into_iter().nth(DEBUG_LINES.checked_sub(1)?)?;
+        let (debug, rest) = rest.split_at_checked(debug_end.checked_add(1)?)?;
+        entries.push(index_entry(record, std::str::from_utf8(debug).ok()?)?);
+        bytes = rest;
+    }
+    Some(entries)
+}
+
+fn index_entry<'a>(record: &'a [u8], debug: &str) -> Option<IndexEntry<'a>> {
+    let tab = record.iter().position(|byte| *byte == b'\t')?;
+    let mut words = std::str::from_utf8(record.get(..tab)?).ok()?.split(' ');
+    let tag = words.next()?;
+    let mode = EntryMode::parse(words.next()?.as_bytes())?;
+    let (object, stage) = (words.next()?, words.next()?);
+    let mark = match (tag, stage) {
+        (_, "1" | "2" | "3") => IndexMark::Conflict,
+        ("S" | "s", "0") => IndexMark::SkipWorktree,
+        ("H", "0") => IndexMark::None,
+        ("h", "0") => IndexMark::AssumeUnchanged,
+        _ => return None,
+    };
+    let mut lines = debug.lines();
+    let mut time = |name: &str| {
+        let (seconds, nanoseconds) = lines.next()?.trim_start().strip_prefix(name)?.split_once(':')?;
+        Some((seconds.trim().parse().ok()?, nanoseconds.parse().ok()?))
+    };
+    let (changed, modified) = (time("ctime:")?, time("mtime:")?);
+    Some(IndexEntry { mode, object, mark, changed, modified, path: record.get(tab.checked_add(1)?..)? })
 }
 
 /// The output of `config -z`: keys and values. A key without a value means true.
@@ -377,6 +442,30 @@ mod tests {
         #[test]
         fn no_bytes_make_a_parser_panic(bytes in proptest::collection::vec(0_u8..128, 0..200)) {
             drop((status(&bytes), diff(&bytes), tree(&bytes), contents(&bytes), config(&bytes)));
+        }
+    }
+
+    #[test]
+    fn index_entries_have_their_marks_and_times_and_another_format_is_refused() {
+        let debug = "  ctime: 12:34\n  mtime: 5:6\n  dev: 1\tino: 2\n  uid: 0\tgid: 0\n  size: 2\tflags: 0\n";
+        let entry = |tag: &str, path: &str| format!("{tag} 100644 aa 0\t{path}\0{debug}");
+        let rows = [
+            ("H", IndexMark::None),
+            ("h", IndexMark::AssumeUnchanged),
+            ("S", IndexMark::SkipWorktree),
+            ("s", IndexMark::SkipWorktree),
+        ];
+        for (tag, mark) in rows {
+            let path = b"a\nb\tc".as_slice();
+            let (mode, changed, modified) = (EntryMode::File(0o100_644), (12, 34), (5, 6));
+            let expected = IndexEntry { mode, object: "aa", mark, changed, modified, path };
+            let both = entry(tag, "a\nb\tc").repeat(2);
+            assert_eq!(index_entries(both.as_bytes()), Some(vec![expected.clone(), expected]), "{tag}");
+        }
+        for wrong in
+            [entry("?", "x"), entry("H", "x").replace("mtime", "time"), entry("H", "x").replace('\0', "")]
+        {
+            assert_eq!(index_entries(wrong.as_bytes()), None, "{wrong}");
         }
     }
 }

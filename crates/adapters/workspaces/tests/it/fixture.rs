@@ -171,7 +171,9 @@ pub(crate) fn listing(root: &Path, skipped: &[&str]) -> BTreeMap<PathBuf, String
                 continue;
             }
             let metadata = fs::symlink_metadata(root.join(&path)).unwrap();
-            let time = (metadata.mtime(), metadata.mtime_nsec());
+            // Git dates an object anew when it would write the same one again, so that housekeeping keeps it.
+            let is_object = path.starts_with(".git/objects");
+            let time = if is_object { (0, 0) } else { (metadata.mtime(), metadata.mtime_nsec()) };
             let description = if metadata.is_dir() {
                 open.push(path.clone());
                 // Lock files that git creates for a moment change the times of its own directories.

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agent_actions;
 #[cfg(test)]
+mod apply;
+#[cfg(test)]
 mod commits;
 #[cfg(test)]
 mod concurrency;
@@ -12,6 +14,8 @@ mod copy_ignored;
 mod delivery;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod hidden_edits;
 #[cfg(test)]
 mod pristine;
 mod prune;

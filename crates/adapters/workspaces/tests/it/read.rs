@@ -87,6 +87,7 @@ fn diffs_are_those_of_git_without_colours_renames_and_external_programs() {
         String::from_utf8(git(&fixture.user, &arguments)).unwrap()
     };
     assert_eq!(ours(DiffStyle::Patch), gits("--patch"));
+    assert!(ours(DiffStyle::CompletePatch).contains("GIT binary patch\n"));
     assert_eq!(ours(DiffStyle::Stat), gits("--stat=80"));
     assert!(ours(DiffStyle::Patch).contains("Binary files /dev/null and b/binary differ\n"));
     assert!(!marker.exists());

@@ -68,7 +68,7 @@ fn a_submodule_is_a_commit_outside_and_a_repository_inside() {
     let committed = slot.commit("hidden", "m").unwrap();
     let changes = workspaces.changes(&base, &committed.commit).unwrap();
     let changed: Vec<_> = changes.iter().map(|change| (change.path.as_slice(), change.kind)).collect();
-    assert_eq!(changed, [(&b"sub"[..], ChangeKind::Deleted), (b"sub/hidden", ChangeKind::Added)]);
+    assert_eq!(changed, [(&b"sub"[..], ChangeKind::Submodule), (b"sub/hidden", ChangeKind::Added)]);
     drop(slot);
     let mut slot = workspaces.slot(SlotPurpose::Agent, &base).unwrap();
     assert_eq!(outer.files(&slot.commit("clean", "m").unwrap().commit), outer.files(&base));
@@ -80,7 +80,7 @@ fn a_submodule_is_a_commit_outside_and_a_repository_inside() {
     let changes = workspaces.changes(&base, &moved.commit).unwrap();
     let changed: Vec<_> =
         changes.iter().map(|change| (change.path.as_slice(), change.kind, change.lines)).collect();
-    assert_eq!(changed, [(&b"sub"[..], ChangeKind::Modified, None)]);
+    assert_eq!(changed, [(&b"sub"[..], ChangeKind::Submodule, None)]);
     assert_eq!(users_files(&outer), before);
     drop(slot);
     let result = attempt(&open(&outer.user.join("sub/src"), &outer));

@@ -107,4 +107,9 @@ fn a_patch_is_written_where_that_is_asked_for() {
     assert_eq!(outcome.json["branch"], Value::Null, "a patch instead of a branch");
     let patch = std::fs::read_to_string(&path).expect("a patch");
     assert!(patch.contains("+++ b/src/b") && !patch.contains("not committed"), "{patch}");
+    // As any new file of the user's.
+    let ordinary = stage.lab.beside("ordinary");
+    std::fs::write(&ordinary, "").expect("written");
+    let mode = |path: &std::path::Path| path.metadata().expect("there").permissions();
+    assert_eq!(mode(&path), mode(&ordinary));
 }
