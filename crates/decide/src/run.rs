@@ -13,6 +13,7 @@ mod delivery;
 mod execution;
 mod final_review;
 mod finish;
+mod kept_goals;
 mod ledger;
 mod merging;
 mod options;

@@ -50,13 +50,14 @@ impl Run {
             replanning: settings.replanning.clone(),
         };
         let is_judged = judging == Judging::ByModel && !node.is_merge();
+        let (goals, guards) = self.with_kept_goals(node, guards);
         TaskOptions {
             start,
-            invented: node.goals.difference(&given).copied().collect(),
+            invented: goals.difference(&given).copied().collect(),
             judge: is_judged.then_some(judge),
             test_edits,
             max_interruptions: self.options.max_interruptions,
-            ..TaskOptions::under(settings, node.id().clone(), node.goals.clone(), guards)
+            ..TaskOptions::under(settings, node.id().clone(), goals, guards)
         }
     }
 

@@ -41,18 +41,19 @@ impl Run {
         }
     }
 
-    /// The task that makes the goals of the run pass at its end, where no task had to so far.
+    /// The task that makes pass at the end what nobody has seen passing there: goals of the run, and of its tasks.
     fn last_task(&self) -> Option<NewTask> {
-        let options = self.plan_options().filter(|options| !options.goals.is_empty())?;
         let end: Vec<TaskId> = self.unmerged_results();
+        let unproven = self.unproven_goals();
         let is_asked_for = |node: &TaskNode| {
-            let is_there = end.contains(node.id()) || node.task.dependencies == end;
-            is_there && node.goals.is_superset(&options.goals)
+            node.kind == TaskKind::Added && node.task.dependencies == end && node.goals.is_superset(&unproven)
         };
-        if !self.is_everything_included() || self.tasks().any(is_asked_for) {
+        if unproven.is_empty() || !self.is_everything_included() || self.tasks().any(is_asked_for) {
             return None;
         }
-        let commands = options.goals.iter().filter_map(|goal| self.checks.get(*goal as usize));
+        let kept = self.goals_below(&end);
+        let goals: BTreeSet<u32> = self.promised_goals().difference(&kept).copied().collect();
+        let commands = goals.union(&unproven).filter_map(|goal| self.checks.get(*goal as usize));
         let names: BTreeSet<&TaskId> = self.tasks().map(TaskNode::id).collect();
         let named = |n: u32| TaskId::from(format!("goals-{n}"));
         let id = (1u32..).map(named).find(|id| !names.contains(id))?;

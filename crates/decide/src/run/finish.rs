@@ -29,7 +29,9 @@ impl Run {
         let has_result = self.tasks().any(|node| is_done(&node)) && !self.unmerged_results().is_empty();
         let blocked = self.tasks().find_map(|node| node.cause.filter(|_| node.state == TaskState::Blocked));
         // What was planned may be only a part of what was asked for.
-        let is_all = self.is_everything_included() && self.planning.partial.is_none();
+        let is_all = self.is_everything_included()
+            && self.planning.partial.is_none()
+            && self.unproven_goals().is_empty();
         match (is_all, self.final_review.is_complete, has_result) {
             (true, None | Some(true), true) => Cause::Done,
             (true, None | Some(true), false) => Cause::AlreadySatisfied,
