@@ -25,9 +25,6 @@ pub(crate) enum Failure {
     /// Standard output could not be written, as on a full disk: make space, or write elsewhere.
     #[error("cannot write the result: {0}")]
     NoOutput(io::Error),
-    /// The reader of a pipe has ended; that is no error.
-    #[error("the output was closed")]
-    ReaderGone,
     /// The repository or its workspaces cannot be used.
     #[error("{0}")]
     Workspace(#[from] WorkspaceError),
@@ -53,11 +50,11 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::BadInput(_) | Self::Configuration(_) | Self::Unreadable { .. } => 2,
-            Self::NoInput(_) | Self::NoOutput(_) | Self::ReaderGone | Self::Internal(_) => 1,
+            Self::NoInput(_) | Self::Internal(_) => 1,
             Self::Workspace(error) => of_workspace(error),
             Self::Run(error) => of_run(error),
             Self::Interrupted { source, .. } => of_engine(source),
-            Self::Unwritable { .. } | Self::Unavailable(_) => 7,
+            Self::NoOutput(_) | Self::Unwritable { .. } | Self::Unavailable(_) => 7,
         }
     }
 }
