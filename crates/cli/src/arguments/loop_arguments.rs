@@ -59,7 +59,7 @@ pub(crate) struct EvidenceArguments {
     /// Maximum number of changed lines
     #[arg(long, value_name = "N")]
     pub(crate) max_changed_lines: Option<u64>,
-    /// Time limit for each command given with --until or --check
+    /// Time limit for each check given on the command line
     #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=86_400))]
     pub(crate) check_timeout: Option<u32>,
     /// Environment variable to pass to agents and checks; repeatable
