@@ -12,6 +12,7 @@ use fixpoint_vocabulary::{Cause, Lang, Redacted, counted};
 
 use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::history::Iteration;
+use crate::reached_limits::reached_limits;
 use crate::summary::texts;
 use crate::view::TaskView;
 use crate::words::{cause_name, progress_words, say};
@@ -97,10 +98,13 @@ impl TaskExplainer<'_> {
                 "Paused: a check is waiting for a person or an external service.",
                 "一時停止: チェックが人または外部サービスを待っています。",
             ),
-            Cause::Budget => self.say(
-                "Paused: the budget does not allow another attempt.",
-                "一時停止: 予算が足りず、次の試行を開始できません。",
-            ),
+            Cause::Budget => {
+                let limits = reached_limits(self.run, self.lang).limits;
+                self.say(
+                    format!("Paused: the budget ({limits}) does not allow another attempt."),
+                    format!("一時停止: 予算（{limits}）が足りず、次の試行を開始できません。"),
+                )
+            }
             Cause::AgentUnavailable => self.unavailable(),
             Cause::Infrastructure => self.say(
                 "The environment failed, not the agent.",
@@ -408,10 +412,13 @@ impl TaskExplainer<'_> {
             )],
             Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
-            Cause::Budget => vec![self.say(
-                "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",
-                "続行するには `fixpoint resume --budget attempts=+3`、または `--budget time=+30m`。",
-            )],
+            Cause::Budget => {
+                let more = reached_limits(self.run, self.lang).more;
+                vec![self.say(
+                    format!("To continue: `fixpoint resume --budget {more}`."),
+                    format!("続行するには `fixpoint resume --budget {more}`。"),
+                )]
+            }
             Cause::Stopped => vec![
                 self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
             ],

@@ -26,6 +26,7 @@ mod loaded_run;
 mod phase_time;
 mod plan_summary;
 mod planning_history;
+mod reached_limits;
 mod run_explanation;
 mod summary;
 mod view;

@@ -4,6 +4,7 @@ use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, counted};
 
 use crate::explanation::{Explanation, explain_task, idle_hint};
+use crate::reached_limits::reached_limits;
 use crate::view::{RunView, TaskView};
 use crate::words::{cause_name, say, state_words};
 
@@ -86,10 +87,13 @@ impl<'a> RunExplainer<'a> {
                 "The judge gave no readable answer, so nothing counts as approved.",
                 "判定者の回答を読み取れないため、承認とはみなしません。",
             ),
-            Cause::Budget => self.say(
-                "Paused: the budget does not allow the next step.",
-                "一時停止: 予算が足りず、次に進めません。",
-            ),
+            Cause::Budget => {
+                let limits = reached_limits(self.view.run, self.lang).limits;
+                self.say(
+                    format!("Paused: the budget ({limits}) does not allow the next step."),
+                    format!("一時停止: 予算（{limits}）が足りず、次に進めません。"),
+                )
+            }
             Cause::Stopped => {
                 self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
@@ -233,10 +237,13 @@ impl<'a> RunExplainer<'a> {
                 vec![self.say("`fixpoint run` executes the plan", "`fixpoint run` で計画を実行します")]
             }
             (Cause::Done, _) | (Cause::Partial, None) => vec![self.look()],
-            (Cause::Budget, _) => vec![self.say(
-                "to continue with a larger budget: `fixpoint resume --budget +2usd`",
-                "予算を増やして続行するには `fixpoint resume --budget +2usd`",
-            )],
+            (Cause::Budget, _) => {
+                let more = reached_limits(self.view.run, self.lang).more;
+                vec![self.say(
+                    format!("to continue with a larger budget: `fixpoint resume --budget {more}`"),
+                    format!("予算を増やして続行するには `fixpoint resume --budget {more}`"),
+                )]
+            }
             (Cause::NeedsClarification, _) => vec![self.say(
                 "answer the questions in the goal, or run it in a terminal without --non-interactive",
                 "質問の答えを目標に書き加えるか、端末で --non-interactive を付けずに実行してください",
