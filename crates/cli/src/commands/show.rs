@@ -45,7 +45,8 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
     let cost = &summary.cost;
     let (attempts, checks, seconds, interruptions) =
         (cost.attempts, cost.check_runs, cost.seconds, cost.interruptions);
-    vec![
+    let explanation = loaded.explain(lang);
+    let mut lines = vec![
         say(lang, format!("{run}: {status}{pid}"), format!("{run}: {status}{ja_pid}")),
         say(lang, format!("phase: {phase}"), format!("フェーズ: {phase}")),
         say(
@@ -58,8 +59,10 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
             ),
             format!("試行{attempts}回、チェック{checks}回、作業時間{seconds}秒、中断{interruptions}回"),
         ),
-        fixpoint_runs::explain(loaded.view(), lang).what,
-    ]
+        explanation.what,
+    ];
+    lines.extend(explanation.next.into_iter().filter(|_| loaded.status() == Status::Interrupted));
+    lines
 }
 
 pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
@@ -68,7 +71,7 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     if Form::from(arguments.json) == Form::Json {
         return output.json(&summary);
     }
-    output.lines(screen(&summary.run, loaded.view(), app))?;
+    output.lines(screen(&summary.run, loaded.view(), loaded.explain(app.lang), app))?;
     output.line("")?;
     output.lines(details(&loaded, &summary, app.lang))?;
     let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
@@ -112,7 +115,7 @@ pub(crate) fn explain(
     let loaded = load(&arguments.run, app)?;
     match Form::from(arguments.json) {
         Form::Json => {
-            let explanation = fixpoint_runs::explain(loaded.view(), app.lang);
+            let explanation = loaded.explain(app.lang);
             output.json(&json!({
                 "run": loaded.directory.id.0,
                 "status": loaded.status(),
@@ -122,6 +125,9 @@ pub(crate) fn explain(
                 "next": explanation.next,
             }))
         }
-        Form::Text => output.lines(screen(&loaded.directory.id.0, loaded.view(), app)),
+        Form::Text => {
+            let explanation = loaded.explain(app.lang);
+            output.lines(screen(&loaded.directory.id.0, loaded.view(), explanation, app))
+        }
     }
 }
