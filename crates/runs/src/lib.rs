@@ -21,6 +21,7 @@ mod diagnosis;
 mod directory;
 mod error;
 mod explanation;
+mod failure_words;
 mod history;
 mod loaded_run;
 mod phase_time;
@@ -40,6 +41,7 @@ pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, diagnosis_markdo
 pub use directory::{RunDirectory, RunId, StateDirectory};
 pub use error::RunError;
 pub use explanation::Explanation;
+pub use failure_words::{FailureWords, scope_words};
 pub use history::{FinishedAttempt, FinishedChecks, Iteration, RunHistory, TaskHistory};
 pub use loaded_run::LoadedRun;
 pub use phase_time::{PhaseTime, PhaseTimes};

@@ -173,14 +173,14 @@ impl<'a> RunExplainer<'a> {
             let (score, times) = (score.get(), plan.scores().len());
             self.say(format!(", score {score:.0} (n={times})"), format!("、{score:.0}点 (n={times})"))
         });
-        let reason = last.reason.text.in_lang(self.lang);
+        let (reason, tasks) = (last.reason.text.in_lang(self.lang), plan.tasks.len());
+        let revised = match review.revisions.len().saturating_sub(1) {
+            0 => String::new(),
+            times => self.say(format!(", {}", counted(times, "revision")), format!("、{times}回修正")),
+        };
         Some(self.say(
-            format!(
-                "plan: {}{score}, {}: {reason}",
-                counted(plan.tasks.len(), "task"),
-                counted(review.revisions.len(), "revision")
-            ),
-            format!("計画: タスク{}件{score}、{}版: {reason}", plan.tasks.len(), review.revisions.len()),
+            format!("plan: {}{score}{revised}: {reason}", counted(tasks, "task")),
+            format!("計画: タスク{tasks}件{score}{revised}: {reason}"),
         ))
     }
 
@@ -262,16 +262,19 @@ impl<'a> RunExplainer<'a> {
             },
             (_, Some(node)) => {
                 let path = format!("context/{}/diagnosis.md", node.id());
-                let again = self.say(
-                    format!(
-                        "`fixpoint show` prints the diagnosis ({path}); `fixpoint resume --task {}` retries the task",
-                        node.id()
+                let again = [
+                    self.say(
+                        format!("`fixpoint show` prints the diagnosis ({path})"),
+                        format!("`fixpoint show` で診断（{path}）を表示します"),
                     ),
-                    format!("診断（{path}）は `fixpoint show` で表示、再試行は `fixpoint resume --task {}`", node.id()),
-                );
+                    self.say(
+                        format!("`fixpoint resume --task {}` retries the task", node.id()),
+                        format!("`fixpoint resume --task {}` でタスクを再試行します", node.id()),
+                    ),
+                ];
                 let look = (cause == Cause::Partial).then(|| self.look());
                 let hint = self.stuck().and_then(|task| idle_hint(self.view.run, task, self.lang));
-                look.into_iter().chain(hint).chain([again]).collect()
+                look.into_iter().chain(hint).chain(again).collect()
             }
             (_, None) => vec![self.say("`fixpoint resume` continues the run", "`fixpoint resume` で再開します")],
         }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOptions;
-use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt};
+use fixpoint_decide::task_run::ImpliedGoals;
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{Explanation, FailureLine, FoldedRun, RunView, TaskHistory, TaskView, explain, texts};
+use fixpoint_runs::{
+    Explanation, FailureLine, FailureWords, FoldedRun, Iteration, RunView, TaskHistory, TaskView, explain,
+    scope_words, texts,
+};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang};
@@ -38,6 +41,9 @@ struct Comparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
     new: Vec<FailureLine>,
+    /// The new failures and what is out of scope, in words.
+    #[serde(skip)]
+    told: Vec<String>,
     known: Vec<String>,
     flaky: Vec<String>,
     newly_flaky: Vec<String>,
@@ -112,7 +118,7 @@ fn tell(
     if last.judged.attempt.outcome == AttemptOutcome::Infra {
         return could_not_run(arguments, app, output);
     }
-    let comparison = compared(arguments, view, task, &last.judged);
+    let comparison = compared(arguments, view, task, last, app.lang);
     match Form::from(arguments.json) {
         Form::Json => output.json(&comparison)?,
         Form::Text => output.lines(lines(&comparison, app.lang))?,
@@ -190,8 +196,10 @@ fn compared(
     arguments: &CheckArguments,
     view: RunView<'_>,
     task: &TaskHistory,
-    judged: &JudgedAttempt,
+    last: &Iteration,
+    lang: Lang,
 ) -> Comparison {
+    let judged = &last.judged;
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
@@ -205,6 +213,18 @@ fn compared(
         !matches!(failure.id(), FailureId::Vanished(_))
             && !judged.comparison.newly_flaky.contains(failure.id())
     };
+    let new: Vec<&ReportedFailure> = judged.failures.iter().filter(is_new).filter(|_| changed).collect();
+    let told = new.iter().map(|failure| {
+        let words = FailureWords::of(failure, view.run, lang);
+        let place = failure.place.as_ref().map(|at| say(lang, format!(" at {at}"), format!("（{at}）")));
+        let subject = format!("{}{}", words.subject, place.unwrap_or_default());
+        let line = FailureWords { subject, ..words }.line();
+        say(lang, format!("new: {line}"), format!("新規: {line}"))
+    });
+    let outside = judged.outside.iter().map(|entry| {
+        let entry = scope_words(entry, last, view.run, lang);
+        say(lang, format!("out of scope: {entry}"), format!("範囲外: {entry}"))
+    });
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     Comparison {
         base: arguments.base.clone(),
@@ -212,11 +232,8 @@ fn compared(
         cause: view
             .cause()
             .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
-        new: if changed {
-            judged.failures.iter().filter(is_new).map(FailureLine::from).collect()
-        } else {
-            Vec::new()
-        },
+        told: told.chain(outside).collect(),
+        new: new.into_iter().map(FailureLine::from).collect(),
         known: listed(&known),
         flaky: listed(&flaky),
         newly_flaky: listed(&judged.comparison.newly_flaky),
@@ -227,7 +244,7 @@ fn compared(
 }
 
 fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
-    let Comparison { base, new, known, flaky, newly_flaky, vanished, scope_violations, .. } = comparison;
+    let Comparison { base, new, told, known, flaky, newly_flaky, vanished, .. } = comparison;
     let (of_new, of_known, of_vanished) = (new.len(), known.len(), vanished.len());
     let of_flaky = flaky.len() + newly_flaky.len();
     let mut lines = vec![say(
@@ -244,20 +261,10 @@ fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
             format!("{base} からの変更はありません。別のコミットと比較するには --base を指定してください"),
         ));
     }
-    lines.extend(new.iter().map(|failure| {
-        let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
-        let said = failure.message.lines().next().unwrap_or_default();
-        let (at, ja_at) = failure
-            .place
-            .as_ref()
-            .map(|place| (format!(" at {place}"), format!("（{place}）")))
-            .unwrap_or_default();
-        say(lang, format!("new: {name}{at}: {said}"), format!("新規: {name}{ja_at}: {said}"))
-    }));
+    lines.extend(told.iter().cloned());
     for (names, en, ja) in [
         (newly_flaky, "newly flaky (counts as new)", "新たに不安定（新規扱い）"),
         (vanished, "vanished", "消失"),
-        (scope_violations, "out of scope", "範囲外"),
         (flaky, "flaky", "不安定"),
         (known, "known", "既知"),
     ] {
