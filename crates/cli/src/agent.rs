@@ -3,6 +3,7 @@
 //! Owns the choice, and the check that its program exists and may be executed: a missing agent is reported before anything
 //! is run. Refuses to complete its command line, which differs from attempt to attempt.
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -13,6 +14,10 @@ use crate::app_context::AppContext;
 use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::selected_checks::refuse_secret;
+
+const NOT_ON_PATH: &str = "it is not on PATH";
+/// Bytes of the first line of a script that the kernel reads.
+const LONGEST_SHEBANG: u64 = 256;
 
 /// The agent's command line, as a person would type it. `base` is the commit to start from, if not the working tree.
 /// An agent on the command line overrides `agent.kind`.
@@ -44,7 +49,7 @@ pub(crate) fn choose(
     };
     let program = command.first().map(String::as_str).unwrap_or_default();
     match problem_with(program, workspace, &working_dir, app) {
-        Some(problem) => Err(unavailable(program, problem, app)),
+        Some(problem) => Err(unavailable(program, &problem, app)),
         None => Ok(command),
     }
 }
@@ -62,37 +67,51 @@ fn problem_with(
     workspace: WorkspaceFiles,
     working_dir: &Path,
     app: &AppContext,
-) -> Option<&'static str> {
+) -> Option<String> {
     if !program.contains('/') {
         let path = app.variable("PATH")?;
         // A relative entry of PATH is searched in the workspace.
         let is_certain = std::env::split_paths(path).all(|directory| directory.is_absolute());
-        return (app.program(program).is_none() && is_certain).then_some("it is not on PATH");
+        return match app.program(program) {
+            Some(found) => script_problem(&found),
+            None => is_certain.then(|| NOT_ON_PATH.to_string()),
+        };
     }
-    let path = Path::new(program);
-    match working_dir.join(path).metadata() {
-        Ok(found) if found.is_dir() => Some("it is a directory"),
+    let path = working_dir.join(program);
+    let problem = match path.metadata() {
+        Ok(found) if found.is_dir() => "it is a directory",
         Ok(found) if found.permissions().mode() & 0o111 == 0 => {
-            Some("it is not executable (`chmod +x` makes it so, or name its interpreter, such as `sh`)")
+            "it is not executable (`chmod +x` makes it so, or name its interpreter, such as `sh`)"
         }
-        Ok(_) => None,
-        Err(_) if path.is_relative() && workspace == WorkspaceFiles::Unknown => None,
-        Err(_) => Some("there is no such file"),
-    }
+        Ok(found) if found.is_file() && found.len() == 0 => "it is empty",
+        Ok(_) => return script_problem(&path),
+        Err(_) if Path::new(program).is_relative() && workspace == WorkspaceFiles::Unknown => return None,
+        Err(_) => "it does not exist",
+    };
+    Some(problem.to_string())
+}
+
+/// A script that names an interpreter which is not there. A relative one is searched in the workspace.
+fn script_problem(program: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    std::fs::File::open(program).ok()?.take(LONGEST_SHEBANG).read_to_end(&mut start).ok()?;
+    let line = String::from_utf8_lossy(start.strip_prefix(b"#!")?).into_owned();
+    let interpreter = Path::new(line.lines().next()?.split_whitespace().next()?);
+    let is_missing = interpreter.is_absolute() && !interpreter.exists();
+    is_missing.then(|| format!("its interpreter {} does not exist", interpreter.display()))
 }
 
 /// The error for an agent that cannot be started, with those that can.
 fn unavailable(program: &str, problem: &str, app: &AppContext) -> Failure {
     let found = installed_agents(&|name| app.program(name));
     let names: Vec<&str> = found.iter().map(|agent| agent.name).collect();
+    let install = if problem == NOT_ON_PATH { format!("install `{program}`, or ") } else { String::new() };
     let advice = match names.first() {
         Some(first) => format!(
-            "installed agents: {}; install `{program}`, or name another agent after `--`, such as `-- {first}`",
+            "installed agents: {}; {install}name another agent after `--`, such as `-- {first}`",
             names.join(", ")
         ),
-        None => {
-            format!("no known agent is installed; install `{program}`, or name another command after `--`")
-        }
+        None => format!("no supported agent found on PATH; {install}name another command after `--`"),
     };
     Failure::Unavailable(format!("the agent `{program}` cannot be started: {problem}; {advice}"))
 }
@@ -106,9 +125,9 @@ fn installed(kind: AgentKind, app: &AppContext) -> Result<Vec<String>, Failure> 
             app.notices.say(&format!("using {}: {}", agent.title, agent.command_line()));
             Ok(words(agent))
         }
-        (None, Some(name)) => Err(unavailable(name, "it is not on PATH", app)),
+        (None, Some(name)) => Err(unavailable(name, NOT_ON_PATH, app)),
         (None, None) => Err(Failure::BadInput(
-            "no agent was named and no known agent is installed; name one after `--`, such as `-- claude`"
+            "no agent was named and no supported agent found on PATH; name one after `--`, such as `-- claude`"
                 .into(),
         )),
     }

@@ -44,6 +44,12 @@ pub(crate) fn parse(text: &str) -> Result<Allowance, Failure> {
         let (name, value) = part.split_once('=').unwrap_or(("", part));
         let value = value.trim().trim_start_matches('+');
         let (name, value) = match name.trim() {
+            "" if !value.starts_with(|letter: char| letter.is_ascii_digit() || letter == '$') => {
+                return Err(wrong(
+                    part,
+                    "expected limits such as attempts=N, time=2h, usd=5, tokens=N or calls=N",
+                ));
+            }
             "" => split_unit(value),
             name => (name, value),
         };

@@ -11,10 +11,10 @@ use fixpoint_config::{Loaded, Node, Sources, load, user_directory, with_sets};
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::Settings;
 
-use crate::arguments::{ColorArgument, GlobalArguments, SetArguments};
+use crate::arguments::{ColorArgument, GlobalArguments, SetArguments, glob};
 use crate::failure::Failure;
 use crate::language::{self, say};
-use crate::output::Notices;
+use crate::output::{Notices, complain};
 use crate::scripted_person::DemoScript;
 use crate::user_config_api;
 
@@ -59,6 +59,7 @@ pub(crate) enum Paint {
 impl AppContext {
     pub(crate) fn of_this_process(arguments: &GlobalArguments) -> Self {
         let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        language::problem(&environment).iter().for_each(|problem| complain(problem));
         Self {
             working_dir: std::env::current_dir().map_err(|error| error.to_string()),
             lang: language::choose(arguments.lang, &environment),
@@ -182,7 +183,14 @@ impl AppContext {
 
     /// Recorded settings with `--set` on top. Configuration files and the environment are not read.
     pub(crate) fn changed(&self, recorded: &Settings, set: &SetArguments) -> Result<Settings, Failure> {
-        Ok(with_sets(recorded, &set.sets)?)
+        let settings = with_sets(recorded, &set.sets)?;
+        let scope = &settings.scope;
+        let globs = scope.allowed_paths.iter().chain(&scope.denied_paths);
+        globs
+            .map(|text| glob(text))
+            .find_map(Result::err)
+            .map_or(Ok(()), |why| Err(Failure::BadInput(why)))?;
+        Ok(settings)
     }
 
     /// The effective configuration, with the settings that the user configuration service has for a person, if it is

@@ -4,10 +4,14 @@ mod loop_arguments;
 mod run_arguments;
 mod runs;
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use fixpoint_decide::glob::PatternSet;
 
 use crate::commands::decide::kinds::Kind;
 use crate::commands::schema::SchemaName;
@@ -22,6 +26,27 @@ pub(crate) use runs::{
     ApplyArguments, DiffArguments, DoctorArguments, GcArguments, HistoryArguments, InitArguments,
     ListArguments, LogsArguments, ReplayArguments, RunArguments, StopArguments,
 };
+
+/// Accepts a number in a range; the error names the range.
+pub(crate) fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Display + Clone,
+{
+    move |text| {
+        let (least, most) = (range.start(), range.end());
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a number from {least} to {most}"))
+    }
+}
+
+/// Accepts a glob of paths.
+pub(crate) fn glob(text: &str) -> Result<String, String> {
+    match PatternSet::new([text]).malformed().next() {
+        Some(_) => Err(format!("`{text}` is not a glob: it has an unclosed bracket, or ends in a backslash")),
+        None if text.is_empty() => Err("expected a glob, such as src/**".to_string()),
+        None => Ok(text.to_string()),
+    }
+}
 
 const AFTER_HELP: &str = "\
 Getting started:
@@ -218,7 +243,7 @@ pub(crate) enum ConfigCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArguments {
-    /// `config`, or a decision: prints the schemas of its question and its answer
+    /// `config`, a document, or a decision: prints the schemas of its question and its answer
     #[arg(value_enum)]
     pub(crate) name: SchemaName,
 }

@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::TaskSource;
+use fixpoint_decide::run::{Run, TaskSource};
 use fixpoint_decide::task_run::{Decision, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, ProgressListener};
-use fixpoint_runs::{Iteration, RunView, TaskView};
+use fixpoint_runs::{FailureWords, Iteration, RunView, TaskView, scope_words};
 use fixpoint_vocabulary::work::{Command, Event};
 use fixpoint_vocabulary::{Lang, TaskId, counted};
 
@@ -100,7 +100,7 @@ impl Display {
         }
         for (id, decision) in record.decision.task_decisions() {
             if let Some(task) = view.task(id) {
-                show_task(&mut drawing, task, decision, self.words);
+                show_task(&mut drawing, view.run, task, decision, self.words);
             }
         }
     }
@@ -113,7 +113,7 @@ impl Display {
                 if let (Some(iteration), Some(_)) = (iteration, &decision.judged) {
                     let line = iteration_line(iteration, drawing.paint(), self.words);
                     drawing.line(&format!("[{task}] {line}"));
-                    failure_lines(iteration, self.words).iter().for_each(|line| drawing.line(line));
+                    failure_lines(iteration, view.run, self.words).iter().for_each(|line| drawing.line(line));
                 }
             }
             run_lines::lines_of(change, view, self.words).iter().for_each(|line| drawing.line(line));
@@ -239,12 +239,12 @@ impl ProgressListener for ExecutorProgress {
 }
 
 /// Shows a decision in a run of one task.
-fn show_task(drawing: &mut Drawing, task: TaskView<'_>, decision: &Decision, words: Words) {
+fn show_task(drawing: &mut Drawing, run: &Run, task: TaskView<'_>, decision: &Decision, words: Words) {
     if let (Some(judged), Some(iteration)) = (&decision.judged, task.history.iterations.last()) {
         drawing.judged(judged.verdict.progress, judged.failures.len(), &judged.comparison);
         let line = iteration_line(iteration, drawing.paint(), words);
         drawing.line(&line);
-        failure_lines(iteration, words).iter().for_each(|line| drawing.line(line));
+        failure_lines(iteration, run, words).iter().for_each(|line| drawing.line(line));
     }
     match &decision.command {
         Some(Command::TakeBase) => drawing.doing(&words.taking_snapshot()),
@@ -294,12 +294,12 @@ fn baseline_line(task: TaskView<'_>, words: Words) -> String {
 /// Failures that are listed after an attempt.
 const MOST_NAMED: usize = 3;
 
-fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
+fn failure_lines(iteration: &Iteration, run: &Run, words: Words) -> Vec<String> {
     let judged = &iteration.judged;
     let named = judged.failures.iter().take(MOST_NAMED).map(|failure| {
-        let said = failure.message.as_str().lines().next().unwrap_or_default();
-        let said: String = said.chars().filter(|letter| !letter.is_control()).take(90).collect();
-        format!("  ✗ {}: {said}", harmless(&failure.id().to_string()))
+        let mut told = FailureWords::of(failure, run, words.0);
+        told.said = told.said.chars().filter(|letter| !letter.is_control()).take(90).collect();
+        format!("  ✗ {}", harmless(&told.line()))
     });
     let mut lines: Vec<String> = named.collect();
     if judged.failures.len() > MOST_NAMED {
@@ -307,7 +307,8 @@ fn failure_lines(iteration: &Iteration, words: Words) -> Vec<String> {
         lines.push(words.say(format!("  … and {more} more"), format!("  … 他{more}件")));
     }
     let outside = judged.outside.iter().take(MOST_NAMED);
-    lines.extend(outside.map(|path| words.label("  ✗ out of scope", "  ✗ 範囲外", path)));
+    let outside = outside.map(|entry| scope_words(entry, iteration, run, words.0));
+    lines.extend(outside.map(|entry| words.label("  ✗ out of scope", "  ✗ 範囲外", entry)));
     lines
 }
 

@@ -8,13 +8,16 @@ use fixpoint_engine::EngineError;
 use fixpoint_ports::{BlobError, JournalError, WorkspaceError};
 use fixpoint_runs::RunError;
 
+/// What to do if runs or workspaces cannot be stored.
+pub(crate) const STORAGE_REMEDY: &str = "set XDG_CACHE_HOME and XDG_STATE_HOME to a writable directory";
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The input is wrong: correct it.
     #[error("{0}")]
     BadInput(String),
     /// The configuration is wrong: correct it.
-    #[error("{0}")]
+    #[error("{}", without_repeated_key(.0))]
     Configuration(#[from] ConfigErrors),
     /// A file could not be read: name another, or make it readable.
     #[error("cannot read {}: {source}", .path.display())]
@@ -25,9 +28,6 @@ pub(crate) enum Failure {
     /// Standard output could not be written, as on a full disk: make space, or write elsewhere.
     #[error("cannot write the result: {0}")]
     NoOutput(io::Error),
-    /// The reader of a pipe has ended; that is no error.
-    #[error("the output was closed")]
-    ReaderGone,
     /// The repository or its workspaces cannot be used.
     #[error("{0}")]
     Workspace(#[from] WorkspaceError),
@@ -40,6 +40,9 @@ pub(crate) enum Failure {
     /// A file could not be written: make space, or make it writable.
     #[error("cannot write {}: {source}", .path.display())]
     Unwritable { path: PathBuf, source: io::Error },
+    /// Runs or workspaces cannot be stored: name another directory.
+    #[error("cannot write to {}: {source}; {STORAGE_REMEDY}", .path.display())]
+    NoStorage { path: PathBuf, source: io::Error },
     /// Something needed is missing.
     #[error("{0}")]
     Unavailable(String),
@@ -53,13 +56,23 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::BadInput(_) | Self::Configuration(_) | Self::Unreadable { .. } => 2,
-            Self::NoInput(_) | Self::NoOutput(_) | Self::ReaderGone | Self::Internal(_) => 1,
+            Self::NoInput(_) | Self::Internal(_) => 1,
             Self::Workspace(error) => of_workspace(error),
             Self::Run(error) => of_run(error),
             Self::Interrupted { source, .. } => of_engine(source),
-            Self::Unwritable { .. } | Self::Unavailable(_) => 7,
+            Self::NoOutput(_) | Self::Unwritable { .. } | Self::NoStorage { .. } | Self::Unavailable(_) => 7,
         }
     }
+}
+
+/// `--set KEY: KEY: …` names the key once.
+fn without_repeated_key(errors: &ConfigErrors) -> String {
+    let line = |line: &str| {
+        let named = line.strip_prefix("--set ").and_then(|line| line.split_once(": "));
+        let repeated = named.filter(|(key, rest)| rest.starts_with(key));
+        repeated.map_or_else(|| line.to_string(), |(_, rest)| format!("--set {rest}"))
+    };
+    errors.to_string().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn of_workspace(error: &WorkspaceError) -> u8 {
@@ -81,7 +94,7 @@ fn of_workspace(error: &WorkspaceError) -> u8 {
 fn of_run(error: &RunError) -> u8 {
     match error {
         RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Ambiguous { .. } => 2,
-        RunError::Unavailable { .. } => 7,
+        RunError::Held { .. } | RunError::Unavailable { .. } => 7,
         RunError::Damaged { .. } | RunError::Unreadable { .. } => 1,
     }
 }

@@ -12,6 +12,14 @@ pub(crate) enum LangArgument {
     Ja,
 }
 
+/// What is wrong with `FIXPOINT_LANG`, if it is set.
+pub(crate) fn problem(environment: &[(OsString, OsString)]) -> Option<String> {
+    let (_, value) = environment.iter().find(|(key, value)| key == "FIXPOINT_LANG" && !value.is_empty())?;
+    let value = value.to_string_lossy();
+    let is_known = ["en", "ja", "C", "POSIX"].iter().any(|known| value.starts_with(known));
+    (!is_known).then(|| format!("fixpoint: warning: FIXPOINT_LANG={value}: expected en or ja"))
+}
+
 /// The language asked for, or that of the locale. `LC_ALL` wins over `LC_MESSAGES`, and that over `LANG`.
 pub(crate) fn choose(asked: Option<LangArgument>, environment: &[(OsString, OsString)]) -> Lang {
     let variable = |name: &str| {

@@ -30,7 +30,6 @@ use clap::Parser;
 
 use crate::app_context::AppContext;
 use crate::arguments::Arguments;
-use crate::failure::Failure;
 use crate::output::Output;
 
 fn main() -> ExitCode {
@@ -42,15 +41,15 @@ fn main() -> ExitCode {
     let app = AppContext::of_this_process(&arguments.global);
     let mut output = Output::to_stdout(app.lang);
     let result = commands::run(&arguments, &app, &mut output);
-    match result.and_then(|code| output.finish().map(|()| code)) {
-        Ok(code) => ExitCode::from(code),
-        // A reader that has seen enough is no failure of ours.
-        Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+    // The command's own exit code tells more than that its output was lost.
+    let codes = [result, output.finish().map(|()| 0)].map(|result| match result {
+        Ok(code) => code,
         Err(failure) => {
             for line in failure.to_string().lines() {
                 output::complain(&format!("fixpoint: {line}"));
             }
-            ExitCode::from(failure.exit_code())
+            failure.exit_code()
         }
-    }
+    });
+    ExitCode::from(codes.into_iter().find(|code| *code != 0).unwrap_or(0))
 }

@@ -1,4 +1,6 @@
 //! Results on standard output, in the language asked for; everything else on standard error.
+//!
+//! A command does not learn that its output could not be written, so that its exit code is the same whoever reads it.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -11,16 +13,18 @@ use crate::failure::Failure;
 pub(crate) struct Output {
     writer: Box<dyn Write>,
     lang: Lang,
+    /// The first error of the writer; nothing is written after it.
+    error: Option<io::Error>,
 }
 
 impl Output {
     pub(crate) fn to_stdout(lang: Lang) -> Self {
-        Self { writer: Box::new(io::BufWriter::new(io::stdout())), lang }
+        Self { writer: Box::new(io::BufWriter::new(io::stdout())), lang, error: None }
     }
 
     /// Discards everything.
     pub(crate) fn discarding(lang: Lang) -> Self {
-        Self { writer: Box::new(io::sink()), lang }
+        Self { writer: Box::new(io::sink()), lang, error: None }
     }
 
     pub(crate) fn lang(&self) -> Lang {
@@ -28,7 +32,8 @@ impl Output {
     }
 
     pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
-        writeln!(self.writer, "{}", harmless(line)).map_err(failure)
+        self.text(line)?;
+        self.bytes(b"\n")
     }
 
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), Failure> {
@@ -37,12 +42,15 @@ impl Output {
 
     /// Text as it is, line ends included.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        self.writer.write_all(harmless(text).as_bytes()).map_err(failure)
+        self.bytes(harmless(text).as_bytes())
     }
 
     /// Unchanged, as `git diff` and logs need it.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.writer.write_all(bytes).map_err(failure)
+        if self.error.is_none() {
+            self.error = self.writer.write_all(bytes).err();
+        }
+        Ok(())
     }
 
     pub(crate) fn say(&mut self, text: &Text) -> Result<(), Failure> {
@@ -52,21 +60,28 @@ impl Output {
 
     /// JSON on one line.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        writeln!(self.writer, "{}", serde_json::to_string(value)?).map_err(failure)
+        self.bytes(format!("{}\n", serde_json::to_string(value)?).as_bytes())
     }
 
     /// Indented JSON.
     pub(crate) fn pretty_json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        writeln!(self.writer, "{}", serde_json::to_string_pretty(value)?).map_err(failure)
+        self.bytes(format!("{}\n", serde_json::to_string_pretty(value)?).as_bytes())
     }
 
-    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.writer.flush().map_err(failure)
+    pub(crate) fn flush(&mut self) {
+        if self.error.is_none() {
+            self.error = self.writer.flush().err();
+        }
     }
-}
 
-fn failure(error: io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::BrokenPipe { Failure::ReaderGone } else { Failure::NoOutput(error) }
+    /// Fails if the output could not be written. A reader of a pipe that has seen enough is no failure.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        self.flush();
+        match self.error {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::NoOutput(error)),
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 /// Text without control characters: names of tests, messages and tasks come from outside and must not control the

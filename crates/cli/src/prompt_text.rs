@@ -38,6 +38,9 @@ pub(crate) fn read(what: &str, typed: Option<&str>, file: Option<&Path>) -> Resu
         let max = grouped(MAX_GOAL_BYTES as u64);
         return Err(Failure::BadInput(format!("{what} has {size} bytes, the limit is {max}; {ADVICE}")));
     }
+    if let Some(position) = bytes.iter().position(|byte| *byte == 0) {
+        return Err(Failure::BadInput(format!("{what} contains a NUL character (at byte {position})")));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to();
         Failure::BadInput(format!("{what} is not valid UTF-8 (at byte {position})"))

@@ -8,6 +8,7 @@ use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::run_spec::{BaseSource, Delivery, PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
+use nix::unistd::{AccessFlags, access};
 
 use crate::app_context::AppContext;
 use crate::failure::Failure;
@@ -34,10 +35,16 @@ impl Repository {
             wait: SLOT_WAIT,
             ..defaults
         };
-        let workspaces = GitWorkspaces::open(&working_dir, &app.cache_dir()?.join("slots"), options)?;
+        let (cache, state) = (app.cache_dir()?, app.state_dir()?);
+        for directory in [&cache, &state] {
+            std::fs::create_dir_all(directory)
+                .and_then(|()| Ok(access(directory, AccessFlags::W_OK | AccessFlags::X_OK)?))
+                .map_err(|source| Failure::NoStorage { path: directory.clone(), source })?;
+        }
+        let workspaces = GitWorkspaces::open(&working_dir, &cache.join("slots"), options)?;
         let directory = relative_to(workspaces.root(), &working_dir)?;
         let name = workspaces.pool().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let state = StateDirectory::new(&app.state_dir()?, &name);
+        let state = StateDirectory::new(&state, &name);
         Ok(Self { workspaces, state, directory })
     }
 

@@ -49,11 +49,9 @@ pub(crate) fn test_edits(allowed: bool) -> TestEdits {
     if allowed { TestEdits::Allowed } else { TestEdits::Checked }
 }
 
-/// The error of a command that needs checks.
-pub(crate) fn no_checks() -> Failure {
-    Failure::BadInput(
-        "no checks given and none detected in this project; give one with --until or --check".into(),
-    )
+/// The error of a command that needs checks; `options` are those that give one.
+pub(crate) fn no_checks(options: &str) -> Failure {
+    Failure::BadInput(format!("no checks given and none detected in this project; give one with {options}"))
 }
 
 impl SelectedChecks {

@@ -27,10 +27,11 @@ use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
 use crate::display::{Display, Speaker, Verbosity};
 use crate::environment;
 use crate::failure::Failure;
+use crate::language::say;
 use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
 use crate::scripted_person::ScriptedPerson;
-use crate::signals::SignalListener;
+use crate::signals::{self, SignalListener};
 
 /// The argument by which this program is started again to supervise.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -152,7 +153,7 @@ impl SessionContext<'_> {
         let look = (self.screen, self.app.lang);
         let display = Display::new(look, verbosity, &name, max_iterations);
         let (outbox, inbox) = mailbox();
-        let signals = SignalListener::begin(outbox.clone())
+        let signals = SignalListener::begin(outbox.clone(), self.farewell(storage, display.speaker()))
             .map_err(|error| Failure::Internal(format!("cannot listen for signals: {error}")))?;
         let dispatcher = self.dispatcher(storage, &header, &display)?;
         let mut engine = make(LocalExecutor::new(Arc::new(dispatcher), outbox)).map_err(interrupted)?;
@@ -174,11 +175,28 @@ impl SessionContext<'_> {
         };
         let ending = engine.run(&inbox, &mut watch).map_err(interrupted);
         if signals.is_asked() {
-            display.line("waiting until agents and checks have ended");
+            display.line(&say(
+                self.app.lang,
+                "waiting until agents and checks have ended",
+                "エージェントとチェックの終了を待っています",
+            ));
         }
         // An engine that failed has cancelled nothing; this cancels all commands and waits for them.
         let run = engine.into_state();
         Ok(RunOutcome { folded: FoldedRun { run, history }, ending: ending? })
+    }
+
+    /// What is said when a second signal ends this process. The run of a demo is deleted, and `fixpoint check` has none.
+    fn farewell(&self, storage: &RunStorage<'_>, speaker: Speaker) -> impl Fn() + Send + 'static {
+        let run = storage.run.filter(|_| !signals::has_temp_dir()).map(|run| &run.id);
+        let line = run.map(|run| {
+            say(
+                self.app.lang,
+                format!("stopped; `fixpoint resume {run}` continues it"),
+                format!("停止しました。再開するには `fixpoint resume {run}`"),
+            )
+        });
+        move || line.iter().for_each(|line| speaker.say(line))
     }
 
     /// What executes the commands of this run.

@@ -48,6 +48,10 @@ impl Drop for TempDirGuard {
     }
 }
 
+pub(crate) fn has_temp_dir() -> bool {
+    TEMP_DIR.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 fn end_at_once() -> ! {
     if let Some(directory) = &*TEMP_DIR.lock().unwrap_or_else(PoisonError::into_inner) {
         for _ in 0..TRIES {
@@ -66,8 +70,8 @@ pub(crate) struct SignalListener {
 
 impl SignalListener {
     /// Turns the first signal into a request to stop. The second may end this process at once: supervisors end the
-    /// processes they started when it is gone.
-    pub(crate) fn begin(outbox: Outbox) -> std::io::Result<Self> {
+    /// processes they started when it is gone; `farewell` is called before.
+    pub(crate) fn begin(outbox: Outbox, farewell: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let handle = signals.handle();
         let asked = Arc::new(AtomicBool::new(false));
@@ -76,6 +80,7 @@ impl SignalListener {
         std::thread::spawn(move || {
             for _ in signals.forever() {
                 if shared.swap(true, Ordering::AcqRel) {
+                    farewell();
                     end_at_once();
                 }
                 outbox.send(Event::StopRequested);

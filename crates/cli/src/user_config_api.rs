@@ -33,7 +33,8 @@ pub(crate) fn fetch(person: &str, service: &UserConfigApi, app: &AppContext) -> 
     );
     let within = Duration::from_secs(u64::from(service.timeout));
     let network = Network::new(NetworkLimits::default(), &app.variables());
-    let body = network.fetch(&address, key.as_ref(), within).map_err(|error| error.to_string())?;
+    let body =
+        network.fetch(&address, key.as_ref(), within).map_err(|error| format!("{address}: {error}"))?;
     let answer: Value =
         serde_json::from_slice(&body).map_err(|error| format!("the answer is not valid JSON: {error}"))?;
     layer(&answer).map(Node::from)

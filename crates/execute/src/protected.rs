@@ -180,7 +180,7 @@ impl<'a> CommitTree<'a> {
         let mut paths: Vec<String> = workspaces.files(commit)?.iter().map(|path| path_text(path)).collect();
         paths.sort();
         let links = workspaces.links(commit)?.into_iter();
-        let links = links.map(|(path, target)| (path_text(&path), path_text(&target))).collect();
+        let links = links.map(|link| (path_text(&link.path), path_text(&link.target))).collect();
         let (contents, error) = (RefCell::default(), RefCell::default());
         Ok(Self { workspaces, commit, paths, links, contents, error })
     }

@@ -31,5 +31,5 @@ pub use processes::{
 pub use workspaces::{
     ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, LeftOut,
     MergedTree, RecoveredWork, Recovery, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Snapshot,
-    SnapshotOrigin, UnrecoveredSlot, UntrackedFile, WorkspaceError, Workspaces,
+    SnapshotOrigin, SymbolicLink, UnrecoveredSlot, UntrackedFile, WorkspaceError, Workspaces,
 };

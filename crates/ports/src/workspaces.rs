@@ -176,6 +176,14 @@ pub struct FileChange {
     pub lines: Option<u64>,
 }
 
+/// A symbolic link in a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolicLink {
+    /// From the root of the repository, as bytes.
+    pub path: Vec<u8>,
+    pub target: Vec<u8>,
+}
+
 /// Why a workspace operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -267,8 +275,8 @@ pub trait Workspaces: Send + Sync {
     ) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError>;
     /// The paths of all files in a commit, sorted.
     fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError>;
-    /// The symbolic links of a commit with what each points to, sorted by path.
-    fn links(&self, at: &CommitId) -> Result<Vec<(Vec<u8>, Vec<u8>)>, WorkspaceError>;
+    /// The symbolic links of a commit, sorted by path.
+    fn links(&self, at: &CommitId) -> Result<Vec<SymbolicLink>, WorkspaceError>;
     /// The subjects (first lines of the messages) of a commit and of those before it, the newest first.
     fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError>;
     /// A commit that is `onto` with these paths as they are in `from` (deleted if they are not there), stored under

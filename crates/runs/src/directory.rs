@@ -152,7 +152,10 @@ impl RunDirectory {
 
     /// Locks the run for this process.
     pub fn lock(&self) -> Result<RunLock, RunError> {
-        RunLock::acquire(&self.path).map_err(|error| RunError::unavailable(&self.id, &error))
+        RunLock::acquire(&self.path).map_err(|error| match error {
+            LockError::Held { pid: Some(pid), .. } => RunError::Held { run: self.id.clone(), pid },
+            LockError::Held { .. } | LockError::Unavailable(_) => RunError::unavailable(&self.id, &error),
+        })
     }
 
     /// The process that works on the run now. A lock that cannot be looked at counts as free.

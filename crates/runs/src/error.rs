@@ -27,6 +27,9 @@ pub enum RunError {
     /// Give it up, or use another version of the program.
     #[error("run {run}: {why}")]
     Unreadable { run: RunId, why: String },
+    /// Wait for the other process, or stop it.
+    #[error("process {pid} is already working on {run}; `fixpoint stop {run}` ends it")]
+    Held { run: RunId, pid: u32 },
     /// Try again once the disk has space or the other process has ended. `what` is a run or a path.
     #[error("{what}: {why}")]
     Unavailable { what: String, why: String },

@@ -11,7 +11,9 @@ use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId, ProtectedRole}
 use fixpoint_vocabulary::{Cause, Lang, Redacted, counted};
 
 use crate::diagnosis::{PersistentFailure, persistent_failures};
+use crate::failure_words::{FailureWords, scope_words};
 use crate::history::Iteration;
+use crate::reached_limits::reached_limits;
 use crate::summary::texts;
 use crate::view::TaskView;
 use crate::words::{cause_name, progress_words, say};
@@ -97,10 +99,13 @@ impl TaskExplainer<'_> {
                 "Paused: a check is waiting for a person or an external service.",
                 "一時停止: チェックが人または外部サービスを待っています。",
             ),
-            Cause::Budget => self.say(
-                "Paused: the budget does not allow another attempt.",
-                "一時停止: 予算が足りず、次の試行を開始できません。",
-            ),
+            Cause::Budget => {
+                let limits = reached_limits(self.run, self.lang).limits;
+                self.say(
+                    format!("Paused: the budget ({limits}) does not allow another attempt."),
+                    format!("一時停止: 予算（{limits}）が足りず、次の試行を開始できません。"),
+                )
+            }
             Cause::AgentUnavailable => self.unavailable(),
             Cause::Infrastructure => self.say(
                 "The environment failed, not the agent.",
@@ -268,15 +273,13 @@ impl TaskExplainer<'_> {
                 0 | 1 => String::new(),
                 stage => self.say(format!(" (stage {stage})"), format!("（ステージ{stage}）")),
             };
-            format!("{} {}{stage}", iteration.number, progress_words(judged.verdict.progress, self.lang))
+            let (number, word) = (iteration.number, progress_words(judged.verdict.progress, self.lang));
+            self.say(format!("Attempt {number}: {word}{stage}."), format!("試行{number}: {word}{stage}。"))
         };
         let skipped = iterations.len().saturating_sub(MOST_ATTEMPTS);
         let words: Vec<String> = iterations.iter().skip(skipped).map(word).collect();
         let dots = if skipped > 0 { "… " } else { "" };
-        Some(self.say(
-            format!("Attempts: {dots}{}", words.join(", ")),
-            format!("試行: {dots}{}", words.join("、")),
-        ))
+        Some(format!("{dots}{}", words.join(&self.say(" ", ""))))
     }
 
     fn failures(&self) -> Vec<String> {
@@ -284,15 +287,17 @@ impl TaskExplainer<'_> {
         let all = persistent_failures(self.task.history);
         let current: Vec<&PersistentFailure> = all.iter().filter(|failure| failure.in_a_row > 0).collect();
         let mut lines: Vec<String> =
-            current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure)).collect();
+            current.iter().take(MOST_FAILURES).map(|failure| self.failure(failure, last)).collect();
         if current.len() > MOST_FAILURES {
             let more = current.len() - MOST_FAILURES;
             lines.push(self.say(format!("… and {more} more"), format!("… 他{more}件")));
         }
         if !last.judged.outside.is_empty() && self.task.cause() != Some(Cause::Done) {
-            let paths: Vec<&str> = last.judged.outside.iter().take(5).map(String::as_str).collect();
+            let outside = last.judged.outside.iter().take(5);
+            let paths: Vec<String> =
+                outside.map(|entry| scope_words(entry, last, self.run, self.lang)).collect();
             let paths = paths.join(", ");
-            lines.push(self.say(format!("Changed out of scope: {paths}"), format!("範囲外の変更: {paths}")));
+            lines.push(self.say(format!("Out of scope: {paths}"), format!("範囲外: {paths}")));
         }
         lines.extend(self.protected_lines(last));
         lines.extend(self.agent_lines(last));
@@ -325,22 +330,24 @@ impl TaskExplainer<'_> {
         tests.into_iter().chain(definitions).collect()
     }
 
-    fn failure(&self, failure: &PersistentFailure) -> String {
-        let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
+    fn failure(&self, failure: &PersistentFailure, last: &Iteration) -> String {
+        let mut reported = last.judged.failures.iter();
+        let reported = reported.find(|reported| reported.fingerprint().to_string() == failure.fingerprint);
+        let words = reported.map(|reported| FailureWords::of(reported, self.run, self.lang));
+        let words = words.unwrap_or_else(|| FailureWords {
+            subject: failure.fingerprint.clone(),
+            said: failure.message.clone(),
+        });
         let print =
             if failure.test.is_some() { format!(" [{}]", failure.fingerprint) } else { String::new() };
         let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        let said = short(&failure.message);
         let last = match failure.in_a_row {
-            0 | 1 => self.say("in the last attempt", "最後の試行で発生"),
-            several => {
-                self.say(format!("in the last {several} attempts"), format!("直近{several}回の試行で連続"))
-            }
+            0 | 1 => self.say(", in the last attempt", "、最後の試行で発生"),
+            several => self
+                .say(format!(", in the last {several} attempts"), format!("、直近{several}回の試行で連続")),
         };
-        self.say(
-            format!("{name}{print}{place}, {last}: {said}"),
-            format!("{name}{print}{place}、{last}: {said}"),
-        )
+        let subject = format!("{}{print}{place}{last}", words.subject);
+        FailureWords { subject, said: short(&words.said) }.line()
     }
 
     fn tolerated(&self) -> Option<String> {
@@ -387,20 +394,23 @@ impl TaskExplainer<'_> {
     }
 
     fn after_no_progress(&self) -> Vec<String> {
-        let read = self.say(
-            "Read the diagnosis (`fixpoint show`) and the best attempt (`fixpoint diff`).",
-            "診断（`fixpoint show`）と最良の試行（`fixpoint diff`）を確認してください。",
-        );
+        let read = [
+            self.say("`fixpoint show` prints the diagnosis.", "`fixpoint show` で診断を表示します。"),
+            self.say(
+                "`fixpoint diff` prints the best attempt.",
+                "`fixpoint diff` で最良の試行を表示します。",
+            ),
+        ];
         let then = self.say(
-            "Then give more detail in the prompt, split the goal, or extend --allow, and start again.",
-            "その上で、プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
+            "Give more detail in the prompt, split the goal, or extend --allow, and start again.",
+            "プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
         );
         let edits = self.say(
             "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
             "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
         );
         let hint = self.idle_hint().into_iter();
-        hint.chain([read, then]).chain(self.is_weakened().then_some(edits)).collect()
+        hint.chain(read).chain([then]).chain(self.is_weakened().then_some(edits)).collect()
     }
 
     fn next(&self) -> Vec<String> {
@@ -436,10 +446,13 @@ impl TaskExplainer<'_> {
             )],
             Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
             Cause::AgentUnavailable => vec![self.after_unavailable()],
-            Cause::Budget => vec![self.say(
-                "To continue: `fixpoint resume --budget attempts=+3`, or `--budget time=+30m`.",
-                "続行するには `fixpoint resume --budget attempts=+3`、または `--budget time=+30m`。",
-            )],
+            Cause::Budget => {
+                let more = reached_limits(self.run, self.lang).more;
+                vec![self.say(
+                    format!("To continue: `fixpoint resume --budget {more}`."),
+                    format!("続行するには `fixpoint resume --budget {more}`。"),
+                )]
+            }
             Cause::Stopped => vec![
                 self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
             ],

@@ -42,15 +42,21 @@ impl PhaseTimes {
         let shown = |line: &PhaseTime| line.milliseconds >= SHORTEST_SHOWN;
         let lines: Vec<PhaseTime> = self.lines().into_iter().filter(shown).collect();
         let is_planned = lines.iter().any(|line| line.phase < Phase::Execution);
-        let part = |line: &PhaseTime| {
-            #[expect(clippy::cast_precision_loss, reason = "shown to a tenth of a second")]
-            let seconds = line.milliseconds as f64 / 1000.0;
-            format!("{} {seconds:.1} s", line.phase.title().in_lang(lang))
-        };
-        let parts = lines.iter().map(part).collect::<Vec<_>>();
+        let part = |line: &PhaseTime| seconds(line.phase.title().in_lang(lang), line.milliseconds);
+        // One answer of a model may contain several phases of planning, so they have no times of their own.
+        let (planning, others): (Vec<PhaseTime>, Vec<PhaseTime>) =
+            lines.into_iter().partition(|line| line.phase < Phase::PlanReview);
+        let planning: u64 = planning.iter().map(|line| line.milliseconds).sum();
+        let planned = (planning > 0).then(|| seconds(&say(lang, "planning", "計画"), planning));
+        let parts = planned.into_iter().chain(others.iter().map(part)).collect::<Vec<_>>();
         is_planned
             .then(|| say(lang, format!("Time: {}", parts.join(", ")), format!("時間: {}", parts.join("、"))))
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown to a tenth of a second")]
+fn seconds(name: &str, milliseconds: u64) -> String {
+    format!("{name} {:.1} s", milliseconds as f64 / 1000.0)
 }
 
 #[cfg(test)]

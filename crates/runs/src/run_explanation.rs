@@ -4,6 +4,7 @@ use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, counted};
 
 use crate::explanation::{Explanation, explain_task, idle_hint};
+use crate::reached_limits::reached_limits;
 use crate::view::{RunView, TaskView};
 use crate::words::{cause_name, say, state_words};
 
@@ -86,10 +87,13 @@ impl<'a> RunExplainer<'a> {
                 "The judge gave no readable answer, so nothing counts as approved.",
                 "判定者の回答を読み取れないため、承認とはみなしません。",
             ),
-            Cause::Budget => self.say(
-                "Paused: the budget does not allow the next step.",
-                "一時停止: 予算が足りず、次に進めません。",
-            ),
+            Cause::Budget => {
+                let limits = reached_limits(self.view.run, self.lang).limits;
+                self.say(
+                    format!("Paused: the budget ({limits}) does not allow the next step."),
+                    format!("一時停止: 予算（{limits}）が足りず、次に進めません。"),
+                )
+            }
             Cause::Stopped => {
                 self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
@@ -169,14 +173,14 @@ impl<'a> RunExplainer<'a> {
             let (score, times) = (score.get(), plan.scores().len());
             self.say(format!(", score {score:.0} (n={times})"), format!("、{score:.0}点 (n={times})"))
         });
-        let reason = last.reason.text.in_lang(self.lang);
+        let (reason, tasks) = (last.reason.text.in_lang(self.lang), plan.tasks.len());
+        let revised = match review.revisions.len().saturating_sub(1) {
+            0 => String::new(),
+            times => self.say(format!(", {}", counted(times, "revision")), format!("、{times}回修正")),
+        };
         Some(self.say(
-            format!(
-                "plan: {}{score}, {}: {reason}",
-                counted(plan.tasks.len(), "task"),
-                counted(review.revisions.len(), "revision")
-            ),
-            format!("計画: タスク{}件{score}、{}版: {reason}", plan.tasks.len(), review.revisions.len()),
+            format!("plan: {}{score}{revised}: {reason}", counted(tasks, "task")),
+            format!("計画: タスク{tasks}件{score}{revised}: {reason}"),
         ))
     }
 
@@ -233,10 +237,13 @@ impl<'a> RunExplainer<'a> {
                 vec![self.say("`fixpoint run` executes the plan", "`fixpoint run` で計画を実行します")]
             }
             (Cause::Done, _) | (Cause::Partial, None) => vec![self.look()],
-            (Cause::Budget, _) => vec![self.say(
-                "to continue with a larger budget: `fixpoint resume --budget +2usd`",
-                "予算を増やして続行するには `fixpoint resume --budget +2usd`",
-            )],
+            (Cause::Budget, _) => {
+                let more = reached_limits(self.view.run, self.lang).more;
+                vec![self.say(
+                    format!("to continue with a larger budget: `fixpoint resume --budget {more}`"),
+                    format!("予算を増やして続行するには `fixpoint resume --budget {more}`"),
+                )]
+            }
             (Cause::NeedsClarification, _) => vec![self.say(
                 "answer the questions in the goal, or run it in a terminal without --non-interactive",
                 "質問の答えを目標に書き加えるか、端末で --non-interactive を付けずに実行してください",
@@ -255,16 +262,19 @@ impl<'a> RunExplainer<'a> {
             },
             (_, Some(node)) => {
                 let path = format!("context/{}/diagnosis.md", node.id());
-                let again = self.say(
-                    format!(
-                        "`fixpoint show` prints the diagnosis ({path}); `fixpoint resume --task {}` retries the task",
-                        node.id()
+                let again = [
+                    self.say(
+                        format!("`fixpoint show` prints the diagnosis ({path})"),
+                        format!("`fixpoint show` で診断（{path}）を表示します"),
                     ),
-                    format!("診断（{path}）は `fixpoint show` で表示、再試行は `fixpoint resume --task {}`", node.id()),
-                );
+                    self.say(
+                        format!("`fixpoint resume --task {}` retries the task", node.id()),
+                        format!("`fixpoint resume --task {}` でタスクを再試行します", node.id()),
+                    ),
+                ];
                 let look = (cause == Cause::Partial).then(|| self.look());
                 let hint = self.stuck().and_then(|task| idle_hint(self.view.run, task, self.lang));
-                look.into_iter().chain(hint).chain([again]).collect()
+                look.into_iter().chain(hint).chain(again).collect()
             }
             (_, None) => vec![self.say("`fixpoint resume` continues the run", "`fixpoint resume` で再開します")],
         }

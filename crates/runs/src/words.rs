@@ -44,7 +44,7 @@ pub const fn progress_words(progress: ProgressKind, lang: Lang) -> &'static str 
         ProgressKind::Repeated => ("repeated", "同じ失敗"),
         ProgressKind::Oscillating => ("oscillating", "逆戻り"),
         ProgressKind::Regressed => ("regressed", "悪化"),
-        ProgressKind::Changed => ("different failures", "別の失敗"),
+        ProgressKind::Changed => ("other failures", "別の失敗"),
     };
     in_lang(en, ja, lang)
 }

@@ -5,7 +5,7 @@
 
 use std::path::Component;
 
-use fixpoint_ports::{CommitId, DiffStyle, WorkspaceError};
+use fixpoint_ports::{CommitId, DiffStyle, SymbolicLink, WorkspaceError};
 
 use crate::files::as_path;
 use crate::git::parse::{self, EntryMode, TreeEntry};
@@ -105,7 +105,7 @@ impl Inner {
     }
 
     /// The symbolic links of a commit with what each points to, sorted by path.
-    pub(crate) fn links(&self, at: &CommitId) -> Result<Vec<(Vec<u8>, Vec<u8>)>, WorkspaceError> {
+    pub(crate) fn links(&self, at: &CommitId) -> Result<Vec<SymbolicLink>, WorkspaceError> {
         let git = self.object_git("ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
         let listed = git.arg(&at.0).run()?;
         let links: Vec<TreeEntry> =
@@ -116,7 +116,9 @@ impl Inner {
         let names: String = links.iter().map(|entry| format!("{}\n", entry.object)).collect();
         let printed = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
         let targets = parse::contents(&printed)?;
-        Ok(links.into_iter().zip(targets).map(|(entry, target)| (entry.path, target.to_vec())).collect())
+        let link =
+            |(entry, target): (TreeEntry, &[u8])| SymbolicLink { path: entry.path, target: target.to_vec() };
+        Ok(links.into_iter().zip(targets).map(link).collect())
     }
 
     /// The paths of the submodules in a commit.

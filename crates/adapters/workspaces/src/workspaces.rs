@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fixpoint_ports::{
     BranchUpdate, Cancel, CommitId, CommittedTree, CopyReport, DiffStyle, FileChange, MergedTree, Recovery,
-    Slot, SlotRequest, Snapshot, WorkspaceError, Workspaces,
+    Slot, SlotRequest, Snapshot, SymbolicLink, WorkspaceError, Workspaces,
 };
 
 use crate::files::{create_directory, io_error, write};
@@ -179,7 +179,7 @@ impl Workspaces for GitWorkspaces {
         self.inner.files(at)
     }
 
-    fn links(&self, at: &CommitId) -> Result<Vec<(Vec<u8>, Vec<u8>)>, WorkspaceError> {
+    fn links(&self, at: &CommitId) -> Result<Vec<SymbolicLink>, WorkspaceError> {
         self.inner.links(at)
     }
 

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, value_parser};
+use clap::Args;
 
-use super::{RunArguments, SetArguments};
+use super::{RunArguments, SetArguments, glob, number};
 
 const LOOP_HELP: &str = "\
 The checks decide when it is done, whatever the agent says:
@@ -41,6 +40,17 @@ Examples:
   fixpoint check
   fixpoint check --base main --check 'cargo test'";
 
+/// More than any attempt changes.
+const MOST_CHANGES: u64 = 1_000_000_000;
+
+/// Accepts the name of an environment variable.
+fn variable_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains('=') {
+        return Err("expected only the name of a variable; its value comes from the environment".to_string());
+    }
+    Ok(text.to_string())
+}
+
 /// Which checks, and what may change; shared by `loop` and `check`.
 #[derive(Debug, Args)]
 pub(crate) struct EvidenceArguments {
@@ -48,22 +58,22 @@ pub(crate) struct EvidenceArguments {
     #[arg(long = "check", value_name = "CMD")]
     pub(crate) checks: Vec<String>,
     /// Paths that may change, in .gitignore syntax from the repository root; repeatable
-    #[arg(long = "allow", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long = "allow", value_name = "GLOB", value_parser = glob)]
     pub(crate) allowed: Vec<String>,
     /// Paths that must not change, even if allowed; repeatable
-    #[arg(long = "deny", value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long = "deny", value_name = "GLOB", value_parser = glob)]
     pub(crate) denied: Vec<String>,
     /// Maximum number of changed files
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(0..=MOST_CHANGES))]
     pub(crate) max_changed_files: Option<u64>,
     /// Maximum number of changed lines
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number(0..=MOST_CHANGES))]
     pub(crate) max_changed_lines: Option<u64>,
-    /// Time limit for each command given with --until or --check
-    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=86_400))]
+    /// Time limit for each check given on the command line
+    #[arg(long, value_name = "SECONDS", value_parser = number::<u32>(1..=86_400))]
     pub(crate) check_timeout: Option<u32>,
     /// Environment variable to pass to agents and checks; repeatable
-    #[arg(long = "env", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long = "env", value_name = "NAME", value_parser = variable_name)]
     pub(crate) env: Vec<String>,
     /// Ignore cached baselines and replace them
     #[arg(long)]
@@ -81,7 +91,7 @@ pub(crate) struct LoopArguments {
     #[command(flatten)]
     pub(crate) evidence: EvidenceArguments,
     /// Maximum number of attempts
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(1..=1000))]
     pub(crate) max_iterations: Option<u32>,
     /// Allow the agent to change and delete tests
     #[arg(long)]
@@ -90,10 +100,10 @@ pub(crate) struct LoopArguments {
     #[arg(long, value_name = "COMMIT")]
     pub(crate) base: Option<String>,
     /// Time limit for one attempt
-    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=604_800))]
+    #[arg(long, value_name = "SECONDS", value_parser = number::<u32>(1..=604_800))]
     pub(crate) attempt_timeout: Option<u32>,
     /// End an attempt when the agent prints nothing for this long
-    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=604_800))]
+    #[arg(long, value_name = "SECONDS", value_parser = number::<u32>(1..=604_800))]
     pub(crate) silence_timeout: Option<u32>,
     /// Limits, such as attempts=5,time=2h
     #[arg(long, value_name = "LIMITS")]

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand};
 
-use super::{EvidenceArguments, SetArguments};
+use super::{EvidenceArguments, SetArguments, number};
 
 const RUN_HELP: &str = "\
 A model splits the goal into tasks; a judge reviews the plan before anything is
@@ -68,7 +68,7 @@ pub(crate) struct RunGoalArguments {
     #[arg(long)]
     pub(crate) no_plan: bool,
     /// Maximum number of agents at the same time
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(1..=64))]
     pub(crate) max_workers: Option<u32>,
     /// Allow agents to change and delete tests
     #[arg(long)]
@@ -93,7 +93,7 @@ pub(crate) struct PlanArguments {
     #[arg(long)]
     pub(crate) bounds: bool,
     /// Number of tasks to assume for --bounds [default: planning.max_subtasks]
-    #[arg(long, value_name = "N", requires = "bounds", value_parser = value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", requires = "bounds", value_parser = number::<u32>(1..=10_000))]
     pub(crate) tasks: Option<u32>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) enum CacheCommand {
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
     /// How often each built-in plan is scored
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u32).range(2..=100))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::<u32>(2..=100))]
     pub(crate) samples: u32,
     /// Print the result as one JSON object
     #[arg(long)]

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::SetArguments;
+use super::{SetArguments, number};
 
 /// Values of `history --type`.
 const HISTORY_TYPES: &str = "all plan judgement refinement replan reflection revision action task completion";
@@ -31,7 +31,7 @@ pub(crate) struct HistoryArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// How many of the latest runs to list
-    #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
+    #[arg(long, short = 'n', default_value_t = 20, value_name = "N", value_parser = number::<usize>(1..=1_000_000))]
     pub(crate) number: usize,
     /// Print JSON, one object per line
     #[arg(long)]
@@ -41,7 +41,7 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
     /// Show this attempt instead of the result
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=1_000_000))]
     pub(crate) attempt: Option<u32>,
     /// Show only the number of changed lines per file
     #[arg(long, conflicts_with = "json")]
@@ -53,7 +53,7 @@ pub(crate) struct DiffArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArguments {
     /// Apply this attempt, even if it does not pass the checks
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=1_000_000))]
     pub(crate) attempt: Option<u32>,
     #[command(flatten)]
     pub(crate) target: RunArguments,
@@ -62,7 +62,7 @@ pub(crate) struct ApplyArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LogsArguments {
     /// Only this attempt; 0 for the checks before the first one
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=1_000_000))]
     pub(crate) attempt: Option<u32>,
     /// Only the output of the agent
     #[arg(long, conflicts_with = "checks")]
@@ -94,7 +94,7 @@ pub(crate) struct ReplayArguments {
 #[derive(Debug, Args)]
 pub(crate) struct GcArguments {
     /// Delete what is older than this
-    #[arg(long, default_value_t = 30, value_name = "DAYS")]
+    #[arg(long, default_value_t = 30, value_name = "DAYS", value_parser = number::<u64>(0..=1_000_000))]
     pub(crate) days: u64,
     /// Also delete runs with results that were never delivered
     #[arg(long)]

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::run::RunOptions;
-use fixpoint_decide::task_run::{ImpliedGoals, JudgedAttempt};
+use fixpoint_decide::task_run::ImpliedGoals;
 use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
-use fixpoint_runs::{FailureLine, FoldedRun, RunView, TaskHistory, TaskView, explain, texts};
+use fixpoint_runs::{
+    Explanation, FailureLine, FailureWords, FoldedRun, Iteration, RunView, TaskHistory, TaskView, explain,
+    scope_words, texts,
+};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Cause, Lang};
@@ -27,6 +30,8 @@ use crate::text_layout::wrap;
 
 /// The exit code if there are new failures.
 const NEW_FAILURES: u8 = 3;
+/// Lines that are shown of the output of a set-up command that failed.
+const MOST_LINES: usize = 10;
 
 #[derive(Debug, Serialize)]
 struct Comparison {
@@ -36,6 +41,9 @@ struct Comparison {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
     new: Vec<FailureLine>,
+    /// The new failures and what is out of scope, in words.
+    #[serde(skip)]
+    told: Vec<String>,
     known: Vec<String>,
     flaky: Vec<String>,
     newly_flaky: Vec<String>,
@@ -55,8 +63,12 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     let options = RunOptions::given(selected.options(&settings, test_edits(arguments.allow_test_edits)));
     let spec = Some(repository.run_spec(Some(&arguments.base), selected.checks, settings));
     let header = JournalHeader { format: FORMAT, at: WallClock.now_ms(), options, spec };
-    let folded = compare(header, &repository, app)?;
-    tell(arguments, folded.view(), app, output)
+    let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
+    let storage = RunStorage { run: None, blobs };
+    let told = compare(header, &storage, &repository, app)
+        .and_then(|folded| tell(arguments, folded.view(), app, output));
+    let forgotten = storage.forget(&repository);
+    told.and_then(|code| forgotten.map(|()| code))
 }
 
 /// Every check is a guard here: it is compared, and need not pass.
@@ -67,7 +79,7 @@ fn select_checks(
     app: &AppContext,
 ) -> Result<SelectedChecks, Failure> {
     let selected = SelectedChecks::select(&[], &arguments.evidence, settings, repository, app)?;
-    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    let mut selected = selected.ok_or_else(|| selected_checks::no_checks("--check"))?;
     selected.implied_goals = ImpliedGoals::None;
     for placed in &mut selected.checks {
         placed.check.kind = CheckKind::Guard;
@@ -76,20 +88,22 @@ fn select_checks(
 }
 
 /// Judges the working tree as the only attempt of a task that is not stored.
-fn compare(header: JournalHeader, repository: &Repository, app: &AppContext) -> Result<FoldedRun, Failure> {
+fn compare(
+    header: JournalHeader,
+    storage: &RunStorage<'_>,
+    repository: &Repository,
+    app: &AppContext,
+) -> Result<FoldedRun, Failure> {
     let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("cannot create a journal in memory: {error}")))?;
-    let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
-    let storage = RunStorage { run: None, blobs: Arc::clone(&blobs) };
+    let blobs = Arc::clone(&storage.blobs);
     let start = RunStart { header: header.clone(), history: None, artifacts: None };
-    let outcome = session.drive(&storage, start, |executor| {
+    let outcome = session.drive(storage, start, |executor| {
         let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
         Engine::begin(deps, executor, header)
     });
-    let forgotten = storage.forget(repository);
-    let outcome = outcome?;
-    forgotten.map(|()| outcome.folded)
+    outcome.map(|outcome| outcome.folded)
 }
 
 fn tell(
@@ -104,7 +118,7 @@ fn tell(
     if last.judged.attempt.outcome == AttemptOutcome::Infra {
         return could_not_run(arguments, app, output);
     }
-    let comparison = compared(arguments, view, task, &last.judged);
+    let comparison = compared(arguments, view, task, last, app.lang);
     match Form::from(arguments.json) {
         Form::Json => output.json(&comparison)?,
         Form::Text => output.lines(lines(&comparison, app.lang))?,
@@ -116,28 +130,52 @@ fn tell(
     })
 }
 
-/// The checks at the base could not be used, or the comparison was stopped.
+/// The checks at the base could not be used, or the comparison was stopped. No run is stored, so no advice names one.
 fn not_compared(
     arguments: &CheckArguments,
     view: RunView<'_>,
     app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let explanation = explain(view, app.lang);
+    let Explanation { what, evidence, next } = explain(view, app.lang);
     let cause = view.cause().unwrap_or(Cause::Stopped);
+    let evidence: Vec<String> = evidence.iter().map(|line| with_output(line)).collect();
+    let (what, next) = if cause == Cause::Stopped {
+        (say(app.lang, "Stopped; nothing was compared.", "停止しました。比較していません。"), None)
+    } else if cause == Cause::BaselineUnusable {
+        (what, next.into_iter().next())
+    } else {
+        let again = say(
+            app.lang,
+            "When the cause is fixed, run `fixpoint check` again.",
+            "原因を解消してから `fixpoint check` をもう一度実行してください。",
+        );
+        (say(app.lang, "The checks could not run.", "チェックを実行できません。"), Some(again))
+    };
     match Form::from(arguments.json) {
-        Form::Json => output
-            .json(&serde_json::json!({ "ok": false, "cause": cause, "what": explanation.what,
-            "evidence": explanation.evidence, "next": explanation.next }))?,
+        Form::Json => {
+            let next = Vec::from_iter(next);
+            output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what,
+                "evidence": evidence, "next": next }))?;
+        }
         Form::Text => {
-            // Only the first next step: the others are about runs, and this is none.
-            let lines = std::iter::once(&explanation.what)
-                .chain(&explanation.evidence)
-                .chain(explanation.next.first());
-            output.lines(lines.flat_map(|line| wrap(line, app.width(), "", "  ")))?;
+            let text = std::iter::once(what).chain(evidence).chain(next).collect::<Vec<_>>().join("\n");
+            output.lines(text.lines().flat_map(|line| wrap(line, app.width(), "", "  ")))?;
         }
     }
     Ok(exit_code(cause))
+}
+
+/// An error with the last lines of the output it refers to: the file is deleted with everything else of this command.
+fn with_output(line: &str) -> String {
+    let named = line.split_once("; its output is in ");
+    let Some((said, Ok(printed))) = named.map(|(said, path)| (said, std::fs::read(path))) else {
+        return line.to_string();
+    };
+    let printed = String::from_utf8_lossy(&printed);
+    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.iter().rev().take(MOST_LINES).rev().map(|line| format!("\n  {line}"));
+    std::iter::once(said.to_string()).chain(last).collect()
 }
 
 fn could_not_run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
@@ -158,8 +196,10 @@ fn compared(
     arguments: &CheckArguments,
     view: RunView<'_>,
     task: &TaskHistory,
-    judged: &JudgedAttempt,
+    last: &Iteration,
+    lang: Lang,
 ) -> Comparison {
+    let judged = &last.judged;
     let base_tree = view.base().map(|base| &base.tree.0);
     let changed = judged.attempt.tree.as_ref() != base_tree;
     let (known, flaky) = if changed {
@@ -173,6 +213,18 @@ fn compared(
         !matches!(failure.id(), FailureId::Vanished(_))
             && !judged.comparison.newly_flaky.contains(failure.id())
     };
+    let new: Vec<&ReportedFailure> = judged.failures.iter().filter(is_new).filter(|_| changed).collect();
+    let told = new.iter().map(|failure| {
+        let words = FailureWords::of(failure, view.run, lang);
+        let place = failure.place.as_ref().map(|at| say(lang, format!(" at {at}"), format!("（{at}）")));
+        let subject = format!("{}{}", words.subject, place.unwrap_or_default());
+        let line = FailureWords { subject, ..words }.line();
+        say(lang, format!("new: {line}"), format!("新規: {line}"))
+    });
+    let outside = judged.outside.iter().map(|entry| {
+        let entry = scope_words(entry, last, view.run, lang);
+        say(lang, format!("out of scope: {entry}"), format!("範囲外: {entry}"))
+    });
     let listed = |names| texts(names).into_iter().collect::<Vec<String>>();
     Comparison {
         base: arguments.base.clone(),
@@ -180,11 +232,8 @@ fn compared(
         cause: view
             .cause()
             .filter(|cause| !matches!(cause, Cause::Done | Cause::MaxIterations | Cause::NotConverging)),
-        new: if changed {
-            judged.failures.iter().filter(is_new).map(FailureLine::from).collect()
-        } else {
-            Vec::new()
-        },
+        told: told.chain(outside).collect(),
+        new: new.into_iter().map(FailureLine::from).collect(),
         known: listed(&known),
         flaky: listed(&flaky),
         newly_flaky: listed(&judged.comparison.newly_flaky),
@@ -195,7 +244,7 @@ fn compared(
 }
 
 fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
-    let Comparison { base, new, known, flaky, newly_flaky, vanished, scope_violations, .. } = comparison;
+    let Comparison { base, new, told, known, flaky, newly_flaky, vanished, .. } = comparison;
     let (of_new, of_known, of_vanished) = (new.len(), known.len(), vanished.len());
     let of_flaky = flaky.len() + newly_flaky.len();
     let mut lines = vec![say(
@@ -212,20 +261,10 @@ fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
             format!("{base} からの変更はありません。別のコミットと比較するには --base を指定してください"),
         ));
     }
-    lines.extend(new.iter().map(|failure| {
-        let name = failure.test.as_deref().unwrap_or(&failure.fingerprint);
-        let said = failure.message.lines().next().unwrap_or_default();
-        let (at, ja_at) = failure
-            .place
-            .as_ref()
-            .map(|place| (format!(" at {place}"), format!("（{place}）")))
-            .unwrap_or_default();
-        say(lang, format!("new: {name}{at}: {said}"), format!("新規: {name}{ja_at}: {said}"))
-    }));
+    lines.extend(told.iter().cloned());
     for (names, en, ja) in [
         (newly_flaky, "newly flaky (counts as new)", "新たに不安定（新規扱い）"),
         (vanished, "vanished", "消失"),
-        (scope_violations, "out of scope", "範囲外"),
         (flaky, "flaky", "不安定"),
         (known, "known", "既知"),
     ] {

@@ -5,6 +5,7 @@ use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::{Text, counted};
 use serde_json::{Map, Value, json};
 
+use super::loop_command::refuse_sandbox;
 use crate::app_context::AppContext;
 use crate::arguments::{ConfigArguments, ConfigCommand};
 use crate::failure::Failure;
@@ -17,7 +18,11 @@ enum Detail {
 }
 
 pub(crate) fn run(arguments: &ConfigArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let configuration = || app.configuration(&arguments.set);
+    let configuration = || -> Result<Loaded, Failure> {
+        let mut loaded = app.configuration(&arguments.set)?;
+        loaded.warnings.extend(refuse_sandbox(&loaded.settings).err().map(|refusal| refusal.to_string()));
+        Ok(loaded)
+    };
     match &arguments.command {
         ConfigCommand::Show { key, origin, json } => {
             let loaded = configuration()?;

@@ -9,18 +9,20 @@ use fixpoint_ports::{
     Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
 };
 use fixpoint_project::installed_agents;
-use fixpoint_vocabulary::counted;
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
+use fixpoint_vocabulary::{Lang, counted};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
 use crate::dispatcher::{model_environment, models_by_role};
-use crate::failure::Failure;
+use crate::failure::{Failure, STORAGE_REMEDY};
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::supervised_processes;
+use crate::text_layout::pad;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Status {
@@ -31,6 +33,20 @@ enum Status {
     #[serde(rename = "bad")]
     Error,
 }
+
+/// What is checked, for people; programs get the English names.
+const JAPANESE_NAMES: [(&str, &str); 10] = [
+    ("configuration", "設定"),
+    ("repository", "リポジトリ"),
+    ("workspaces", "作業領域"),
+    ("runs", "実行"),
+    ("storage", "保存先"),
+    ("lost work", "未回収の作業"),
+    ("supervision", "プロセス監視"),
+    ("agents", "エージェント"),
+    ("models", "モデル"),
+    ("sandbox", "サンドボックス"),
+];
 
 /// The result of one check of the setup.
 #[derive(Debug, Serialize)]
@@ -57,17 +73,21 @@ impl Finding {
     }
 
     /// One line for each line of text, below each other in columns.
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, lang: Lang) -> Vec<String> {
         let mark = match self.status {
-            Status::Ok => "ok",
-            Status::Warning => "warning",
-            Status::Error => "error",
+            Status::Ok => say(lang, "ok", "正常"),
+            Status::Warning => say(lang, "warning", "警告"),
+            Status::Error => say(lang, "error", "エラー"),
         };
+        let ja = JAPANESE_NAMES.iter().find(|(en, _)| *en == self.what).map_or(self.what, |(_, ja)| ja);
+        let what = say(lang, self.what, ja);
         let remedy = self.remedy.iter().map(|remedy| format!("→ {remedy}"));
         let text = self.found.lines().map(ToString::to_string).chain(remedy);
-        let labels = std::iter::once((mark, self.what)).chain(std::iter::repeat(("", "")));
+        let labels = std::iter::once((mark.as_str(), what.as_str())).chain(std::iter::repeat(("", "")));
         text.zip(labels)
-            .map(|(text, (mark, what))| format!("{mark:7} {what:14} {text}").trim_end().to_string())
+            .map(|(text, (mark, what))| {
+                format!("{} {} {text}", pad(mark, 7), pad(what, 14)).trim_end().to_string()
+            })
             .collect()
     }
 }
@@ -76,7 +96,7 @@ pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Ou
     let git = git(app);
     let has_git = git.status == Status::Ok;
     let loaded = app.configuration(&SetArguments { sets: Vec::new() });
-    let mut findings = vec![git, configuration(&loaded)];
+    let mut findings = vec![git, configuration(&loaded, app.lang)];
     let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     if has_git {
         findings.extend(repository(app, &settings));
@@ -84,11 +104,11 @@ pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Ou
     findings.push(supervisor(app));
     findings.push(agents_found(app));
     findings.push(models_found(app, &settings));
-    findings.push(sandbox(settings.sandbox));
+    findings.push(sandbox(settings.sandbox, app.lang));
     let has_error = findings.iter().any(|finding| finding.status == Status::Error);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({ "ok": !has_error, "findings": findings }))?,
-        Form::Text => output.lines(findings.iter().flat_map(Finding::lines))?,
+        Form::Text => output.lines(findings.iter().flat_map(|finding| finding.lines(app.lang)))?,
     }
     Ok(if has_error { 7 } else { 0 })
 }
@@ -100,21 +120,26 @@ fn git(app: &AppContext) -> Finding {
         Err(WorkspaceError::UnusableGit { problem, remedy }) => {
             Finding::error("git", format!("{problem}{path}"), remedy)
         }
-        Err(error) => Finding::error("git", error.to_string(), "reinstall git"),
+        Err(error) => Finding::error(
+            "git",
+            error.to_string(),
+            say(app.lang, "reinstall git", "git を再インストールしてください"),
+        ),
     }
 }
 
-fn configuration(loaded: &Result<Loaded, Failure>) -> Finding {
+fn configuration(loaded: &Result<Loaded, Failure>, lang: Lang) -> Finding {
     match loaded {
-        Ok(loaded) => Finding::ok(
-            "configuration",
-            format!("valid; {} configured", counted(loaded.settings.checks.len(), "check")),
-        ),
-        Err(error) => Finding::error(
-            "configuration",
-            error.to_string(),
-            "correct the file, then run `fixpoint config validate`",
-        ),
+        Ok(loaded) => {
+            let checks = loaded.settings.checks.len();
+            let en = format!("valid; {} configured", counted(checks, "check"));
+            Finding::ok("configuration", say(lang, en, format!("有効。チェック{checks}件を設定済み")))
+        }
+        Err(error) => {
+            let en = "correct the file, then run `fixpoint config validate`";
+            let remedy = say(lang, en, "ファイルを直し、`fixpoint config validate` を実行してください");
+            Finding::error("configuration", error.to_string(), remedy)
+        }
     }
 }
 
@@ -122,79 +147,103 @@ fn configuration(loaded: &Result<Loaded, Failure>) -> Finding {
 fn models_found(app: &AppContext, settings: &Settings) -> Finding {
     let processes = match supervised_processes() {
         Ok(processes) => Arc::new(processes),
-        Err(error) => return Finding::error("models", error.to_string(), "reinstall fixpoint"),
+        Err(error) => {
+            let remedy = say(app.lang, "reinstall fixpoint", "fixpoint を再インストールしてください");
+            return Finding::error("models", error.to_string(), remedy);
+        }
     };
     let environment = model_environment(app, &settings.models, processes, None);
     let detected = detect(&settings.models, &environment, DetectMode::All);
     let named = |candidate: &fixpoint_models::Candidate| match &candidate.availability {
         Availability::Found { model } => Some(format!("{model} ({})", candidate.source)),
-        Availability::Unusable { reason } => Some(format!("{} cannot be used: {reason}", candidate.name)),
+        Availability::Unusable { reason } => {
+            let cannot = say(app.lang, "cannot be used", "は利用できません");
+            Some(format!("{} {cannot}: {reason}", candidate.name))
+        }
         Availability::Missing => None,
     };
     let found: Vec<String> = detected.candidates.iter().filter_map(named).collect();
     match models_by_role(&settings.models, &environment) {
         Ok((_, models)) => {
-            let roles = format!("planner {}, judge {}", models.planner, models.judge);
-            let found =
-                if found.is_empty() { String::new() } else { format!("; found {}", found.join(", ")) };
+            let (planner, judge) = (models.planner, models.judge);
+            let roles = say(
+                app.lang,
+                format!("planner {planner}, judge {judge}"),
+                format!("計画 {planner}、判定 {judge}"),
+            );
+            let found = found.join(", ");
+            let found = if found.is_empty() {
+                found
+            } else {
+                say(app.lang, format!("; found {found}"), format!("。検出: {found}"))
+            };
             Finding::ok("models", format!("{roles}{found}"))
         }
         Err(error) => {
-            let remedy = "only `fixpoint run` and `fixpoint plan` need a model";
+            let en = "only `fixpoint run` and `fixpoint plan` need a model";
+            let remedy = say(app.lang, en, "モデルが必要なのは `fixpoint run` と `fixpoint plan` だけです");
             Finding::warning("models", error.to_string(), remedy)
         }
     }
 }
 
 fn repository(app: &AppContext, settings: &Settings) -> Vec<Finding> {
+    let lang = app.lang;
     let repository = match Repository::open(app, settings) {
         Ok(repository) => repository,
         Err(Failure::Workspace(WorkspaceError::UnusableRepository { problem, remedy })) => {
             return vec![Finding::error("repository", problem, remedy)];
         }
+        Err(Failure::NoStorage { path, source }) => {
+            let remedy = say(
+                lang,
+                STORAGE_REMEDY,
+                "XDG_CACHE_HOME と XDG_STATE_HOME に書き込み可能なディレクトリを指定してください",
+            );
+            return vec![Finding::error("storage", format!("{}: {source}", path.display()), remedy)];
+        }
         Err(error) => {
-            let remedy = "run fixpoint in a git repository that you can read and write";
+            let remedy = say(
+                lang,
+                "run fixpoint in a git repository that you can read and write",
+                "読み書きできる git リポジトリで fixpoint を実行してください",
+            );
             return vec![Finding::error("repository", error.to_string(), remedy)];
         }
+    };
+    let lost = match repository.workspaces.recover() {
+        Ok(recovery) => {
+            let directories = recovery.unrecovered.iter().map(|lost| lost.directory.display().to_string());
+            directories.collect::<Vec<_>>().join(", ")
+        }
+        Err(error) => error.to_string(),
     };
     let mut findings = vec![
         Finding::ok("repository", repository.root().display().to_string()),
         Finding::ok("workspaces", repository.workspaces.pool().display().to_string()),
+        Finding::ok("runs", repository.state.runs().display().to_string()),
     ];
-    findings.push(match std::fs::create_dir_all(repository.state.runs()) {
-        Ok(()) => Finding::ok("runs", repository.state.runs().display().to_string()),
-        Err(error) => Finding::error(
-            "runs",
-            format!("{}: {error}", repository.state.runs().display()),
-            "make the directory writable, or set XDG_STATE_HOME",
-        ),
-    });
-    match repository.workspaces.recover() {
-        Ok(recovery) if recovery.unrecovered.is_empty() => {}
-        Ok(recovery) => {
-            let directories: Vec<String> =
-                recovery.unrecovered.iter().map(|lost| lost.directory.display().to_string()).collect();
-            findings.push(Finding::warning(
-                "lost work",
-                format!(
-                    "the work of an interrupted run could not be recovered from {}",
-                    directories.join(", ")
-                ),
-                "copy what you need out of it; `fixpoint gc` deletes it later",
-            ));
-        }
-        Err(error) => findings.push(Finding::warning(
+    if !lost.is_empty() {
+        findings.push(Finding::warning(
             "lost work",
-            format!("the work of an interrupted run could not be recovered: {error}"),
-            "run `fixpoint doctor` again once the cause is fixed",
-        )),
+            say(
+                lang,
+                format!("the work of an interrupted run could not be recovered: {lost}"),
+                format!("中断された実行の作業を回収できません: {lost}"),
+            ),
+            say(
+                lang,
+                "copy what you need out of it; `fixpoint gc` deletes it later",
+                "必要なものをコピーしてください。後で `fixpoint gc` が削除します",
+            ),
+        ));
     }
     findings
 }
 
 /// Runs a program as every agent and check is run.
 fn supervisor(app: &AppContext) -> Finding {
-    let remedy = "install fixpoint on a file system without `noexec`";
+    let lang = app.lang;
     let tried = || -> Result<ExitCause, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let processes = supervised_processes().map_err(|error| error.to_string())?;
@@ -214,36 +263,79 @@ fn supervisor(app: &AppContext) -> Finding {
         let ended = processes.run(&invocation, &Cancel::default(), &mut |_| {});
         ended.map(|ended| ended.cause).map_err(|error| error.to_string())
     };
-    match tried() {
-        Ok(ExitCause::Exited(0)) => Finding::ok("supervision", "can run programs"),
-        Ok(cause) => Finding::error("supervision", format!("`sh -c 'exit 0'` failed: {cause:?}"), remedy),
-        Err(error) => Finding::error("supervision", error, remedy),
-    }
+    let problem = match tried() {
+        Ok(ExitCause::Exited(0)) => {
+            return Finding::ok("supervision", say(lang, "can run programs", "プログラムを実行できます"));
+        }
+        Ok(ExitCause::NotStarted(why)) => {
+            return Finding::error(
+                "supervision",
+                why,
+                say(lang, "put `sh` on PATH", "`sh` を PATH に置いてください"),
+            );
+        }
+        Ok(ExitCause::Exited(code) | ExitCause::Signalled(code)) => say(
+            lang,
+            format!("`sh -c 'exit 0'` failed ({code})"),
+            format!("`sh -c 'exit 0'` が失敗しました（{code}）"),
+        ),
+        Ok(ExitCause::TimedOut | ExitCause::Silent | ExitCause::Cancelled) => {
+            say(lang, "`sh -c 'exit 0'` did not end in time", "`sh -c 'exit 0'` が時間内に終了しません")
+        }
+        Err(error) => error,
+    };
+    let remedy = say(
+        lang,
+        "install fixpoint on a file system without `noexec`",
+        "fixpoint を `noexec` ではないファイルシステムにインストールしてください",
+    );
+    Finding::error("supervision", problem, remedy)
 }
 
 fn agents_found(app: &AppContext) -> Finding {
     let found = installed_agents(&|name| app.program(name));
     if found.is_empty() {
-        let remedy =
-            "install one, such as claude or codex, or give any command: `fixpoint loop … -- COMMAND`";
-        return Finding::warning("agents", "no supported agent found on PATH", remedy);
+        let remedy = say(
+            app.lang,
+            "install one, such as claude or codex, or give any command: `fixpoint loop … -- COMMAND`",
+            "claude や codex などをインストールするか、任意のコマンドを使ってください: `fixpoint loop … -- コマンド`",
+        );
+        let found =
+            say(app.lang, "no supported agent found on PATH", "対応するエージェントが PATH にありません");
+        return Finding::warning("agents", found, remedy);
     }
     let names: Vec<&str> = found.iter().map(|agent| agent.title).collect();
     Finding::ok("agents", names.join(", "))
 }
 
-fn sandbox(mode: SandboxMode) -> Finding {
+fn sandbox(mode: SandboxMode, lang: Lang) -> Finding {
     match mode {
-        SandboxMode::Off => Finding::ok("sandbox", "off, as configured"),
+        SandboxMode::Off => Finding::ok("sandbox", say(lang, "off, as configured", "設定により無効")),
         SandboxMode::Auto => Finding::warning(
             "sandbox",
-            "agents are not sandboxed; they work on a copy of the repository, with few environment variables",
-            "run fixpoint in a container if you do not trust the agent",
+            say(
+                lang,
+                "agents are not sandboxed; they work on a copy of the repository, with few environment variables",
+                "エージェントはサンドボックスなしで、リポジトリのコピー上で、限られた環境変数だけで動きます",
+            ),
+            say(
+                lang,
+                "run fixpoint in a container if you do not trust the agent",
+                "エージェントを信頼できない場合は、コンテナの中で fixpoint を実行してください",
+            ),
         ),
         SandboxMode::Required => Finding::error(
             "sandbox",
-            "`sandbox: required` is set, and this version cannot sandbox agents",
-            "set `sandbox: auto`, and run fixpoint in a container",
+            say(
+                lang,
+                "`sandbox: required` is set, and this version cannot sandbox agents",
+                "`sandbox: required` が設定されていますが、この版にはサンドボックスがありません",
+            ),
+            say(
+                lang,
+                "set `sandbox: auto`, and run fixpoint in a container",
+                "`sandbox: auto` を設定し、コンテナの中で fixpoint を実行してください",
+            ),
         ),
     }
 }

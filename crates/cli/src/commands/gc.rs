@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixpoint_ports::Clock;
-use fixpoint_runs::{RunDirectory, Status};
+use fixpoint_runs::{FinishedAttempt, RunDirectory, Status};
 use fixpoint_vocabulary::{Cause, Lang, counted};
 use serde_json::json;
 
@@ -124,7 +124,9 @@ fn fate(run: &RunDirectory, age: Duration, undelivered: Undelivered, lang: Lang)
     let is_delivered = match Status::of(view.run.status(), None) {
         Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
         Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            view.iterations().next().is_none() && view.cause() != Some(Cause::Stopped)
+            let changed = |made: &FinishedAttempt| made.result.changed_files > 0;
+            let has_changes = view.iterations().any(|(_, made)| made.attempt.as_ref().is_none_or(changed));
+            !has_changes && view.cause() != Some(Cause::Stopped)
         }
     };
     if is_delivered || undelivered == Undelivered::Deleted {

@@ -9,8 +9,8 @@ use fixpoint_config::Schema;
 use fixpoint_project::{
     DetectedCheck, DetectedProject, Directory, InstalledAgent, config_yaml, detect, installed_agents,
 };
-use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::settings::Settings;
+use fixpoint_vocabulary::{Lang, Text};
 use serde_json::json;
 
 use crate::app_context::AppContext;
@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Outp
     let repository = Repository::look(app)?;
     let root = repository.root();
     let project = detect(&Directory::new(root), &|path| repository.workspaces.ignores(path));
-    let text = config_yaml(&project, SCHEMA, app.lang);
+    // The file is for everyone who works on the project: all its comments are in one language.
+    let text = config_yaml(&project, SCHEMA, Lang::En);
     let directory = root.join(DIRECTORY);
     let file = directory.join("config.yaml");
     if arguments.dry_run {

@@ -59,15 +59,16 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
 }
 
 fn as_line(summary: &Summary, goal: &str, lang: Lang) -> String {
-    let number = summary.iterations.len();
+    let number = summary.cost.attempts;
     let attempts = say(lang, format!("{:>12}", counted(number, "attempt")), format!("試行{number:>3}回"));
-    format!(
+    let line = format!(
         "{:21} {} {:18} {attempts}  {}  {goal}",
         summary.run,
         pad(status_words(summary.status, lang), 11),
         summary.cause.map(cause_name).unwrap_or_default(),
         local_time(summary.began_ms)
-    )
+    );
+    line.trim_end().to_string()
 }
 
 /// In the time zone of the user, to the minute.

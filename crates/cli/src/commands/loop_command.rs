@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
         prompt_text::read("the prompt", arguments.prompt.as_deref(), arguments.prompt_file.as_deref())?;
     let (goals, options) = (&arguments.goals, &arguments.evidence);
     let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
-    let mut selected = selected.ok_or_else(selected_checks::no_checks)?;
+    let mut selected = selected.ok_or_else(|| selected_checks::no_checks("--until or --check"))?;
     if selected.implied_goals != ImpliedGoals::None {
         app.notice(
             "no --until given: the goal is to fix what fails now",

@@ -28,7 +28,7 @@ pub(crate) fn tell(
     match form {
         Form::Json => output.json(&Summary::of(run, view, None, lang))?,
         Form::Text => {
-            output.lines(screen(&run.id.0, view, session.app))?;
+            output.lines(screen(&run.id.0, view, explain(view, lang), session.app))?;
             if is_plan_only(view.run) {
                 output.lines(plan_text::lines(view.run, lang))?;
             }
@@ -105,9 +105,14 @@ fn not_updated(branch: &str, update: BranchUpdate, result: &str, lang: Lang) -> 
 }
 
 /// The state of a run on one screen: cause, evidence, next steps.
-pub(crate) fn screen(run: &str, view: RunView<'_>, app: &AppContext) -> Vec<String> {
+pub(crate) fn screen(
+    run: &str,
+    view: RunView<'_>,
+    explanation: Explanation,
+    app: &AppContext,
+) -> Vec<String> {
     let (lang, width) = (app.lang, app.width());
-    let Explanation { what, evidence, next } = explain(view, lang);
+    let Explanation { what, evidence, next } = explanation;
     let cause = view.cause().map(|cause| format!(" [{}]", cause_name(cause))).unwrap_or_default();
     let mut lines = wrap(&format!("{run}{cause}: {what}"), width, "", "  ");
     let evidence =

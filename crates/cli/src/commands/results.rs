@@ -47,7 +47,7 @@ impl FoundRun {
             Some(number) => {
                 let mut iterations = self.run.view().iterations().map(|(_, iteration)| iteration);
                 let found = iterations.find(|iteration| iteration.number == number);
-                found.ok_or_else(|| nothing(&format!("attempt {number}")))?.judged.commit.clone()
+                found.ok_or_else(|| self.no_attempt(number))?.judged.commit.clone()
             }
         };
         self.require_commits(&base.commit, &result)?;
@@ -66,6 +66,15 @@ impl FoundRun {
             }
         }
         Ok(())
+    }
+
+    fn no_attempt(&self, number: u32) -> Failure {
+        let (id, last) = (&self.run.directory.id, self.last_attempt());
+        Failure::BadInput(format!("{id} has no attempt {number}; it has {last}"))
+    }
+
+    fn last_attempt(&self) -> u32 {
+        self.run.view().iterations().map(|(_, iteration)| iteration.number).max().unwrap_or(0)
     }
 }
 
@@ -182,8 +191,18 @@ pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Out
         of_kind && arguments.attempt.is_none_or(|attempt| attempt == log.attempt)
     };
     let all = all_logs(&found.run);
+    let last = all.iter().map(|log| log.attempt).max().unwrap_or(0).max(found.last_attempt());
+    if let Some(number) = arguments.attempt.filter(|number| *number > last) {
+        return Err(found.no_attempt(number));
+    }
     let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
+    let is_cached = || found.run.view().history.tasks.iter().any(|task| !task.baseline.is_empty());
+    if wanted.is_empty() && arguments.attempt == Some(0) && is_cached() {
+        app.notice(
+            "no output: the baseline was cached, so the checks were not run before the first attempt",
+            "出力はありません（保存済みのベースラインを使ったため、最初の試行の前にチェックを実行していません）",
+        );
+    } else if wanted.is_empty() {
         app.notice(
             "no output: nothing was printed, or the files were deleted",
             "出力はありません（何も出力されていないか、ファイルが削除されています）",

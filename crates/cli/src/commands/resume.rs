@@ -1,5 +1,6 @@
 //! `fixpoint resume`.
 
+use fixpoint_decide::run::RunStatus;
 use fixpoint_engine::ResumeRequest;
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::Workspaces;
@@ -22,7 +23,16 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
     let recorded = run.read().ok();
     if let Some(recorded) = &recorded {
-        prompt_text::check_remarks(&recorded.run().planning().remarks, &arguments.said)?;
+        let state = recorded.run();
+        let is_over = matches!(state.status(), RunStatus::Ended { .. }) && arguments.tasks.is_empty();
+        if is_over && (arguments.budget.is_some() || !arguments.said.is_empty()) {
+            return Err(Failure::BadInput(format!(
+                "{} has ended, so --budget and --say have no effect; retry a blocked task with --task, or start a \
+                 new run",
+                run.id
+            )));
+        }
+        prompt_text::check_remarks(&state.planning().remarks, &arguments.said)?;
     }
     let spec = recorded.and_then(|recorded| recorded.header.spec);
     let settings = spec.map(|spec| spec.settings).unwrap_or_default();

@@ -159,8 +159,8 @@ impl Job {
         let selected = SelectedChecks::select(goals, options, &mut self.settings, repository, app)?;
         Ok(selected.unwrap_or_else(|| {
             app.notice(
-                "no checks given or detected: the judge model alone decides, and must approve twice",
-                "チェックの指定も検出もないため、判定モデルだけで判断します（2回の承認が必要）",
+                "no checks given or detected: a task without checks of its own must be approved twice by the judge model",
+                "チェックの指定も検出もありません。独自のチェックがないタスクには、判定モデルの2回の承認が必要です",
             );
             SelectedChecks::none()
         }))

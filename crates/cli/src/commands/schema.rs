@@ -32,21 +32,29 @@ pub(crate) enum SchemaName {
 
 type SchemaFn = fn() -> Value;
 
-/// The JSON documents that a run writes, prints or asks a model for.
-const DOCUMENTS: [(&str, SchemaFn); 13] = [
-    ("run", of::<Summary>),
-    ("baseline_failures", of::<BaselineFailures>),
-    ("current_failures", of::<CurrentFailures>),
-    ("failure_fingerprint_history", of::<FingerprintHistory>),
-    ("completion_reasons", of::<CompletionReasons>),
-    ("diagnosis", of::<Diagnosis>),
-    ("planning", of::<PlanningDocument>),
-    ("execution", of::<ExecutionDocument>),
-    ("reflection_document", of::<ReflectionDocument>),
-    ("completion", of::<CompletionDocument>),
-    ("plan_judgement", of::<PlanJudgement>),
-    ("task_judgement", of::<JudgeAnswer>),
-    ("whole_judgement", of::<WholeJudgement>),
+/// The JSON documents that a run writes, prints or asks a model for: name, schema, description.
+const DOCUMENTS: [(&str, SchemaFn, &str); 13] = [
+    ("run", of::<Summary>, "A run, as `--json` prints it"),
+    (
+        "baseline_failures",
+        of::<BaselineFailures>,
+        "baseline_failures.json: what failed before the first attempt",
+    ),
+    ("current_failures", of::<CurrentFailures>, "current_failures.json: what fails after the last attempt"),
+    (
+        "failure_fingerprint_history",
+        of::<FingerprintHistory>,
+        "failure_fingerprint_history.json: the failures of each attempt",
+    ),
+    ("completion_reasons", of::<CompletionReasons>, "completion_reasons.json: why a task is complete or not"),
+    ("diagnosis", of::<Diagnosis>, "diagnosis.json: why a task failed"),
+    ("planning", of::<PlanningDocument>, "The planner's answer: tasks and their order"),
+    ("execution", of::<ExecutionDocument>, "An agent's report about its actions"),
+    ("reflection_document", of::<ReflectionDocument>, "The reflector's answer: whether the plan still works"),
+    ("completion", of::<CompletionDocument>, "The end of a run, in its planning history"),
+    ("plan_judgement", of::<PlanJudgement>, "The judge's answer about a plan"),
+    ("task_judgement", of::<JudgeAnswer>, "The judge's answer about the result of a task"),
+    ("whole_judgement", of::<WholeJudgement>, "The judge's answer about the whole result"),
 ];
 
 fn of<T: JsonSchema>() -> Value {
@@ -57,7 +65,7 @@ impl ValueEnum for SchemaName {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<SchemaName>> = LazyLock::new(|| {
             let decisions = Kind::value_variants().iter().map(|kind| SchemaName::Decision(*kind));
-            let documents = DOCUMENTS.iter().map(|(name, _)| SchemaName::Document(name));
+            let documents = DOCUMENTS.iter().map(|(name, ..)| SchemaName::Document(name));
             std::iter::once(SchemaName::Config).chain(documents).chain(decisions).collect()
         });
         &ALL
@@ -67,10 +75,10 @@ impl ValueEnum for SchemaName {
         match self {
             Self::Config => Some(PossibleValue::new("config").help("The configuration files")),
             Self::Decision(kind) => kind.to_possible_value(),
-            Self::Document(name) => Some(
-                PossibleValue::new(*name)
-                    .help("A JSON document that a run writes, prints or asks a model for"),
-            ),
+            Self::Document(wanted) => {
+                let (name, _, description) = DOCUMENTS.iter().find(|(name, ..)| name == wanted)?;
+                Some(PossibleValue::new(*name).help(*description))
+            }
         }
     }
 }
@@ -87,8 +95,8 @@ fn schema(name: SchemaName) -> Value {
             json!({ "question": decider.question_schema, "answer": decider.answer_schema })
         }
         SchemaName::Document(wanted) => {
-            let found = DOCUMENTS.iter().find(|(name, _)| *name == wanted);
-            found.map(|(_, schema)| schema()).unwrap_or_default()
+            let found = DOCUMENTS.iter().find(|(name, ..)| *name == wanted);
+            found.map(|(_, schema, _)| schema()).unwrap_or_default()
         }
     }
 }
@@ -100,7 +108,7 @@ mod tests {
     /// Catches a document whose schema is that of another, or none.
     #[test]
     fn every_document_has_a_schema_of_its_own() {
-        let schemas: Vec<Value> = DOCUMENTS.iter().map(|(_, schema)| schema()).collect();
+        let schemas: Vec<Value> = DOCUMENTS.iter().map(|(_, schema, _)| schema()).collect();
         for (n, schema) in schemas.iter().enumerate() {
             assert!(schema["properties"].is_object(), "{n}");
             assert_eq!(schemas.iter().position(|other| other == schema), Some(n));

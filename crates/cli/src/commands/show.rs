@@ -2,7 +2,7 @@
 
 use fixpoint_runs::{Diagnosis, LoadedRun, Status, Summary, TaskView, diagnosis_markdown, status_words};
 use fixpoint_vocabulary::settings::CheckKind;
-use fixpoint_vocabulary::{Lang, counted};
+use fixpoint_vocabulary::{Lang, Text, counted};
 use serde_json::json;
 
 use super::outcome::screen;
@@ -40,12 +40,14 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
     let (run, status) = (&summary.run, status_words(loaded.status(), lang));
     let (pid, ja_pid) =
         summary.pid.map(|pid| (format!(", process {pid}"), format!("、プロセス {pid}"))).unwrap_or_default();
-    let phase = loaded.folded.run.phase().title();
+    let is_failed = summary.status == Status::Failed;
+    let phase = if is_failed { Text::new("ended", "終了") } else { loaded.folded.run.phase().title() };
     let phase = phase.in_lang(lang);
     let cost = &summary.cost;
     let (attempts, checks, seconds, interruptions) =
         (cost.attempts, cost.check_runs, cost.seconds, cost.interruptions);
-    vec![
+    let explanation = loaded.explain(lang);
+    let mut lines = vec![
         say(lang, format!("{run}: {status}{pid}"), format!("{run}: {status}{ja_pid}")),
         say(lang, format!("phase: {phase}"), format!("フェーズ: {phase}")),
         say(
@@ -58,8 +60,10 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
             ),
             format!("試行{attempts}回、チェック{checks}回、作業時間{seconds}秒、中断{interruptions}回"),
         ),
-        fixpoint_runs::explain(loaded.view(), lang).what,
-    ]
+        explanation.what,
+    ];
+    lines.extend(explanation.next.into_iter().filter(|_| loaded.status() == Status::Interrupted));
+    lines
 }
 
 pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
@@ -68,12 +72,17 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     if Form::from(arguments.json) == Form::Json {
         return output.json(&summary);
     }
-    output.lines(screen(&summary.run, loaded.view(), app))?;
+    // This is the command that the advice names.
+    let is_other = |line: &String| !line.starts_with("`fixpoint show`");
+    let mut explanation = loaded.explain(app.lang);
+    explanation.next.retain(is_other);
+    output.lines(screen(&summary.run, loaded.view(), explanation, app))?;
     output.line("")?;
     output.lines(details(&loaded, &summary, app.lang))?;
     let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
     for task in loaded.view().tasks().filter(is_failed) {
-        let diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
+        let mut diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
+        diagnosis.next.retain(is_other);
         output.line("")?;
         output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
     }
@@ -112,7 +121,7 @@ pub(crate) fn explain(
     let loaded = load(&arguments.run, app)?;
     match Form::from(arguments.json) {
         Form::Json => {
-            let explanation = fixpoint_runs::explain(loaded.view(), app.lang);
+            let explanation = loaded.explain(app.lang);
             output.json(&json!({
                 "run": loaded.directory.id.0,
                 "status": loaded.status(),
@@ -122,6 +131,9 @@ pub(crate) fn explain(
                 "next": explanation.next,
             }))
         }
-        Form::Text => output.lines(screen(&loaded.directory.id.0, loaded.view(), app)),
+        Form::Text => {
+            let explanation = loaded.explain(app.lang);
+            output.lines(screen(&loaded.directory.id.0, loaded.view(), explanation, app))
+        }
     }
 }

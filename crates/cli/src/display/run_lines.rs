@@ -40,7 +40,13 @@ pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<
             format!("[{task}] 他の結果とマージできないため、成果物に含めません"),
         )],
         Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
-            let head = if *is_complete {
+            let is_partial = view.run.tasks().any(|node| node.state == TaskState::Blocked);
+            let head = if *is_complete && is_partial {
+                words.say(
+                    "final review: the completed tasks are accepted",
+                    "最終レビュー: 完了したタスクを承認",
+                )
+            } else if *is_complete {
                 words.say("final review: the goal is reached", "最終レビュー: 目標を達成")
             } else {
                 words.say("final review: the goal is not reached", "最終レビュー: 目標は未達成")

@@ -37,7 +37,7 @@ impl TaskRun {
         };
         match proof_tree {
             Ok(commit) => self.call_goals(TreeKind::Proof, &commit),
-            Err(build) => build,
+            Err(restore) => Self::build_proof_tree(restore),
         }
     }
 

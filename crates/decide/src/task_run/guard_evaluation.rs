@@ -21,7 +21,7 @@ impl TaskRun {
         }
         match self.guard_tree(evaluation) {
             Ok(commit) => self.call_guards(evaluation, TreeKind::Proof, &commit),
-            Err(build) => build,
+            Err(restore) => Self::build_proof_tree(restore),
         }
     }
 
@@ -161,7 +161,7 @@ impl TaskRun {
     fn prove_guards(&self, evaluation: &Evaluation) -> Decision {
         match self.guard_tree(evaluation) {
             Ok(commit) => self.call_guards(evaluation, TreeKind::Proof, &commit),
-            Err(build) => build,
+            Err(restore) => Self::build_proof_tree(restore),
         }
     }
 

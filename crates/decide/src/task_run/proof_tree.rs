@@ -64,11 +64,8 @@ impl TaskRun {
 
     /// Whether a goal ran no test at the base, so that the tests it runs now are the attempt's.
     fn has_new_goal(&self) -> bool {
-        let ran_none = |id: &FailureId| match id {
-            FailureId::Check { problem, .. } => {
-                matches!(problem, CheckProblem::NoTestsRan | CheckProblem::NotFound)
-            }
-            _ => false,
+        let ran_none = |id: &FailureId| {
+            matches!(id, FailureId::Check { problem: CheckProblem::NoTestsRan | CheckProblem::NotFound, .. })
         };
         self.goals().iter().filter_map(|goal| self.baseline.checks.get(goal)).any(|goal| {
             let mut failing = goal.failing.iter().flatten();
@@ -94,13 +91,13 @@ impl TaskRun {
         self.unpermitted(evaluation).next().is_some()
     }
 
-    /// The commit in which the goals are proven, or the command that makes it.
-    pub(super) fn goal_tree(&self, evaluation: &Evaluation) -> Result<CommitId, Decision> {
+    /// The commit in which the goals are proven, or what makes it.
+    pub(super) fn goal_tree(&self, evaluation: &Evaluation) -> Result<CommitId, RestorePaths> {
         self.tree(evaluation, evaluation.proof_trees.goals.as_ref(), self.restored_for_goals(evaluation))
     }
 
     /// The same for the guards.
-    pub(super) fn guard_tree(&self, evaluation: &Evaluation) -> Result<CommitId, Decision> {
+    pub(super) fn guard_tree(&self, evaluation: &Evaluation) -> Result<CommitId, RestorePaths> {
         self.tree(evaluation, evaluation.proof_trees.guards.as_ref(), self.restored_for_guards(evaluation))
     }
 
@@ -109,7 +106,7 @@ impl TaskRun {
         evaluation: &Evaluation,
         made: Option<&CommitId>,
         paths: Vec<RestoredPath>,
-    ) -> Result<CommitId, Decision> {
+    ) -> Result<CommitId, RestorePaths> {
         if let Some(commit) = made {
             return Ok(commit.clone());
         }
@@ -117,8 +114,11 @@ impl TaskRun {
             return Ok(evaluation.commit.clone());
         }
         let (onto, from) = (evaluation.commit.clone(), evaluation.protected_from.clone());
-        let restore = Command::RestorePaths(RestorePaths { onto, from, paths });
-        Err(Decision::execute(TaskActivity::BuildingProofTree, restore))
+        Err(RestorePaths { onto, from, paths })
+    }
+
+    pub(super) fn build_proof_tree(restore: RestorePaths) -> Decision {
+        Decision::execute(TaskActivity::BuildingProofTree, Command::RestorePaths(restore))
     }
 
     /// A proof tree was made: what it was made for goes on.

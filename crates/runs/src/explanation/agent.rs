@@ -62,7 +62,12 @@ impl TaskExplainer<'_> {
     pub(super) fn idle_hint(&self) -> Option<String> {
         let last = self.task.history.iterations.last()?;
         let code = last.attempt.as_ref().and_then(|made| made.result.exit_code);
-        let is_idle = last.judged.verdict.progress == ProgressKind::NoChange && code == Some(0);
+        let changed = |iteration: &Iteration| {
+            iteration.attempt.as_ref().is_some_and(|made| made.result.changed_files > 0)
+        };
+        let is_idle = last.judged.verdict.progress == ProgressKind::NoChange
+            && code == Some(0)
+            && !self.task.history.iterations.iter().any(changed);
         is_idle.then(|| {
             self.say(
                 "The agent exited successfully without changing a file. It may lack permission to edit: see its last \

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -98,13 +99,15 @@ fn start(job: &Job) -> Result<Pid, String> {
     let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
     command.env_clear().envs(job.environment.iter().map(|(name, value)| (name, value)));
     command.current_dir(&job.directory).process_group(0).stderr(Stdio::from(stdout));
-    let child = command.spawn().map_err(|error| not_started(&name, &error))?;
+    let child = command.spawn().map_err(|error| not_started(&name, &job.directory, &error))?;
     i32::try_from(child.id()).map(Pid::from_raw).map_err(|error| error.to_string())
 }
 
-fn not_started(name: &str, error: &io::Error) -> String {
+fn not_started(name: &str, directory: &Path, error: &io::Error) -> String {
     let kind = error.kind();
-    let problem = if kind == io::ErrorKind::NotFound {
+    let problem = if kind == io::ErrorKind::NotFound && name.contains('/') && directory.join(name).exists() {
+        "needs an interpreter that does not exist"
+    } else if kind == io::ErrorKind::NotFound {
         "was not found"
     } else if kind == io::ErrorKind::PermissionDenied {
         "cannot be executed"

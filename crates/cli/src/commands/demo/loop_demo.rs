@@ -102,7 +102,7 @@ fn show(presenter: &mut Presenter<'_>, scene: &Scene, place: &Path, app: &AppCon
     presenter.line("")?;
     presenter.line(&format!("── {}", scene.title.in_lang(app.lang)))?;
     presenter.line(&format!("$ fixpoint loop --until '{GOAL}' --check '{GUARD}' -- sh {}", scene.agent))?;
-    presenter.output.finish()?;
+    presenter.output.flush();
     let alone = app.alone_in(&place.join("till"), place);
     let agent = place.join(scene.agent).to_string_lossy().into_owned();
     let mut words = vec!["fixpoint", "loop", "--until", GOAL, "--check", GUARD];

@@ -109,7 +109,8 @@ impl Presenter<'_> {
         )?;
         self.line("")?;
         self.line(&format!("$ fixpoint run '{GOAL}' -- sh ../agent.sh"))?;
-        self.output.finish()
+        self.output.flush();
+        Ok(())
     }
 
     /// Runs the command as a person would have typed it.
@@ -123,7 +124,7 @@ impl Presenter<'_> {
             return Err(Failure::Internal("the command of the demo is not `run`".into()));
         };
         let code = run_command::run(&arguments, alone, output)?;
-        self.output.finish()?;
+        self.output.flush();
         Ok(code)
     }
 

@@ -5,6 +5,7 @@ use fixpoint_simulate::{JudgingRow, Method, simulate_judging};
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Value, json};
 
+use crate::arguments::number;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -14,7 +15,7 @@ pub(crate) struct JudgingArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Comparisons per row of the table
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = number::<u32>(1..=10_000_000))]
     runs: u32,
     /// Print one JSON object
     #[arg(long)]

@@ -2,9 +2,11 @@
 
 use clap::Args;
 use fixpoint_simulate::{RunPolicy, RunTally, simulate_runs};
+use fixpoint_vocabulary::counted;
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Value, json};
 
+use crate::arguments::number;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -14,7 +16,7 @@ pub(crate) struct RunsArguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Number of goals
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = number::<u32>(1..=1_000_000))]
     runs: u32,
     /// Print one JSON object
     #[arg(long)]
@@ -36,7 +38,7 @@ fn as_text(
     arguments: &RunsArguments,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    output.line(&format!("{} goals, seed {}", arguments.runs, arguments.seed))?;
+    output.line(&format!("{}, seed {}", counted(arguments.runs, "goal"), arguments.seed))?;
     output.line("")?;
     output.line(&format!(
         "{:36} {:>8} {:>10} {:>10} {:>7} {:>9} {:>11} {:>13}",

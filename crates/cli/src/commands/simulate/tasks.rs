@@ -4,9 +4,11 @@ use clap::Args;
 use fixpoint_simulate::{
     AGENTS, GOAL_TESTS, GUARD_TESTS, PolicyRow, Tally, TaskTable, WORLDS, simulate_tasks,
 };
+use fixpoint_vocabulary::counted;
 use fixpoint_vocabulary::settings::Settings;
 use serde_json::{Map, Value, json};
 
+use crate::arguments::number;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -19,7 +21,7 @@ pub(crate) struct TasksArguments {
     #[arg(long)]
     seed: Option<u64>,
     /// Number of tasks [default: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(1..=1_000_000))]
     runs: Option<u32>,
     /// Also print a table for each kind of agent
     #[arg(long)]
@@ -63,7 +65,11 @@ pub(super) fn run(
 
 fn as_text(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -> Result<(), Failure> {
     let (seed, runs) = (arguments.seed(), arguments.runs());
-    output.line(&format!("{runs} tasks, seed {seed}, at most {} attempts each", table.max_iterations))?;
+    output.line(&format!(
+        "{}, seed {seed}, at most {} each",
+        counted(runs, "task"),
+        counted(table.max_iterations, "attempt")
+    ))?;
     output.line("")?;
     heading("policy", output)?;
     for row in &table.rows {

@@ -80,6 +80,8 @@ fn two_interrupts_end_at_once() {
     running.signal(Signal::SIGINT);
     let ended = running.ends_within(LONG).expect("it ends");
     assert_eq!(ended.code, 130, "{ended:?}");
+    let last = ended.stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with("stopped; `fixpoint resume 20"), "{}", ended.stderr);
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     goes_on(&scene);
 }

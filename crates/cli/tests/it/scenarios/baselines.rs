@@ -148,7 +148,7 @@ fn a_check_that_hangs_has_failed() {
         let outcome = lab.looping(&checks, "echo ok > goal; touch hang");
         assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{:?}", outcome.json);
         assert_eq!(outcome.failures(1, "fingerprint"), ["timeout:sh ./guard.sh"]);
-        assert!(lab.explained(&outcome).contains("it did not end in time"));
+        assert!(lab.explained(&outcome).contains("`sh ./guard.sh` did not end within 1 s"));
     });
 }
 

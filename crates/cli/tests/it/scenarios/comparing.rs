@@ -1,8 +1,13 @@
 //! `fixpoint check`: the working tree beside a commit.
 
+use std::fs::OpenOptions;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
-use super::lab::both;
+use super::lab::{Lab, Place, both, wait_for};
 
 const FILES: [(&str, &str); 4] = [("fine", "ok"), ("old", "broken"), ("other", "ok"), ("gone", "ok")];
 
@@ -124,4 +129,47 @@ fn scope_base_and_checks_that_cannot_run() {
         assert!(told["evidence"].to_string().contains("no-such-program"), "{told}");
         assert_eq!(lab.git(&["for-each-ref", "refs/fixpoint"]), "", "no comparison is kept");
     });
+}
+
+/// Catches an exit code that depends on who reads the output.
+#[test]
+fn the_exit_code_is_the_same_whoever_reads_the_output() {
+    let lab = Lab::new(Place::Root);
+    lab.sources(&FILES);
+    lab.put("src/fine", "broken now\n");
+    let check = || lab.binary(&["-q", "check", "--check", "sh ./check.sh"]);
+    let mut closed = check().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    drop(closed.stdout.take());
+    let closed = closed.wait_with_output().expect("it ends");
+    assert_eq!((closed.status.code(), closed.stderr.as_slice()), (Some(3), b"".as_slice()));
+    let full = OpenOptions::new().write(true).open("/dev/full").expect("opened");
+    let full = check().stdout(full).output().expect("it ends");
+    let said = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert_eq!(full.status.code(), Some(3), "{said}");
+    assert!(said.starts_with("fixpoint: cannot write the result: "), "{said}");
+}
+
+/// Catches advice about a run: a comparison stores none, and its files are gone when it ends.
+#[test]
+fn a_comparison_that_fails_names_no_run_and_no_file() {
+    let lab = Lab::new(Place::Root);
+    lab.sources(&FILES);
+    let set_up = "workspace.setup=[\"echo the reason; exit 3\"]";
+    let failed = lab.call(&["check", "--set", set_up, "--check", "sh ./check.sh"]);
+    assert_eq!(failed.code, 7, "{}", failed.stderr);
+    assert!(failed.stdout.contains("failed with exit code 3\n"), "{}", failed.stdout);
+    assert!(failed.stdout.contains("the reason\n"), "{}", failed.stdout);
+    let started = lab.beside("started");
+    let slow = format!("echo x > '{}'; sleep 600", started.display());
+    let mut command = lab.binary(&["check", "--check", &slow]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    wait_for("the check", || started.exists());
+    let pid = i32::try_from(child.id()).expect("a number");
+    kill(Pid::from_raw(pid), Signal::SIGINT).expect("sent");
+    let stopped = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(stopped.stdout).expect("text");
+    assert_eq!((stopped.status.code(), said.as_str()), (Some(130), "Stopped; nothing was compared.\n"));
+    for word in ["fixpoint resume", "fixpoint logs", ".log"] {
+        assert!(!failed.stdout.contains(word), "{word}: {}", failed.stdout);
+    }
 }

@@ -40,7 +40,11 @@ fn a_test_that_is_bent_instead_of_the_program() {
             let outcome = once(lab, &["--until", "sh ./run-tests.sh"], cheat);
             assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{cheat}: {:?}", outcome.json);
             assert_eq!(outcome.failures(1, "fingerprint"), [expected], "{cheat}");
-            assert!(lab.explained(&outcome).contains(expected), "{cheat}");
+            let told = match expected {
+                "vanished:sum.sh" => "test sum.sh passed before and is no longer run",
+                told => told,
+            };
+            assert!(lab.explained(&outcome).contains(told), "{cheat}");
         }
         let honest =
             once(lab, &["--until", "sh ./run-tests.sh"], "echo 4 > src/sum; echo true > tests/new.sh");

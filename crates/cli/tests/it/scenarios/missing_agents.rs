@@ -41,12 +41,20 @@ fn a_missing_agent_is_reported_before_anything_is_run() {
         let check = prepare(lab);
         lab.put("script.sh", "echo ok > src/a\n");
         lab.put("directory/file", "x");
+        for (name, content) in [("empty.sh", ""), ("lost.sh", "#!/no/such/interpreter -x\necho ok > src/a\n")]
+        {
+            lab.put(name, content);
+            let path = lab.here().join(name);
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("executable");
+        }
         for (agent, problem) in [
             ("no-such-agent", "it is not on PATH"),
-            ("/no/such/agent", "there is no such file"),
-            ("./no-such-agent", "there is no such file"),
+            ("/no/such/agent", "it does not exist"),
+            ("./no-such-agent", "it does not exist"),
             ("./script.sh", "it is not executable (`chmod +x`"),
             ("./directory", "it is a directory"),
+            ("./empty.sh", "it is empty"),
+            ("./lost.sh", "its interpreter /no/such/interpreter does not exist"),
         ] {
             let name = agent.trim_start_matches("./");
             for command in [
@@ -55,6 +63,8 @@ fn a_missing_agent_is_reported_before_anything_is_run() {
             ] {
                 let ended = with_installed(lab, &["codex", "goose"], &command);
                 refused(lab, &ended, &[name, problem, "installed agents: codex, goose;", "`-- codex`"]);
+                let is_installable = ended.stderr.contains("install `");
+                assert_eq!(is_installable, agent == "no-such-agent", "{}", ended.stderr);
             }
         }
         let none = with_installed(lab, &[], &["loop", "--until", &check, "--", "no-such-agent"]);
@@ -71,7 +81,7 @@ fn a_missing_configured_agent_is_reported_before_anything_is_run() {
             ("agent:\n  command: [my-agent, --fast]\n", "`my-agent` cannot be started: it is not on PATH"),
             (
                 "agent:\n  command: [/opt/nowhere/agent]\n",
-                "`/opt/nowhere/agent` cannot be started: there is no",
+                "`/opt/nowhere/agent` cannot be started: it does not exist",
             ),
         ] {
             lab.configure(configuration);

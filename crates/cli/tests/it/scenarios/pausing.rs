@@ -5,7 +5,7 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::lab::{Outcome, both, processes_with, wait_for};
+use super::lab::{Lab, Outcome, Place, both, processes_with, wait_for};
 use super::unchanged::{Allowed, Picture};
 
 const FIVE: [(&str, &str); 5] =
@@ -32,6 +32,23 @@ fn a_budget_pauses_and_more_of_it_goes_on() {
         assert_eq!((done.iterations().len(), done.run()), (5, outcome.run()));
         assert_eq!(lab.resume(&[]).json, done.json, "what is over is only told again");
     });
+}
+
+/// Catches advice to raise a limit that was not reached.
+#[test]
+fn the_advice_raises_the_limit_that_was_reached() {
+    let lab = Lab::new(Place::Root);
+    lab.sources(&[("a", "broken")]);
+    for (set, limit, more) in [
+        ("budget.usd=0", "($0.00)", "--budget usd=+2`"),
+        ("budget.wall_time=0", "(0 s)", "--budget time=+30m`"),
+        ("budget.attempts=0", "(0 attempts)", "--budget attempts=+3`"),
+    ] {
+        let outcome = lab.looping(&["--until", "sh ./check.sh", "--set", set], "echo ok > src/a");
+        assert_eq!(outcome.end(), (6, "paused", "budget"), "{set}");
+        let told = lab.explained(&outcome);
+        assert!(told.contains(limit) && told.contains(more), "{set}: {told}");
+    }
 }
 
 #[test]
@@ -119,6 +136,11 @@ fn a_process_that_is_killed_leaves_nothing_running_and_can_be_resumed() {
         child.wait().expect("gone");
         wait_for("nothing is left", || processes_with(&mark).is_empty());
         assert_eq!(lab.json(0, &["status", "--json"])["status"], "interrupted");
+        for command in ["explain", "status", "show"] {
+            let said = lab.call(&[command]).stdout;
+            assert!(said.contains("Interrupted") && said.contains("`fixpoint resume 20"), "{said}");
+            assert!(!said.contains("is working"), "{said}");
+        }
         let done = lab.resume(&[]);
         assert_eq!(done.end(), (0, "done", "done"), "{:?}", done.json);
         assert_eq!(done.json["cost"]["interruptions"], 1);

@@ -79,6 +79,26 @@ fn arguments_that_mean_nothing() {
         for flag in ["--allow", "--deny", "--env"] {
             misread(&with(&[flag, "", "--", "true"]), flag);
         }
+        misread(&with(&["--env", "A=B", "--", "true"]), "only the name of a variable");
+        misread(&with(&["--allow", "[", "--", "true"]), "is not a glob");
+        misread(&lab.call(&["list", "-n", "0"]), "expected a number from 1");
+        let nul = lab.beside("nul.md");
+        fs::write(&nul, "a\0b").expect("written");
+        let nul = nul.to_string_lossy().into_owned();
+        refused(
+            &with(&["--prompt-file", &nul, "--", "true"]),
+            &["the prompt contains a NUL character (at byte 1)"],
+        );
+        refused(&with(&["--budget", "banana", "--", "true"]), &["expected limits such as attempts=N"]);
+        let set = "--set scope.allowed_paths[0]: ";
+        refused(&with(&["--set", "scope.allowed_paths=[\"[\"]", "--", "true"]), &[set]);
+        let storage = run(lab.binary(&until).env("XDG_STATE_HOME", lab.here().join("check.sh")), b"");
+        assert_eq!(
+            (storage.code, storage.stderr.contains("XDG_STATE_HOME")),
+            (7, true),
+            "{}",
+            storage.stderr
+        );
         misread(&with(&["--no-such", "--", "true"]), "--no-such");
         refused(
             &with(&["--", "curl", "-H", "Authorization: ghp_0123456789abcdefABCDEF0123456789abcd"]),
@@ -104,7 +124,11 @@ fn runs_that_do_not_exist() {
         lab.looping(&["--until", "sh ./check.sh", "--max-iterations", "1"], "echo x > notes");
         refused(&lab.call(&["show", "20"]), &["20"]);
         refused(&lab.call(&["show", "20200101-no-such"]), &["20200101-no-such", "fixpoint list"]);
-        refused(&lab.call(&["diff", "--attempt", "7"]), &["attempt 7"]);
+        refused(&lab.call(&["diff", "--attempt", "7"]), &["no attempt 7; it has 1"]);
+        refused(&lab.call(&["logs", "--attempt", "7"]), &["no attempt 7; it has 1"]);
+        refused(&lab.call(&["resume", "--budget", "attempts=3"]), &["has ended"]);
+        refused(&lab.call(&["resume", "--say", "hurry"]), &["has ended"]);
+        refused(&lab.call(&["replay", "--set", "scope.allowed_paths=[\"[\"]"]), &["is not a glob"]);
         refused(&lab.call(&["apply"]), &["--attempt 1"]);
         // What is over is only told again.
         let over = lab.resume(&[]);
