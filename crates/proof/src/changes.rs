@@ -64,7 +64,10 @@ impl Judge<'_> {
             return self.manifest(path, kind).map(|(part, what)| protected(Role::Definition, part, what));
         }
         if let Some(why) = self.reach.definitions.get(path).filter(|_| kind != ChangeKind::Added) {
-            return definition(why.clone());
+            // A script of tests that a check runs is a test, which whoever permits edits of tests means.
+            let is_test = self.tables.test(path, kind).is_some();
+            let role = if is_test { Role::Test } else { Role::Definition };
+            return Some(protected(role, Extent::Whole, why.clone()));
         }
         let is_file = |path: &str| self.base.is_file(path) || self.result.is_file(path);
         if let Some(what) = self.tables.definition(path, kind, &is_file) {

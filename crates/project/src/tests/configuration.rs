@@ -168,7 +168,7 @@ proptest! {
     fn the_loader_reads_back_exactly_what_was_detected(
         checks in proptest::collection::vec(any_check(), 0..4),
         setup in proptest::collection::vec(any_text(), 0..3),
-        copy in proptest::collection::vec(any_text(), 0..3),
+        copy in proptest::collection::vec(any_text().prop_filter("a glob", |text| !text.contains(['[', '\\'])), 0..3),
         notes in proptest::collection::vec(any_text(), 0..3),
         schema in any_text(),
     ) {

@@ -155,7 +155,11 @@ pub(super) fn compare(
             || find(base, place, word).is_none()
     };
     for (at, word) in operands.iter().enumerate() {
-        let Some(path) = find(base, place, word) else { continue };
+        let Some(path) = find(base, place, word) else {
+            // To make what the check's own command compares with is the work.
+            reach.named.extend(join(&place.directory, word).filter(|_| place.depth == 0));
+            continue;
+        };
         let others_made = operands.iter().enumerate().any(|(other, word)| other != at && is_made(word));
         let is_written = outputs.iter().any(|output| output == *word);
         if !is_written && (others_made || sounds_like_expectation(&path)) {

@@ -379,7 +379,8 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
     }
 }
 
-/// Whether a script loads a file in order to test it: the file is with the sources of the product, and the script is not.
+/// Whether a script loads a file in order to test it: the file is with the sources of the product and the script is not,
+/// or the script is with the tests and the file is not.
 fn is_tested(path: &str, script: &str) -> bool {
     let is_source = |part: &str| {
         matches!(
@@ -387,8 +388,12 @@ fn is_tested(path: &str, script: &str) -> bool {
             "lib" | "libs" | "src" | "source" | "app" | "apps" | "pkg" | "internal" | "cmd" | "core"
         )
     };
-    let has_source = |directory: &str| directory.split('/').any(is_source);
-    has_source(directory(path)) && !has_source(script) && !sounds_like_test(path)
+    let is_test = |part: &str| matches!(part, "tests" | "test" | "spec" | "specs" | "__tests__" | "t");
+    let has = |directory: &str, is: &dyn Fn(&str) -> bool| directory.split('/').any(is);
+    let own = directory(path);
+    let is_beside =
+        has(own, &is_source) && !has(script, &is_source) || has(script, &is_test) && !has(own, &is_test);
+    is_beside && !sounds_like_test(path)
 }
 
 /// Scripts and expectations that another language's script names in quotes.

@@ -51,15 +51,15 @@ fn what_was_flaky_before_is_flaky() {
 fn what_is_newly_flaky_blocks() {
     both(|lab| {
         let counter = lab.beside("turns");
-        lab.put("src/test.sh", "true");
+        lab.put("src/calm.sh", "true");
         lab.put(
             "guard.sh",
-            "echo 'ok 1 - fine'; if sh src/test.sh; then echo 'ok 2 - calm'; else echo 'not ok 2 - calm'; exit 1; fi",
+            "echo 'ok 1 - fine'; if sh src/calm.sh; then echo 'ok 2 - calm'; else echo 'not ok 2 - calm'; exit 1; fi",
         );
         lab.goal();
         let agent = format!(
-            "rm -f {0}; echo ok > goal; echo \"# $FIXPOINT_ATTEMPT\" > src/test.sh
-             echo 'echo x >> {0}; test $(($(wc -l < {0}) % 2)) = 0' >> src/test.sh",
+            "rm -f {0}; echo ok > goal; echo \"# $FIXPOINT_ATTEMPT\" > src/calm.sh
+             echo 'echo x >> {0}; test $(($(wc -l < {0}) % 2)) = 0' >> src/calm.sh",
             counter.display()
         );
         let checks = ["--until", "sh ./goal.sh", "--check", "sh ./guard.sh", "--max-iterations", "2"];

@@ -58,10 +58,11 @@ fn a_check_that_waits_pauses() {
         lab.put(
             "gate.sh",
             &format!(
-                "[ -f src/a ] || {{ echo 'not ok 1 - a'; exit 1; }}\n\
+                "decide() {{ printf '{{\"check_id\": \"%s\", \"decision\": \"%s\", \"reasons\": [\"the review is open\"]}}' \
+                 \"$FIXPOINT_CHECK_ID\" \"$1\" > \"$FIXPOINT_DECISION_FILE\"; }}\n\
+                 [ -f src/a ] || {{ decide incomplete; echo 'not ok 1 - a'; exit 1; }}\n\
                  if [ -f '{}' ]; then echo 'ok 1 - a'; exit 0; fi\n\
-                 printf '{{\"check_id\": \"%s\", \"decision\": \"waiting\", \"reasons\": [\"the review is open\"]}}' \
-                 \"$FIXPOINT_CHECK_ID\" > \"$FIXPOINT_DECISION_FILE\"",
+                 decide waiting",
                 open.display()
             ),
         );
