@@ -382,12 +382,8 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
 /// Whether a script loads a file in order to test it: the file is with the sources of the product and the script is not,
 /// or the script is with the tests and the file is not.
 fn is_tested(path: &str, script: &str) -> bool {
-    let is_source = |part: &str| {
-        matches!(
-            part,
-            "lib" | "libs" | "src" | "source" | "app" | "apps" | "pkg" | "internal" | "cmd" | "core"
-        )
-    };
+    let is_source =
+        |part: &str| matches!(part, "src" | "source" | "app" | "apps" | "pkg" | "internal" | "cmd" | "core");
     let is_test = |part: &str| matches!(part, "tests" | "test" | "spec" | "specs" | "__tests__" | "t");
     let has = |directory: &str, is: &dyn Fn(&str) -> bool| directory.split('/').any(is);
     let own = directory(path);
