@@ -8,6 +8,7 @@ use super::program::Program;
 use super::set::PatternSet;
 use super::tree_path::Segment;
 use crate::prelude::*;
+
 /// Whether there is any path that both lists cover. An empty list covers everything.
 pub fn overlap(one: &PatternSet, other: &PatternSet) -> bool {
     OverlapMatcher::new(one).overlaps(&OverlapMatcher::new(other))
@@ -41,6 +42,9 @@ struct Place {
 /// Searches for a row of bytes that leads both programs to their end, over sets of bytes rather than bytes.
 /// There are finitely many places and each is visited once.
 fn have_common_path(left: &Program, right: &Program) -> bool {
+    if left.first_bytes().zip(right.first_bytes()).any(|(left, right)| !left.meets(right)) {
+        return false;
+    }
     let mut visited = BTreeSet::new();
     let mut open = vec![Place { left: 0, right: 0, segment: Segment::START }];
     while let Some(place) = open.pop() {

@@ -39,6 +39,14 @@ impl Program {
         Self { tokens: self.tokens.iter().copied().chain(more).collect() }
     }
 
+    /// What the first bytes can be, up to where the pattern is no longer of one length.
+    pub(super) fn first_bytes(&self) -> impl Iterator<Item = ByteSet> + '_ {
+        self.tokens.iter().map_while(|token| match token {
+            Token::One(set) => Some(*set),
+            Token::Many(_) | Token::Optional(_) => None,
+        })
+    }
+
     /// Whether a position is behind the last token.
     pub(super) fn ends_at(&self, position: usize) -> bool {
         position == self.tokens.len()

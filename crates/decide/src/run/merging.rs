@@ -39,16 +39,10 @@ impl Run {
         let base = self.planning.base.as_ref().map(|base| &base.tree);
         let result = |id: &TaskId| self.task(id).and_then(TaskNode::result);
         let is_changed = |id: &&TaskId| result(id).is_some_and(|result| Some(&result.tree) != base);
-        // What a result that is left out was made of is left out with it, or the same merge would be tried for ever.
-        let ends = self.last_results().into_iter().filter(is_changed);
+        // A result that undoes everything before it is the last all the same. What a result that is left out was made
+        // of is left out with it, or the same merge would be tried for ever.
+        let ends = self.graph.last_results().into_iter().filter(is_changed);
         ends.filter(|id| !self.left_out.contains(*id)).cloned().collect()
-    }
-
-    /// The results that no other result was built on. One that undoes everything before it is the last all the same.
-    fn last_results(&self) -> Vec<&TaskId> {
-        let is_there = |node: &&TaskNode| node.result().is_some();
-        let done: Vec<&TaskId> = self.tasks().filter(is_there).map(TaskNode::id).collect();
-        self.graph.without_contained(&done)
     }
 
     /// The tasks whose results could not be merged with the others.
@@ -76,7 +70,7 @@ impl Run {
     pub fn result(&self) -> Option<&Base> {
         let ends = self.unmerged_results();
         match ends.as_slice() {
-            [] => self.last_results().first().and_then(|id| self.task(id)).and_then(TaskNode::result),
+            [] => self.graph.last_results().first().and_then(|id| self.task(id)).and_then(TaskNode::result),
             [only] => self.task(only).and_then(TaskNode::result),
             [_, _, ..] => None,
         }

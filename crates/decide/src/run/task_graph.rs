@@ -98,25 +98,43 @@ impl TaskGraph {
         if let [] | [_] = tasks {
             return tasks.to_vec();
         }
-        let contained = self.dependencies_of(tasks);
+        let places: Vec<usize> = tasks.iter().filter_map(|id| self.places.get(*id).copied()).collect();
+        let contained = self.dependencies_of(&places);
         let is_contained = |id: &&TaskId| {
             self.places.get(*id).and_then(|place| contained.get(*place)).copied().unwrap_or(false)
         };
         tasks.iter().copied().filter(|id| !is_contained(id)).collect()
     }
 
+    /// The tasks with a result that no other such task depends on, directly or not.
+    pub(super) fn last_results(&self) -> Vec<&TaskId> {
+        let nodes = || self.iter().enumerate().filter(|(_, node)| node.result().is_some());
+        let places: Vec<usize> = nodes().map(|(place, _)| place).collect();
+        let contained = self.dependencies_of(&places);
+        let is_last = |place: &usize| !contained.get(*place).copied().unwrap_or(false);
+        nodes().filter(|(place, _)| is_last(place)).map(|(_, node)| node.id()).collect()
+    }
+
     /// For each task whether any of these depends on it, directly or not.
-    fn dependencies_of(&self, tasks: &[&TaskId]) -> Vec<bool> {
+    fn dependencies_of(&self, tasks: &[usize]) -> Vec<bool> {
+        let node = |place: usize| self.entries.get(place).map(|entry| &entry.node);
+        let place_of = |id: &TaskId| self.places.get(id).copied();
         let mut found = vec![false; self.len()];
-        let of = |id: &&TaskId| self.get(id).into_iter().flat_map(|node| &node.task.dependencies);
-        let mut waiting: Vec<&TaskId> = tasks.iter().flat_map(of).collect();
-        while let Some(id) = waiting.pop() {
-            let Some(place) = self.places.get(id) else { continue };
-            let is_new = found.get_mut(*place).is_some_and(|seen| !core::mem::replace(seen, true));
-            let node = self.entries.get(*place).map(|entry| &entry.node).filter(|_| is_new);
+        let mut is_given = vec![false; self.len()];
+        let mut waiting = Vec::new();
+        for place in tasks {
+            is_given.get_mut(*place).into_iter().for_each(|given| *given = true);
             waiting.extend(
-                node.into_iter().flat_map(|node| node.task.dependencies.iter().chain(&node.replaced_by)),
+                node(*place).into_iter().flat_map(|node| &node.task.dependencies).filter_map(place_of),
             );
+        }
+        while let Some(place) = waiting.pop() {
+            let is_new = found.get_mut(place).is_some_and(|seen| !core::mem::replace(seen, true));
+            let Some(node) = node(place).filter(|_| is_new) else { continue };
+            waiting.extend(node.replaced_by.iter().filter_map(place_of));
+            if is_given.get(place) == Some(&false) {
+                waiting.extend(node.task.dependencies.iter().filter_map(place_of));
+            }
         }
         found
     }
