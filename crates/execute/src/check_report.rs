@@ -40,6 +40,10 @@ pub(crate) struct FinishedCheck {
     pub(crate) runner: Option<Runner>,
     pub(crate) selection: Selection,
     pub(crate) took_ms: u64,
+    /// The tests, and the files that decide what it does, that are not as they were before it ran.
+    pub(crate) rewrote: BTreeSet<String>,
+    /// Whether no attempt had changed anything yet, so that what it rewrote is what it always does.
+    pub(crate) is_at_base: bool,
 }
 
 impl FinishedCheck {
@@ -90,6 +94,7 @@ pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
         reasons: vec![Redacted::ours(why)],
         took_ms: 0,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     }
 }
 
@@ -148,7 +153,7 @@ pub(crate) fn report_of(
     }
     let is_named = !passed.is_empty() || (report.passed_count() == 0 && failing_tests(report) > 0);
     let Conclusion { end, failures, reasons, is_truncated } =
-        conclude(check, &finished, failures, others, redactor);
+        conclude(call, check, &finished, failures, others, redactor);
     let cut_short = report.masked || end == CheckEnd::TimedOut;
     let gone = |test: &&TestName| !cut_short && !passed.contains(*test) && !failing.contains(*test);
     let report = CheckReport {
@@ -165,6 +170,7 @@ pub(crate) fn report_of(
         reasons,
         took_ms: finished.took_ms,
         decided_by_file: finished.verdict.source == Source::File,
+        rewrote: finished.rewrote,
     };
     let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
@@ -186,6 +192,7 @@ struct Conclusion {
 }
 
 fn conclude(
+    call: &CheckCall,
     check: &Check,
     finished: &FinishedCheck,
     mut failures: Vec<ReportedFailure>,
@@ -219,6 +226,13 @@ fn conclude(
     if let Some(extra) = extra.filter(|extra| extra.stands == Stands::Always || failures.is_empty()) {
         failures.push(extra.failure);
     }
+    let end = match rewritten(call, check, finished, redactor) {
+        Some(failure) => {
+            failures.push(failure);
+            if end == CheckEnd::Passed { CheckEnd::Failed } else { end }
+        }
+        None => end,
+    };
     let is_truncated = failures.len() > MOST_FAILURES;
     if is_truncated {
         failures.sort_by(|a, b| a.id().cmp(b.id()));
@@ -228,6 +242,19 @@ fn conclude(
     }
     reasons.truncate(MOST_REASONS);
     Conclusion { end, failures, reasons, is_truncated }
+}
+
+/// What a check rewrote that it did not rewrite at the base: tests that pass only since then prove nothing.
+fn rewritten(
+    call: &CheckCall,
+    check: &Check,
+    finished: &FinishedCheck,
+    redactor: &Redactor,
+) -> Option<ReportedFailure> {
+    let new: Vec<&str> = finished.rewrote.difference(&call.rewrites).map(String::as_str).collect();
+    let message = format!("while the check ran, the code under test rewrote {}", new.join(", "));
+    let id = FailureId::Check { check: check.name.clone(), problem: CheckProblem::Rewritten };
+    (!new.is_empty() && !finished.is_at_base).then(|| ReportedFailure::new(id, redactor.redact(&message)))
 }
 
 fn failing_tests(report: &Report) -> usize {

@@ -58,20 +58,11 @@ impl ExecutionContext {
         if changed.is_empty() {
             return Ok(Vec::new());
         }
-        let checks: Vec<CheckCommand> = self
-            .spec
-            .checks
-            .iter()
-            .map(|placed| CheckCommand {
-                command: placed.check.command.clone(),
-                directory: placed.directory.clone(),
-            })
-            .collect();
         let changes: Vec<Change> = changed.iter().map(change_of).collect();
         let workspaces = &*self.deps.workspaces;
         let (base, result) = (CommitTree::open(workspaces, from)?, CommitTree::open(workspaces, to)?);
         let observed = self.observed_tests(&attempt.tests_at_base)?;
-        let found = protected_changes(&checks, &observed, &changes, &base, &result);
+        let found = protected_changes(&self.check_commands(), &observed, &changes, &base, &result);
         base.finish()?;
         result.finish()?;
         let definitions = PatternSet::new(&self.spec.settings.scope.definitions);
@@ -79,6 +70,31 @@ impl ExecutionContext {
             !definitions.is_empty() && definitions.matches_file(&path_bytes(path)).covering().is_some()
         };
         Ok(found.into_iter().map(|found| recorded(found, &permits)).collect())
+    }
+
+    /// Those of some paths of a commit that are tests, or decide what the checks do.
+    pub(crate) fn protected_paths(
+        &self,
+        commit: &CommitId,
+        paths: &[Vec<u8>],
+        observed: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, ExecuteError> {
+        let kind = fixpoint_proof::ChangeKind::Modified;
+        let changes: Vec<Change> = paths.iter().map(|path| Change { path: path_text(path), kind }).collect();
+        let tree = CommitTree::open(&*self.deps.workspaces, commit)?;
+        let found = protected_changes(&self.check_commands(), observed, &changes, &tree, &tree);
+        tree.finish()?;
+        Ok(found.into_iter().map(|found| found.path).collect())
+    }
+
+    fn check_commands(&self) -> Vec<CheckCommand> {
+        let checks = self.spec.checks.iter();
+        checks
+            .map(|placed| CheckCommand {
+                command: placed.check.command.clone(),
+                directory: placed.directory.clone(),
+            })
+            .collect()
     }
 
     /// The names of all tests that the checks named at the base.

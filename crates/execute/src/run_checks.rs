@@ -7,9 +7,9 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fixpoint_failures::{CommandLine, Runner};
+use fixpoint_failures::{CommandLine, Failure, Report, Runner};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, ProcessLimits, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
+    Cancel, ExitCause, Invocation, ProcessLimits, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::CheckVerdict;
@@ -155,6 +155,23 @@ impl ExecutionContext {
         Ok(report)
     }
 
+    /// The tests, and the files that decide what a check does, that are no longer those of the commit.
+    fn rewritten(
+        &self,
+        slot: &dyn Slot,
+        job: CheckJob<'_>,
+        report: &Report,
+    ) -> Result<BTreeSet<String>, ExecuteError> {
+        let changed = slot.changed_files()?;
+        if changed.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let mut tests: BTreeSet<String> = report.passed.iter().map(ToString::to_string).collect();
+        tests.extend(report.failures.iter().filter_map(Failure::test_id).map(|test| test.to_string()));
+        tests.extend(self.passed_before(job.call)?.iter().map(ToString::to_string));
+        self.protected_paths(job.commit, &changed, &tests)
+    }
+
     /// The tests that passed at the base.
     fn passed_before(&self, call: &CheckCall) -> Result<BTreeSet<TestName>, ExecuteError> {
         let Some(blob) = &call.passed_before else { return Ok(BTreeSet::new()) };
@@ -211,10 +228,25 @@ impl ExecutionContext {
         let mode = job.placed.check.verdict;
         let counts = job.is_at_base || job.call.decided_by_file || mode == CheckVerdict::File;
         let (report, verdict) = output.finish(&exit.cause, Some(&decision).filter(|_| counts), mode);
+        let rewrote = match job.leftovers {
+            Leftovers::Kept => BTreeSet::new(),
+            Leftovers::Pristine | Leftovers::Baseline => self.rewritten(&*slot, job, &report)?,
+        };
         if job.leftovers == Leftovers::Baseline {
             slot.capture_pristine()?;
         }
-        Ok(FinishedCheck { cause: exit.cause, report, verdict, runner: line.runner(), selection, took_ms })
+        let runner = line.runner();
+        let is_at_base = job.is_at_base;
+        Ok(FinishedCheck {
+            cause: exit.cause,
+            report,
+            verdict,
+            runner,
+            selection,
+            took_ms,
+            rewrote,
+            is_at_base,
+        })
     }
 }
 

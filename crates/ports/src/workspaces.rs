@@ -230,6 +230,8 @@ pub trait Slot: Send {
     fn commit(&mut self, reference: &str, message: &str) -> Result<CommittedTree, WorkspaceError>;
     /// Says that nothing in the slot is worth keeping. If this cannot be written to the disk, it is kept after all.
     fn abandon(&mut self);
+    /// The files of the commit that have another content now, or are gone, sorted by path.
+    fn changed_files(&self) -> Result<Vec<Vec<u8>>, WorkspaceError>;
     /// Makes what is in the slot beside its commit, and its notes, the pristine state of the slot.
     fn capture_pristine(&mut self) -> Result<(), WorkspaceError>;
     /// What was noted about the slot under a name by whoever had it last, in whichever process. A slot that was

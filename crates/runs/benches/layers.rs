@@ -1,9 +1,9 @@
 //! A plan of a thousand tasks in layers of ten, carried out by agents and checks that take no time: what the engine costs
 //! for each task, beside the same bytes written and flushed by nothing at the same moment.
 //!
-//! `cargo bench -p fixpoint-runs --bench layers`, with `-- processor` for processor time alone. Every task waits for the one before it in its column, so that ten are
-//! always under way; the ten ends are brought together by merges. The directory is that of `FIXPOINT_BENCH_DIR`, else
-//! the temporary one.
+//! `cargo bench -p fixpoint-runs --bench layers`, with `-- processor` for processor time alone. Every task waits for
+//! the one before it in its column, so that ten are always under way; the ten ends are brought together by merges. The
+//! directory is that of `FIXPOINT_BENCH_DIR`, else the temporary one.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 mod ground;
@@ -80,6 +80,7 @@ fn checks(run: &CheckRun) -> CommandResult {
         reasons: Vec::new(),
         took_ms: 0,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     };
     CommandResult::Checks { reports: run.calls.iter().map(|call| report(call.check)).collect() }
 }
@@ -205,6 +206,8 @@ struct Took {
     ours: Vec<f64>,
     floor: Vec<f64>,
     records: usize,
+    /// The processor time of the whole run, from the first command to the last record.
+    processor: f64,
 }
 
 impl Took {
@@ -238,6 +241,7 @@ fn run(directory: &Path, tasks: usize, flush: Flush, batch: usize) -> Outcome<To
     let executor = Instantly { outbox, made: 0, draft: draft(tasks) };
     let mut engine = Engine::begin(deps, executor, opening(tasks))?.with_batches_of(batch);
     let (mut ours, mut floor, mut last, mut records) = (Vec::new(), Vec::new(), None, 0);
+    let before = processor_ms()?;
     let ending = engine.run(&inbox, &mut |batch, run| {
         records += batch.len();
         let now = Instant::now();
@@ -247,8 +251,9 @@ fn run(directory: &Path, tasks: usize, flush: Flush, batch: usize) -> Outcome<To
             floor.push(beside.as_secs_f64() * 1e3);
         }
     })?;
+    let processor = processor_ms()? - before;
     if ending == EngineExit::Ended(Cause::Done) {
-        Ok(Took { ours, floor, records })
+        Ok(Took { ours, floor, records, processor })
     } else {
         Err(format!("{ending:?}").into())
     }
@@ -333,23 +338,20 @@ fn grouped() -> Outcome<()> {
 
 /// Processor time of this process so far, in milliseconds.
 fn processor_ms() -> Outcome<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    let mut fields = after.split_whitespace().skip(11);
-    let mut next = || fields.next().and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    Ok((next() + next()) * 10.0)
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds: f64 = stat.split_whitespace().next().unwrap_or_default().parse()?;
+    Ok(nanoseconds / 1e6)
 }
 
 /// Processor time of a task, over enough tasks for a clock of hundredths of a second.
 fn processor() -> Outcome<()> {
     const TASKS: usize = 1000;
     const RUNS: usize = 20;
-    let before = processor_ms()?;
+    let mut times = Vec::new();
     for _ in 0..RUNS {
-        run(scratch()?.path(), TASKS, Flush::Never, BATCH)?;
+        times.push(run(scratch()?.path(), TASKS, Flush::Never, BATCH)?.processor / TASKS as f64);
     }
-    let each = (processor_ms()? - before) / (TASKS * RUNS) as f64;
-    println!("processor: {each:.3} ms a task");
+    println!("processor: {:.3} ms a task", median(times));
     Ok(())
 }
 

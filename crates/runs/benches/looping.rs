@@ -54,6 +54,7 @@ fn report(run: &CheckRun) -> CheckReport {
         reasons: Vec::new(),
         took_ms: 0,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     }
 }
 

@@ -148,6 +148,7 @@ impl PlainLoop {
             watched: BTreeSet::new(),
             passed_before: None,
             decided_by_file: false,
+            rewrites: BTreeSet::new(),
         };
         let run = CheckRun {
             commit: commit.clone(),

@@ -154,6 +154,7 @@ fn report(check: u32, end: CheckEnd, failures: Vec<ReportedFailure>) -> CheckRep
         reasons: Vec::new(),
         took_ms: 0,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     }
 }
 
@@ -216,6 +217,7 @@ mod tests {
             watched: BTreeSet::new(),
             passed_before: None,
             decided_by_file: false,
+            rewrites: BTreeSet::new(),
         }
     }
 

@@ -57,4 +57,7 @@ pub struct CheckReport {
     /// Whether the check wrote a decision file of its own.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub decided_by_file: bool,
+    /// Files of the commit that are tests, or decide what the check does, and that were other files when it ended.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub rewrote: BTreeSet<String>,
 }

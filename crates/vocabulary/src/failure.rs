@@ -103,6 +103,8 @@ pub enum CheckProblem {
     /// The directory it runs in is gone.
     Directory,
     SetUp,
+    /// Its tests, or what decides what it does, were rewritten while it ran.
+    Rewritten,
 }
 
 impl CheckProblem {
@@ -117,6 +119,7 @@ impl CheckProblem {
             Self::Incomplete => "incomplete",
             Self::Directory => "directory",
             Self::SetUp => "set_up",
+            Self::Rewritten => "rewritten",
         }
     }
 }
@@ -260,6 +263,7 @@ mod tests {
             ("incomplete:unit", check(CheckProblem::Incomplete)),
             ("directory:unit", check(CheckProblem::Directory)),
             ("set_up:unit", check(CheckProblem::SetUp)),
+            ("rewritten:unit", check(CheckProblem::Rewritten)),
             ("goal:0", goal(GoalProblem::Unreadable)),
             ("no_tests_ran:0", goal(GoalProblem::NoTestsRan)),
             ("vanished:0", goal(GoalProblem::FewerTests)),

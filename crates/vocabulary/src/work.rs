@@ -108,6 +108,9 @@ pub struct CheckCall {
     /// Whether the check wrote a decision file at the base, so that one counts now. Code under test could write one too.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub decided_by_file: bool,
+    /// The tests, and the files that decide what it does, that the check rewrote at the base as it ran.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub rewrites: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
 
 use crate::files::{ensure_directory, remove, restore_permissions};
+use crate::git::parse;
 use crate::private_git_dir::{Head, WorkTreeView, write_config, write_git_dir};
 use crate::working_tree::{TreeOwner, write_tree};
 use crate::workspaces::Inner;
@@ -49,6 +50,13 @@ impl Checkout {
     pub(crate) fn find_submodules(&mut self) -> Result<(), WorkspaceError> {
         self.submodules = self.inner.submodules_of(&self.base)?;
         Ok(())
+    }
+
+    /// The files of the commit that have another content now, or are gone.
+    pub(crate) fn changed_files(&self) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let quiet = ["--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
+        let output = self.view.git("diff").args(["--name-only", "-z"]).args(quiet).run()?;
+        Ok(parse::nul_separated(&output).map(<[u8]>::to_vec).collect())
     }
 
     /// The tree of the files as they are now.

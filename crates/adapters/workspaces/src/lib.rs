@@ -24,6 +24,7 @@
 //!   lost-0/             a slot whose unfinished files could not be read, and why
 //! ```
 
+mod above;
 mod apply;
 mod changes;
 mod checkout;

@@ -19,7 +19,7 @@ use crate::slot_files::{self, UnfinishedMarker};
 use crate::workspaces::Inner;
 
 /// The name of a directory that was set aside, before its number.
-const SET_ASIDE: &str = "lost-";
+pub(crate) const SET_ASIDE: &str = "lost-";
 /// With less free space than this, a failure is taken for a full disk.
 const FULL_BYTES: u64 = 16 << 20;
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use fixpoint_ports::{CommittedTree, Slot, SlotLeftovers, SlotRequest, UntrackedFile, WorkspaceError};
 
+use crate::above::remove_strangers;
 use crate::checkout::Checkout;
 use crate::file_times::{date_after_earlier, present_second};
 use crate::files::{as_path, create_directory, ensure_directory, remove, restore_permissions};
@@ -54,7 +55,10 @@ impl GitSlot {
         prepared.empty_submodules()?;
         match request.leftovers {
             SlotLeftovers::Kept => {}
-            SlotLeftovers::Pristine => Pristine::new(&prepared.checkout, &prepared.slot.directory).reset()?,
+            SlotLeftovers::Pristine => {
+                Pristine::new(&prepared.checkout, &prepared.slot.directory).reset()?;
+                remove_strangers(&prepared.slot.directory, &inner.pool)?;
+            }
         }
         if let Some(marker) = marker {
             marker.write(&prepared.slot.directory)?;
@@ -160,6 +164,10 @@ impl Slot for GitSlot {
     fn abandon(&mut self) {
         // If the marker stays, the next user of the slot only stores what nobody needs.
         drop(UnfinishedMarker::remove(&self.slot.directory));
+    }
+
+    fn changed_files(&self) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        self.checkout.changed_files()
     }
 
     fn capture_pristine(&mut self) -> Result<(), WorkspaceError> {

@@ -27,6 +27,7 @@ fn what_is_known_of_checks_is_read_back() {
         counted: 1,
         passed_set: None,
         decided_by_file: false,
+        rewrites: BTreeSet::new(),
     };
     let baseline =
         BaselineState { base: Some(base("base")), checks: [(3, known)].into(), ..BaselineState::default() };

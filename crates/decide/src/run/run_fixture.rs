@@ -229,6 +229,7 @@ pub(super) fn report(check: u32, is_passing: bool) -> CheckReport {
         reasons: Vec::new(),
         took_ms: 0,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     }
 }
 

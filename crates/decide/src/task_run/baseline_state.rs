@@ -28,6 +28,9 @@ pub struct CheckBaseline {
     /// Whether it wrote a decision file.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub decided_by_file: bool,
+    /// The tests, and the files that decide what it does, that it rewrote as it ran.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub rewrites: BTreeSet<String>,
 }
 
 impl CheckBaseline {
@@ -41,6 +44,7 @@ impl CheckBaseline {
             counted: report.counted,
             passed_set: report.passed_set.clone(),
             decided_by_file: report.decided_by_file,
+            rewrites: report.rewrote.clone(),
         }
     }
 
@@ -57,6 +61,7 @@ impl CheckBaseline {
             failing: before.failing.iter().map(still).collect(),
             passed_set: report.passed_set.clone().or_else(|| before.passed_set.clone()),
             decided_by_file: before.decided_by_file,
+            rewrites: before.rewrites.clone(),
             ..Self::of(report)
         }
     }

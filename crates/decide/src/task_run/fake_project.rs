@@ -192,6 +192,7 @@ impl FakeProject {
             reasons: Vec::new(),
             took_ms: 0,
             decided_by_file: false,
+            rewrote: BTreeSet::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ use fixpoint_vocabulary::work::{
     Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Leftovers, Reuse,
 };
 
-use super::baseline_state::failing;
+use super::baseline_state::{CheckBaseline, failing};
 use super::evaluation::{NoResult, no_result};
 use super::{Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart};
 use crate::prelude::*;
@@ -18,6 +18,7 @@ pub(super) fn whole(check: u32) -> CheckCall {
         watched: BTreeSet::new(),
         passed_before: None,
         decided_by_file: false,
+        rewrites: BTreeSet::new(),
     }
 }
 
@@ -72,18 +73,21 @@ impl TaskRun {
         self.first_attempt(base)
     }
 
-    /// Runs checks on what an attempt left. A decision file counts only where the check wrote one at the base.
+    /// Runs checks on what an attempt left. A decision file counts only where the check wrote one at the base, and it
+    /// may rewrite only what it rewrote there.
     pub(super) fn run_checks(
         &self,
         commit: &CommitId,
         calls: Vec<CheckCall>,
         leftovers: Leftovers,
     ) -> Command {
-        let decided_by_file =
-            |check: &u32| self.baseline.checks.get(check).is_some_and(|check| check.decided_by_file);
-        let calls = calls.into_iter();
-        let calls =
-            calls.map(|call| CheckCall { decided_by_file: decided_by_file(&call.check), ..call }).collect();
+        let as_at_base = |call: CheckCall| match self.baseline.checks.get(&call.check) {
+            Some(CheckBaseline { decided_by_file, rewrites, .. }) => {
+                CheckCall { decided_by_file: *decided_by_file, rewrites: rewrites.clone(), ..call }
+            }
+            None => CheckCall { decided_by_file: false, rewrites: BTreeSet::new(), ..call },
+        };
+        let calls = calls.into_iter().map(as_at_base).collect();
         Command::RunChecks(CheckRun { commit: commit.clone(), calls, reuse: None, leftovers })
     }
 

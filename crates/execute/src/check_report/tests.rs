@@ -31,6 +31,8 @@ fn finished(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<
         runner: None,
         selection: Selection::All,
         took_ms: 0,
+        rewrote: BTreeSet::new(),
+        is_at_base: false,
     }
 }
 
@@ -41,6 +43,7 @@ fn call() -> CheckCall {
         watched: BTreeSet::new(),
         passed_before: None,
         decided_by_file: false,
+        rewrites: BTreeSet::new(),
     }
 }
 
@@ -185,6 +188,30 @@ fn names_of_checks_and_tests_mean_nothing() {
     let ids: Vec<&FailureId> = hangs.failures.iter().map(ReportedFailure::id).collect();
     let timeout = FailureId::Check { check: "t".into(), problem: CheckProblem::Timeout };
     assert_eq!(ids, [&FailureId::Test("timeout:t".into()), &timeout]);
+}
+
+#[test]
+fn a_check_may_rewrite_only_what_it_rewrote_at_the_base() {
+    let paths = |paths: &[&str]| -> BTreeSet<String> { paths.iter().map(ToString::to_string).collect() };
+    for (row, at_base, now, is_at_base, end) in [
+        ("nothing", &[][..], &[][..], false, CheckEnd::Passed),
+        ("a test", &[], &["tests/a.py"], false, CheckEnd::Failed),
+        ("a test, at the base", &[], &["tests/a.py"], true, CheckEnd::Passed),
+        ("the same test", &["tests/a.py"], &["tests/a.py"], false, CheckEnd::Passed),
+        ("another test", &["tests/a.py"], &["tests/a.py", "tests/b.py"], false, CheckEnd::Failed),
+    ] {
+        let check = check(CheckKind::Goal, CheckVerdict::Auto);
+        let passing = finished("ok\n", ExitCause::Exited(0), CheckVerdict::Auto, None);
+        let finished = FinishedCheck { rewrote: paths(now), is_at_base, ..passing };
+        let call = CheckCall { rewrites: paths(at_base), ..call() };
+        let (report, _) = report_of(&call, &check, finished, &BTreeSet::new(), &Redactor::default());
+        assert_eq!(report.end, end, "{row}");
+        let last = now.last().filter(|_| end == CheckEnd::Failed);
+        let is_named =
+            |path: &&str| report.failures.iter().any(|failure| failure.message.as_str().contains(path));
+        assert!(last.is_none_or(is_named), "{row}: {:?}", report.failures);
+        assert_eq!(report.rewrote, paths(now), "{row}: it is known of the base");
+    }
 }
 
 #[test]

@@ -208,6 +208,7 @@ impl Checked {
             watched: BTreeSet::new(),
             passed_before: None,
             decided_by_file: false,
+            rewrites: BTreeSet::new(),
         };
         let commit = CommitId(git(&self.user(), &["rev-parse", "HEAD"]));
         let run = CheckRun { commit, calls: vec![call], reuse, leftovers: Leftovers::Kept };

@@ -74,6 +74,7 @@ fn report() -> CheckReport {
         reasons: Vec::new(),
         took_ms: 1,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     }
 }
 

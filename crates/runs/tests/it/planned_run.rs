@@ -122,6 +122,7 @@ fn report(call: &CheckCall) -> CheckReport {
         reasons: Vec::new(),
         took_ms: 0,
         decided_by_file: false,
+        rewrote: BTreeSet::new(),
     }
 }
 

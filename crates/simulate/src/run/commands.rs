@@ -127,6 +127,7 @@ impl Actors {
             reasons: Vec::new(),
             took_ms: 1,
             decided_by_file: false,
+            rewrote: BTreeSet::new(),
         }
     }
 
