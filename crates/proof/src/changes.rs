@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::inline::{self, python};
+use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
 use crate::paths::{directory, extension, join, name};
 use crate::reach::Reach;
@@ -60,7 +61,8 @@ impl Judge<'_> {
         if let Some(what) = self.link(path) {
             return definition(what);
         }
-        if manifests::is_manifest(path) {
+        // A package of others is taken as it is, its manifest too.
+        if manifests::is_manifest(path) && !path.split('/').any(|part| part == "node_modules") {
             return self.manifest(path, kind).map(|(part, what)| protected(Role::Definition, part, what));
         }
         if let Some(why) = self.reach.definitions.get(path).filter(|_| kind != ChangeKind::Added) {
@@ -134,11 +136,30 @@ impl Judge<'_> {
             return Some((Extent::Whole, what));
         }
         let now = self.result.read(path)?;
+        let entries = self.entry_change(path);
+        if let Some(EntryChange::Hidden(member)) = entries {
+            return Some((Extent::Whole, format!("{member}, which was not there, leads to another file")));
+        }
         match manifests::mixed(path, before.as_deref(), &now)? {
             Mix::Product => None,
+            Mix::Parts { changed, .. }
+                if entries == Some(EntryChange::Moved)
+                    && changed.iter().all(|changed| manifests::is_entry_point(changed)) =>
+            {
+                None
+            }
             Mix::Parts { changed, .. } => Some((Extent::Part, changed.join(", "))),
             Mix::Whole(what) => Some((Extent::Whole, what)),
         }
+    }
+
+    fn entry_change(&self, path: &str) -> Option<EntryChange> {
+        let (before, now) = (text(self.base, path)?, text(self.result, path)?);
+        let is_in =
+            |tree: &dyn Tree, file: &str| join(directory(path), file).is_some_and(|file| tree.is_file(&file));
+        (name(path) == "package.json").then(|| {
+            entry_change(&before, &now, &|file| is_in(self.base, file), &|file| is_in(self.result, file))
+        })?
     }
 
     /// Whether a deleted manifest leaves code or tests without it. One that goes with all of its code is product.
