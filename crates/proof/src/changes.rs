@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::beside::Users;
 use crate::inline::{self, python};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
@@ -30,15 +31,17 @@ pub fn protected_changes(
     let directories: Vec<String> = checks.iter().map(|check| check.directory.clone()).collect();
     let observed = observed_files(observed_tests, &directories, base);
     let shadows = Shadows::new(base, &reach, &tables);
-    let judge = Judge { reach, tables, observed, shadows, base, result };
+    let users = Users::new(base, &tables, &reach, &observed);
+    let judge = Judge { reach: &reach, tables: &tables, observed: &observed, shadows, users, base, result };
     changes.iter().filter_map(|change| judge.judge(change)).collect()
 }
 
 struct Judge<'a> {
-    reach: Reach,
-    tables: Tables,
-    observed: BTreeSet<String>,
+    reach: &'a Reach,
+    tables: &'a Tables,
+    observed: &'a BTreeSet<String>,
     shadows: Shadows,
+    users: Users<'a>,
     base: &'a dyn Tree,
     result: &'a dyn Tree,
 }
@@ -93,7 +96,7 @@ impl Judge<'_> {
         });
         looked_for
             .map(|(_, why)| why.clone())
-            .or_else(|| self.shadows.what(path, self.base, self.result, &self.reach))
+            .or_else(|| self.shadows.what(path, self.base, self.result, self.reach))
     }
 
     /// A link that leads out of the tree, or that takes the place of files that decide.
@@ -173,7 +176,7 @@ impl Judge<'_> {
 
     fn test(&self, path: &str, kind: ChangeKind) -> Option<(Extent, String)> {
         if let Some(what) = self.tables.test(path, kind) {
-            return Some((Extent::Whole, what.to_string()));
+            return (!self.users.is_product(path, kind)).then(|| (Extent::Whole, what.to_string()));
         }
         let is_observed = self.observed.contains(path);
         let is_given = self.reach.tests.contains(path);
@@ -185,8 +188,10 @@ impl Judge<'_> {
             path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'))
                 && self.is_test_directory(directory)
         };
-        let found = self.reach.test_directories.iter().find(is_within)?;
-        Some((Extent::Whole, format!("below {found}, which a test runner is given")))
+        if let Some(found) = self.reach.test_directories.iter().find(is_within) {
+            return Some((Extent::Whole, format!("below {found}, which a test runner is given")));
+        }
+        self.users.helper(path, kind).map(|what| (Extent::Whole, what))
     }
 
     /// A file with tests that may hold what they test, too.

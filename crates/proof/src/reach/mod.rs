@@ -10,6 +10,7 @@ mod make;
 mod packages;
 mod programs;
 mod shell;
+mod shell_functions;
 mod walk;
 
 pub(crate) use arguments::glob_fits;
