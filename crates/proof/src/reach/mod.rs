@@ -6,6 +6,7 @@
 
 mod arguments;
 mod configs;
+mod imports;
 mod make;
 mod packages;
 mod programs;

@@ -12,7 +12,7 @@ use super::programs::{
 };
 use super::shell::{Call, calls};
 use super::shell_functions::only_defines;
-use super::{Reach, make, packages};
+use super::{Reach, imports, make, packages};
 use crate::CheckCommand;
 use crate::paths::{directory, extension, join};
 use crate::tree::{Tree, text};
@@ -359,7 +359,8 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
         }
         return;
     };
-    if place.depth > 0 && is_tested(base, &path, place, how) {
+    let is_followed = place.depth > 0 && how != "loaded by";
+    if is_followed && is_tested(base, &path, place, how) {
         return;
     }
     reach.define(path.clone(), &format!("{how} {}", place.by));
@@ -377,6 +378,7 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
         walk_shell(reach, base, &content, &inside);
     } else {
         quoted_files(reach, base, &content, &inside);
+        imports::follow(reach, base, &path, &content, &inside);
     }
 }
 
