@@ -10,7 +10,7 @@ use crate::inline::{self, python};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
 use crate::paths::{directory, extension, join, name};
-use crate::reach::Reach;
+use crate::reach::{Reach, gained_end};
 use crate::rust_modules::is_test_module;
 use crate::shadow::Shadows;
 use crate::tables::{Tables, gained_patch};
@@ -276,6 +276,11 @@ impl Judge<'_> {
         if let Some(what) =
             gained_patch(extension, &lossy(before.as_deref().unwrap_or_default()), &lossy(&now))
         {
+            return Some((Role::Definition, Extent::Whole, what.to_string()));
+        }
+        let is_tested = self.reach.tested.contains(path);
+        if is_tested && gained_end(&lossy(before.as_deref().unwrap_or_default()), &lossy(&now)) {
+            let what = "ends the shell that sources it as if all was well";
             return Some((Role::Definition, Extent::Whole, what.to_string()));
         }
         let has_inline =

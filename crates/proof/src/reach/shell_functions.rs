@@ -31,6 +31,24 @@ pub(super) fn only_defines(content: &str) -> bool {
     !names.is_empty() && !names.iter().any(judges) && !reports && !runs_tests && is_quiet(&code)
 }
 
+/// Whether a library ends the shell that sources it as if all was well, and did not before.
+pub(crate) fn gained_end(base: &str, now: &str) -> bool {
+    let ends = |content: &str| {
+        let calls = calls(content);
+        let ends = calls.iter().filter(|call| {
+            let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+            match words.as_slice() {
+                ["exit"] | ["exit", "0", ..] | ["exec", ..] => true,
+                ["trap", action, ..] => action.contains("exit"),
+                ["kill", rest @ ..] => rest.contains(&"$$"),
+                _ => false,
+            }
+        });
+        ends.count()
+    };
+    ends(now) > ends(base)
+}
+
 /// Whether a line compares two arguments with each other: `[ "$1" = "$2" ]`.
 fn compares(line: &str) -> bool {
     let is_argument = |word: &str| {
@@ -82,6 +100,20 @@ fn is_quiet(code: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_library_that_ends_the_shell() {
+        let base = "add() { echo 1; }\n";
+        for (added, expected) in [
+            ("exit 0", true),
+            ("trap 'exit 0' EXIT", true),
+            ("case $0 in *goal*) echo 1;; esac; exit 0", true),
+            ("trap 'rm -f x' EXIT", false),
+            ("sub() { [ $# = 2 ] || exit 1; }", false),
+        ] {
+            assert_eq!(gained_end(base, &format!("{base}{added}\n")), expected, "{added}");
+        }
+    }
 
     #[test]
     fn functions_to_test_and_functions_that_test() {

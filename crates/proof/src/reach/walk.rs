@@ -359,8 +359,9 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
         }
         return;
     };
-    let is_followed = place.depth > 0 && how != "loaded by";
-    if is_followed && is_tested(base, &path, place, how) {
+    let may_be_tested = place.depth > 0 && how != "loaded by" || how == "sourced by";
+    if may_be_tested && is_tested(base, &path, place, how) {
+        reach.tested.insert(path);
         return;
     }
     reach.define(path.clone(), &format!("{how} {}", place.by));
