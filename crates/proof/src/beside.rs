@@ -66,7 +66,7 @@ impl<'a> Users<'a> {
             return None;
         }
         let content = text(self.base, path)?;
-        if let Some(what) = helper_by_text(extension(path), &content)
+        if let Some(what) = judges(extension(path), &content)
             && !self.is_tool_for_tests(extension(path))
             && !self.is_used(self.products(), path)
         {
@@ -87,8 +87,7 @@ impl<'a> Users<'a> {
             return false;
         }
         let Some(top) = self.test_directory(path) else {
-            let is_program = text(self.base, path).is_some_and(|content| content.contains("__name__"));
-            return is_program || self.is_used(self.products(), path);
+            return self.is_used(self.products(), path);
         };
         let is_of_tests = |file: &str| {
             self.is_observed(file)
@@ -122,7 +121,7 @@ impl<'a> Users<'a> {
     /// Whether much of the product uses a test runner, as a plugin for one does.
     fn is_tool_for_tests(&self, ending: &str) -> bool {
         let same = || self.products().iter().filter(|source| extension(&source.path) == ending);
-        let using = same().filter(|source| helper_by_text(ending, &source.text).is_some()).count();
+        let using = same().filter(|source| judges(ending, &source.text).is_some()).count();
         using * 2 > same().count()
     }
 
@@ -157,6 +156,40 @@ impl<'a> Users<'a> {
         let source = |path: &String| Some(Source { path: path.clone(), text: text(self.base, path)? });
         wanted.filter_map(source).collect()
     }
+}
+
+/// What a source does that only tests do.
+fn judges(ending: &str, content: &str) -> Option<&'static str> {
+    helper_by_text(ending, content).or_else(|| {
+        (is_code(&format!("x.{ending}")) && compares(content)).then_some("compares two values and complains")
+    })
+}
+
+/// Whether a source compares two variables with each other and complains: `if (a !== b) throw`, `assert a == b`.
+fn compares(content: &str) -> bool {
+    const COMPLAINTS: [&str; 8] = ["throw", "raise", "fail", "panic", "die", "abort", "exit", "flunk"];
+    let is_sign = |letter: char| matches!(letter, '(' | ')' | '{' | '}' | ':' | ';' | '$' | '@' | '"');
+    let words: Vec<&str> = content
+        .split(|letter: char| letter.is_whitespace() || is_sign(letter))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_name = |word: &str| {
+        word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+            && !matches!(
+                word,
+                "None" | "null" | "nil" | "undefined" | "true" | "false" | "True" | "False" | "NULL"
+            )
+    };
+    let throws = words.windows(5).any(|window| match window {
+        ["if", left, "!=" | "!==" | "<>", right, then] => {
+            is_name(left) && is_name(right) && COMPLAINTS.iter().any(|known| then.starts_with(known))
+        }
+        _ => false,
+    });
+    let asserts =
+        |window: &[&str]| matches!(window, ["assert", left, "==", right] if is_name(left) && is_name(right));
+    throws || words.windows(4).any(asserts)
 }
 
 /// Whether a source loads or reads a file: it has the file's name, a line that imports its module, or its directory in quotes.
