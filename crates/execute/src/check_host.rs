@@ -12,7 +12,7 @@ use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Program, Stdi
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
 use crate::progress::Progress;
-use crate::right_tree::Interpreter;
+use crate::right_tree::{Interpreter, TreeProblem};
 
 /// How long a program may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,7 +27,9 @@ pub struct CheckHost {
     /// What programs say about themselves, by the question.
     answers: Mutex<BTreeMap<Vec<String>, Option<String>>>,
     /// Why code would not come from the slot, by interpreter and slot; `None` where it does.
-    verified: Mutex<BTreeMap<(PathBuf, String), Option<String>>>,
+    verified: Mutex<BTreeMap<(PathBuf, String), Option<TreeProblem>>>,
+    /// The modules that an interpreter has imported from a slot.
+    from_slot: Mutex<BTreeMap<PathBuf, BTreeSet<String>>>,
     /// Keys of the baselines that this run took.
     taken: Mutex<BTreeSet<String>>,
 }
@@ -72,14 +74,22 @@ impl ExecutionContext {
     pub(crate) fn known_verification(
         &self,
         key: (PathBuf, String),
-        verify: impl FnOnce() -> Result<Option<String>, ExecuteError>,
-    ) -> Result<Option<String>, ExecuteError> {
+        verify: impl FnOnce() -> Result<Option<TreeProblem>, ExecuteError>,
+    ) -> Result<Option<TreeProblem>, ExecuteError> {
         if let Some(known) = lock(&self.host.verified).get(&key) {
             return Ok(known.clone());
         }
         let problem = verify()?;
         lock(&self.host.verified).insert(key, problem.clone());
         Ok(problem)
+    }
+
+    /// Adds modules that an interpreter imports from a slot; all that it ever has.
+    pub(crate) fn imported_from_slot(&self, program: &Path, modules: BTreeSet<String>) -> BTreeSet<String> {
+        let mut known = lock(&self.host.from_slot);
+        let known = known.entry(program.to_path_buf()).or_default();
+        known.extend(modules);
+        known.clone()
     }
 
     /// What a program prints about itself, asked for once: `["rustc", "-vV"]`. It runs outside of every project.

@@ -74,7 +74,10 @@ fn runs_tests(runner: Runner) -> bool {
         | Runner::Mocha
         | Runner::NodeTest
         | Runner::Junit
-        | Runner::Tap => true,
+        | Runner::Tap
+        | Runner::PhpUnit
+        | Runner::Minitest
+        | Runner::Rspec => true,
         Runner::Rustc | Runner::Gcc | Runner::Tsc | Runner::Eslint | Runner::Generic => false,
     }
 }

@@ -28,6 +28,7 @@ mod context;
 mod delivery;
 mod error;
 mod executor;
+mod left_out;
 mod logs;
 mod merge_check;
 mod named_lock;

@@ -51,6 +51,7 @@ impl ExecutionContext {
         let touched = self.touched(&guarded, &*slot)?;
         let mut findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
         findings.add_submodules(&changed);
+        findings.protected.extend(self.left_out(&*slot, &taken.commit, &changed)?);
         let is_idle = || -> Result<bool, ExecuteError> {
             Ok(self.deps.workspaces.changes(&attempt.command.base, &taken.commit)?.is_empty())
         };

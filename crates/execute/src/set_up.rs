@@ -112,7 +112,9 @@ impl ExecutionContext {
 const fn refusal(why: CopyRefusal) -> &'static str {
     match why {
         CopyRefusal::OutsideTree => "the pattern is absolute or contains `..`",
-        CopyRefusal::NotAFile => "it is a link or a repository of its own",
+        CopyRefusal::NotAFile => {
+            "it is a relative link that leads out of the repository, or a repository of its own"
+        }
         CopyRefusal::BehindSymlink => "one of its directories is a link in the workspace",
         CopyRefusal::NotIgnored => "git does not ignore it",
     }

@@ -8,7 +8,7 @@ use memchr::{memchr, memmem};
 use crate::report::Runner;
 use crate::runners::{
     Read, Reader, diagnostics, eslint, go, go_json, jest, libtest, libtest_json, mocha, nextest, node, panic,
-    pytest, python, rustc, rustc_json, tap, unittest, vitest,
+    phpunit, pytest, python, ruby, rustc, rustc_json, tap, unittest, vitest,
 };
 use crate::tail::Tail;
 
@@ -22,6 +22,8 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     let first = *line.as_bytes().first()?;
     let found = match first {
         b' ' | b'\t' => indented(line, tail),
+        b'P' | b'O' | b'N' | b'T' if phpunit::is_start(line) => reader::<phpunit::PhpUnit>(Runner::PhpUnit),
+        b'0'..=b'9' | b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
         b'=' if pytest::is_start(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'0'..=b'9' if pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'=' | b't' | b's' | b'R' if unittest::is_start(line) => {
@@ -48,6 +50,11 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
 
 fn reader<R: Read + Default + 'static>(runner: Runner) -> Option<Reader> {
     Some(Reader::new(runner, R::default()))
+}
+
+fn ruby(line: &str) -> Option<Reader> {
+    let reader = ruby::begin(line)?;
+    Some(Reader::new(reader.runner(), reader))
 }
 
 fn indented(line: &str, tail: &Tail) -> Option<Reader> {
@@ -99,6 +106,8 @@ pub(crate) fn interrupts(current: Runner, line: &str) -> bool {
         b' ' if line.starts_with("     Running ") && libtest::binary(line).is_some() => Runner::CargoTest,
         b' ' if line.starts_with(" RUN  v") && vitest::is_start(line) => Runner::Vitest,
         b'T' if line.starts_with("TAP version ") => Runner::Tap,
+        b'P' if line.starts_with("PHPUnit ") && phpunit::is_start(line) => Runner::PhpUnit,
+        b'#' if line == "# Running:" => Runner::Minitest,
         b'T' if line.starts_with("Test Suites: ") => Runner::Jest,
         _ => return false,
     };
@@ -117,6 +126,8 @@ fn belongs(expected: Runner, found: Runner) -> bool {
         }
         Runner::NodeTest | Runner::Tap => matches!(found, Runner::NodeTest | Runner::Tap),
         Runner::Mocha => found == Runner::Tap,
+        Runner::Minitest | Runner::Rspec => matches!(found, Runner::Minitest | Runner::Rspec | Runner::Tap),
+        Runner::PhpUnit => found == Runner::Tap,
         Runner::Pytest | Runner::Unittest => matches!(found, Runner::Pytest | Runner::Unittest),
         Runner::Junit | Runner::Generic => true,
         Runner::Gcc => found == Runner::Rustc,

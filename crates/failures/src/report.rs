@@ -33,6 +33,12 @@ pub enum Runner {
     Junit,
     /// The Test Anything Protocol.
     Tap,
+    /// PHPUnit.
+    PhpUnit,
+    /// Ruby's Minitest.
+    Minitest,
+    /// RSpec.
+    Rspec,
     /// rustc, cargo or clippy.
     Rustc,
     /// gcc, clang and their linkers.
@@ -46,7 +52,7 @@ pub enum Runner {
 }
 
 impl Runner {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 19] = [
         Self::CargoTest,
         Self::Nextest,
         Self::GoTest,
@@ -58,6 +64,9 @@ impl Runner {
         Self::NodeTest,
         Self::Junit,
         Self::Tap,
+        Self::PhpUnit,
+        Self::Minitest,
+        Self::Rspec,
         Self::Rustc,
         Self::Gcc,
         Self::Tsc,
@@ -78,6 +87,9 @@ impl Runner {
             Self::NodeTest => "node_test",
             Self::Junit => "junit",
             Self::Tap => "tap",
+            Self::PhpUnit => "phpunit",
+            Self::Minitest => "minitest",
+            Self::Rspec => "rspec",
             Self::Rustc => "rustc",
             Self::Gcc => "gcc",
             Self::Tsc => "tsc",

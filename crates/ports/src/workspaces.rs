@@ -128,7 +128,7 @@ pub struct UntrackedFile {
 pub enum CopyRefusal {
     /// The pattern is absolute or contains `..`.
     OutsideTree,
-    /// It is a link, or a repository of its own.
+    /// It is a link that leaves the tree by `..`, or a repository of its own.
     NotAFile,
     /// One of its directories is a link in the slot.
     BehindSymlink,

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::beside::Users;
 use crate::inline::{self, python};
+use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
 use crate::paths::{directory, extension, join, name};
-use crate::reach::Reach;
+use crate::reach::{Reach, gained_end};
 use crate::rust_modules::is_test_module;
 use crate::shadow::Shadows;
 use crate::tables::{Tables, gained_patch};
@@ -29,15 +31,17 @@ pub fn protected_changes(
     let directories: Vec<String> = checks.iter().map(|check| check.directory.clone()).collect();
     let observed = observed_files(observed_tests, &directories, base);
     let shadows = Shadows::new(base, &reach, &tables);
-    let judge = Judge { reach, tables, observed, shadows, base, result };
+    let users = Users::new(base, &tables, &reach, &observed);
+    let judge = Judge { reach: &reach, tables: &tables, observed: &observed, shadows, users, base, result };
     changes.iter().filter_map(|change| judge.judge(change)).collect()
 }
 
 struct Judge<'a> {
-    reach: Reach,
-    tables: Tables,
-    observed: BTreeSet<String>,
+    reach: &'a Reach,
+    tables: &'a Tables,
+    observed: &'a BTreeSet<String>,
     shadows: Shadows,
+    users: Users<'a>,
     base: &'a dyn Tree,
     result: &'a dyn Tree,
 }
@@ -60,7 +64,8 @@ impl Judge<'_> {
         if let Some(what) = self.link(path) {
             return definition(what);
         }
-        if manifests::is_manifest(path) {
+        // A package of others is taken as it is, its manifest too.
+        if manifests::is_manifest(path) && !path.split('/').any(|part| part == "node_modules") {
             return self.manifest(path, kind).map(|(part, what)| protected(Role::Definition, part, what));
         }
         if let Some(why) = self.reach.definitions.get(path).filter(|_| kind != ChangeKind::Added) {
@@ -91,7 +96,7 @@ impl Judge<'_> {
         });
         looked_for
             .map(|(_, why)| why.clone())
-            .or_else(|| self.shadows.what(path, self.base, self.result, &self.reach))
+            .or_else(|| self.shadows.what(path, self.base, self.result, self.reach))
     }
 
     /// A link that leads out of the tree, or that takes the place of files that decide.
@@ -134,11 +139,30 @@ impl Judge<'_> {
             return Some((Extent::Whole, what));
         }
         let now = self.result.read(path)?;
+        let entries = self.entry_change(path);
+        if let Some(EntryChange::Hidden(member)) = entries {
+            return Some((Extent::Whole, format!("{member}, which was not there, leads to another file")));
+        }
         match manifests::mixed(path, before.as_deref(), &now)? {
             Mix::Product => None,
+            Mix::Parts { changed, .. }
+                if entries == Some(EntryChange::Moved)
+                    && changed.iter().all(|changed| manifests::is_entry_point(changed)) =>
+            {
+                None
+            }
             Mix::Parts { changed, .. } => Some((Extent::Part, changed.join(", "))),
             Mix::Whole(what) => Some((Extent::Whole, what)),
         }
+    }
+
+    fn entry_change(&self, path: &str) -> Option<EntryChange> {
+        let (before, now) = (text(self.base, path)?, text(self.result, path)?);
+        let is_in =
+            |tree: &dyn Tree, file: &str| join(directory(path), file).is_some_and(|file| tree.is_file(&file));
+        (name(path) == "package.json").then(|| {
+            entry_change(&before, &now, &|file| is_in(self.base, file), &|file| is_in(self.result, file))
+        })?
     }
 
     /// Whether a deleted manifest leaves code or tests without it. One that goes with all of its code is product.
@@ -152,7 +176,7 @@ impl Judge<'_> {
 
     fn test(&self, path: &str, kind: ChangeKind) -> Option<(Extent, String)> {
         if let Some(what) = self.tables.test(path, kind) {
-            return Some((Extent::Whole, what.to_string()));
+            return (!self.users.is_product(path, kind)).then(|| (Extent::Whole, what.to_string()));
         }
         let is_observed = self.observed.contains(path);
         let is_given = self.reach.tests.contains(path);
@@ -164,8 +188,10 @@ impl Judge<'_> {
             path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'))
                 && self.is_test_directory(directory)
         };
-        let found = self.reach.test_directories.iter().find(is_within)?;
-        Some((Extent::Whole, format!("below {found}, which a test runner is given")))
+        if let Some(found) = self.reach.test_directories.iter().find(is_within) {
+            return Some((Extent::Whole, format!("below {found}, which a test runner is given")));
+        }
+        self.users.helper(path, kind).map(|what| (Extent::Whole, what))
     }
 
     /// A file with tests that may hold what they test, too.
@@ -250,6 +276,11 @@ impl Judge<'_> {
         if let Some(what) =
             gained_patch(extension, &lossy(before.as_deref().unwrap_or_default()), &lossy(&now))
         {
+            return Some((Role::Definition, Extent::Whole, what.to_string()));
+        }
+        let is_tested = self.reach.tested.contains(path);
+        if is_tested && gained_end(&lossy(before.as_deref().unwrap_or_default()), &lossy(&now)) {
+            let what = "ends the shell that sources it as if all was well";
             return Some((Role::Definition, Extent::Whole, what.to_string()));
         }
         let has_inline =

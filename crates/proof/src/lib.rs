@@ -5,6 +5,7 @@
 //! Refuses files, processes and git: the caller hands in two trees. Invariant: what is not known to be product-only text of
 //! a manifest is taken from the base, so that nothing an agent writes there can make a check pass.
 
+mod beside;
 mod changes;
 mod inline;
 mod manifests;

@@ -11,6 +11,7 @@ const DEFINITIONS: &str = include_str!("../data/definitions.txt");
 const PACKAGES: &str = include_str!("../data/packages.txt");
 const MODULES: &str = include_str!("../data/modules.txt");
 const PATCHES: &str = include_str!("../data/patches.txt");
+const HELPERS: &str = include_str!("../data/helpers.txt");
 
 struct Row {
     programs: &'static str,
@@ -121,13 +122,36 @@ pub(crate) fn gained_patch(extension: &str, base: &str, result: &str) -> Option<
     })
 }
 
+/// What a file is by its name, if only tests use it.
+pub(crate) fn helper_by_path(path: &str) -> Option<&'static str> {
+    lines(HELPERS)
+        .filter_map(|line| line.strip_prefix("path\t")?.split_once('\t'))
+        .find_map(|(glob, what)| matches(glob, path).then_some(what))
+}
+
+/// Which tool of tests a file uses.
+pub(crate) fn helper_by_text(extension: &str, text: &str) -> Option<&'static str> {
+    let mut squeezed = None;
+    lines(HELPERS).find_map(|line| {
+        let mut columns = line.split('\t');
+        let (extensions, wanted, what) = (columns.next()?, columns.next()?, columns.next()?);
+        if !extensions.split(' ').any(|known| known == extension) {
+            return None;
+        }
+        let squeezed = squeezed.get_or_insert_with(|| text.split_whitespace().collect::<String>());
+        squeezed.contains(wanted).then_some(what)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_line_has_its_columns() {
-        for (table, columns) in [(TESTS, 4), (DEFINITIONS, 4), (PACKAGES, 2), (MODULES, 2), (PATCHES, 3)] {
+        for (table, columns) in
+            [(TESTS, 4), (DEFINITIONS, 4), (PACKAGES, 2), (MODULES, 2), (PATCHES, 3), (HELPERS, 3)]
+        {
             for line in lines(table) {
                 assert!(line.split('\t').count() >= columns, "{line}");
                 assert!(line.split('\t').all(|column| !column.is_empty()), "{line}");

@@ -1,10 +1,12 @@
 //! Files that git ignores, such as `.env`, copied from the user's tree into a slot.
 //!
 //! Owns which of them: those that match the patterns and are ignored both by the user's repository and by the slot's
-//! commit. Refuses patterns that leave the tree, and files that are links or are reached through one, on either side.
+//! commit. A link stays a link, as in a virtual environment; one into the user's tree leads into the slot instead. Refuses
+//! patterns and links that leave the tree by `..`, and files that are reached through a link.
 //! Invariant: what is copied is never taken for an agent's work, because the slot ignores it.
 
-use std::path::{Component, Path};
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
 
 use fixpoint_ports::{CopyRefusal, CopyReport, WorkspaceError};
 
@@ -90,7 +92,13 @@ fn stays_inside(pattern: &str) -> bool {
 
 /// Why a path must not be copied, because of what is there on either side.
 fn refusal(from: &Path, to: &Path, path: &[u8]) -> Option<CopyRefusal> {
-    if !from.join(as_path(path)).symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+    let source = from.join(as_path(path));
+    let is_refused = match source.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => link_target(from, to, path).is_none(),
+        Ok(metadata) => !metadata.is_file(),
+        Err(_) => true,
+    };
+    if is_refused {
         return Some(CopyRefusal::NotAFile);
     }
     let target = to.join(as_path(path));
@@ -104,5 +112,27 @@ fn copy(from: &Path, to: &Path, path: &[u8]) -> Result<(), WorkspaceError> {
     create_directory(target.parent().unwrap_or(to))?;
     // An earlier use may have left a link here, which a copy would follow.
     remove(&target)?;
+    if let Some(leads_to) = link_target(from, to, path) {
+        return symlink(leads_to, &target).map_err(io_error(&target));
+    }
     std::fs::copy(from.join(as_path(path)), &target).map(drop).map_err(io_error(&target))
+}
+
+/// Where a link of the user's tree leads to in the slot. Nothing if it is no link, or leaves the tree by `..`.
+fn link_target(from: &Path, to: &Path, path: &[u8]) -> Option<PathBuf> {
+    let link = from.join(as_path(path));
+    let target = std::fs::read_link(&link).ok()?;
+    if target.is_absolute() {
+        let inside = target.strip_prefix(from).map(Path::to_path_buf);
+        return Some(inside.map_or(target, |below| to.join(below)));
+    }
+    let mut depth = Path::new(as_path(path)).components().count().checked_sub(1)?;
+    for part in target.components() {
+        depth = match part {
+            Component::ParentDir => depth.checked_sub(1)?,
+            Component::Normal(_) => depth + 1,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => depth,
+        };
+    }
+    Some(target)
 }

@@ -1,7 +1,8 @@
 //! The guards of an attempt: nothing may fail that did not fail before, and no test may vanish.
 
 use fixpoint_vocabulary::work::{
-    BlobId, CheckCall, CheckReport, CommitId, FailureId, Fingerprint, Leftovers, ReportedFailure, TestName,
+    BlobId, CheckCall, CheckEnd, CheckReport, CommitId, FailureId, Fingerprint, GoalProblem, Leftovers,
+    ReportedFailure, TestName,
 };
 
 use super::evaluation::{Evaluation, FailingByCheck, found};
@@ -216,7 +217,12 @@ impl TaskRun {
             // Whoever may change tests may also remove them.
             TestEdits::Allowed => Vec::new(),
         };
-        ComparedGuard { report, groups, vanished }
+        let ran_before = check.is_some_and(|check| check.counted > 0);
+        let passes = report.end == CheckEnd::Passed && report.failures.is_empty();
+        let is_checked = self.options.test_edits == TestEdits::Checked;
+        // Output that names no tests may still have counted them.
+        let is_silent = ran_before && passes && is_checked && report.counted == 0;
+        ComparedGuard { report, groups, vanished, is_silent }
     }
 }
 
@@ -234,11 +240,13 @@ struct ComparedGuard<'a> {
     report: &'a CheckReport,
     groups: baseline::Answer<&'a FailureId>,
     vanished: Vec<&'a TestName>,
+    /// Whether it passes without a test, though it ran some at the base.
+    is_silent: bool,
 }
 
 impl ComparedGuard<'_> {
     fn is_clean(&self) -> bool {
-        self.groups.complete && self.vanished.is_empty()
+        self.groups.complete && self.vanished.is_empty() && !self.is_silent
     }
 
     fn blocking(&self) -> impl Iterator<Item = ReportedFailure> {
@@ -250,7 +258,10 @@ impl ComparedGuard<'_> {
             .vanished
             .iter()
             .map(|test| found(FailureId::Vanished((*test).clone()), "passed before and is no longer run"));
-        self.report.failures.iter().filter(is_blocking).cloned().chain(gone)
+        let problem = GoalProblem::NoTestsRan;
+        let id = FailureId::Goal { goal: self.report.check, problem };
+        let silent = self.is_silent.then(|| found(id, "ran no test, and ran some before"));
+        self.report.failures.iter().filter(is_blocking).cloned().chain(gone).chain(silent)
     }
 
     fn flaky(&self) -> impl Iterator<Item = &Fingerprint> {

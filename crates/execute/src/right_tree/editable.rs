@@ -25,6 +25,8 @@ pub(crate) enum EditableSource {
     Module { name: String, path: PathBuf },
     /// A link in `site-packages`.
     Link { name: String, path: PathBuf },
+    /// A tree of links to the files of one directory: a strict install.
+    LinkTree { path: PathBuf, source: PathBuf },
     /// What cannot be redirected.
     Fixed { path: PathBuf, why: &'static str },
 }
@@ -39,7 +41,7 @@ pub(crate) struct EditableInstall {
 }
 
 const HOOK: &str = "its import hook builds it there when it is imported";
-const LINK_TREE: &str = "it is a strict editable install, a tree of links";
+const LINK_TREE: &str = "it is a strict editable install, a tree of links to several directories";
 const COMPILED: &str = "it has compiled modules that are not in the workspace";
 
 /// The editable installs of a `site-packages` directory that lead into the working tree.
@@ -85,9 +87,39 @@ fn of_directory(directory: &Path, paths: &TreePaths) -> Option<EditableSource> {
     let below = paths.inside(directory)?;
     let is_link_tree = below.iter().any(|part| part.to_string_lossy().starts_with("__editable__."));
     if is_link_tree {
-        return Some(EditableSource::Fixed { path: directory.to_path_buf(), why: LINK_TREE });
+        let path = directory.to_path_buf();
+        return Some(match linked_directory(directory, paths) {
+            Some(source) => EditableSource::LinkTree { path, source },
+            None => EditableSource::Fixed { path, why: LINK_TREE },
+        });
     }
     (!paths.is_installed(&below)).then(|| EditableSource::Directory(directory.to_path_buf()))
+}
+
+/// The directory of the working tree whose files a tree of links leads to, each at its own place.
+fn linked_directory(tree: &Path, paths: &TreePaths) -> Option<PathBuf> {
+    let mut left = MOST_ENTRIES;
+    let mut roots = BTreeSet::new();
+    let mut directories = vec![tree.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).ok()?.flatten() {
+            left = left.checked_sub(1)?;
+            let (path, kind) = (entry.path(), entry.file_type().ok()?);
+            if kind.is_dir() {
+                directories.push(path);
+            } else if kind.is_symlink() {
+                let (target, below) =
+                    (fs::read_link(&path).ok()?, path.strip_prefix(tree).ok()?.to_path_buf());
+                let mut target = target.as_path();
+                for part in below.iter().rev() {
+                    target = (target.file_name() == Some(part)).then(|| target.parent()).flatten()?;
+                }
+                roots.insert(target.to_path_buf());
+            }
+        }
+    }
+    let root = roots.pop_first().filter(|_| roots.is_empty())?;
+    paths.inside(&root).is_some_and(|below| !paths.is_installed(&below)).then_some(root)
 }
 
 /// Directories that a line of code names, as in `sys.path.insert(0, '/home/me/project')`.
@@ -196,7 +228,9 @@ fn editable_distributions(site: &Path) -> Vec<(String, PathBuf)> {
 fn display_name(source: &EditableSource, file: &str, distributions: &[(String, PathBuf)]) -> String {
     let path = match source {
         EditableSource::Module { name, .. } | EditableSource::Link { name, .. } => return name.clone(),
-        EditableSource::Directory(path) | EditableSource::Fixed { path, .. } => path,
+        EditableSource::Directory(path)
+        | EditableSource::LinkTree { path, .. }
+        | EditableSource::Fixed { path, .. } => path,
     };
     let of_file = file.strip_prefix("__editable__.").unwrap_or(file);
     let stem = of_file.split(['-', '.']).next().unwrap_or(of_file).trim_start_matches('_');
@@ -218,7 +252,19 @@ impl EditableInstall {
             EditableSource::Directory(path)
             | EditableSource::Module { path, .. }
             | EditableSource::Link { path, .. }
+            | EditableSource::LinkTree { path, .. }
             | EditableSource::Fixed { path, .. } => path,
+        }
+    }
+
+    /// The place in the slot that code is imported from instead.
+    pub(crate) fn in_slot(&self, paths: &TreePaths) -> Option<PathBuf> {
+        match &self.source {
+            EditableSource::LinkTree { source, .. } => paths.in_slot(source),
+            EditableSource::Directory(path)
+            | EditableSource::Module { path, .. }
+            | EditableSource::Link { path, .. }
+            | EditableSource::Fixed { path, .. } => paths.in_slot(path),
         }
     }
 
@@ -227,7 +273,7 @@ impl EditableInstall {
         let mut left = MOST_ENTRIES;
         let directories: Vec<PathBuf> = match &self.source {
             EditableSource::Fixed { why, .. } => return Some(why),
-            EditableSource::Directory(path) => {
+            EditableSource::Directory(path) | EditableSource::LinkTree { source: path, .. } => {
                 packages_in(path).into_iter().map(|name| path.join(name)).collect()
             }
             EditableSource::Module { path, .. } | EditableSource::Link { path, .. } => vec![path.clone()],
@@ -243,8 +289,8 @@ impl EditableInstall {
             EditableSource::Fixed { .. } => Vec::new(),
             EditableSource::Module { name, .. } => vec![name.clone()],
             EditableSource::Link { name, .. } => vec![name.trim_end_matches(".py").to_string()],
-            EditableSource::Directory(path) => {
-                let moved = paths.in_slot(path);
+            EditableSource::Directory(_) | EditableSource::LinkTree { .. } => {
+                let moved = self.in_slot(paths);
                 let modules =
                     moved.iter().flat_map(|path| packages_in(path).into_iter().chain(modules_in(path)));
                 modules.collect()

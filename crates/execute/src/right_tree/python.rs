@@ -130,7 +130,7 @@ impl ExecutionContext {
             let decides =
                 candidates.named.contains(program) || (candidates.named.is_empty() && !slot_has_own);
             if let Some(problem) = problem.filter(|_| decides) {
-                return Err(ExecuteError::WrongTree(TreeProblem::Machine(problem)));
+                return Err(ExecuteError::WrongTree(problem));
             }
         }
         let names: BTreeSet<&str> = all.iter().map(|install| install.name.as_str()).collect();
@@ -168,18 +168,20 @@ impl ExecutionContext {
         place: CheckPlace<'_>,
         variables: &Variables,
         cancel: &Cancel,
-    ) -> Result<Option<String>, ExecuteError> {
+    ) -> Result<Option<TreeProblem>, ExecuteError> {
         for install in installs {
             if let Some(why) = install.obstacle(place.paths) {
                 let (name, path) = (&install.name, install.path().display());
-                return Ok(Some(format!(
+                return Ok(Some(TreeProblem::Machine(format!(
                     "`{name}` is installed in editable mode from your working tree ({path}), and checks cannot import it \
                      from the workspace: {why}. {WAY_OUT}"
-                )));
+                ))));
             }
         }
         let own_path = place.words.assignment(place.command, "PYTHONPATH");
-        let key = format!("{} {own_path:?}", place.directory.display());
+        let sites =
+            self.interpreter(program, variables, cancel)?.map(|found| found.sites).unwrap_or_default();
+        let key = format!("{} {own_path:?} {}", place.directory.display(), path_files(&sites));
         self.known_verification((program.to_path_buf(), key), || {
             let modules: BTreeSet<String> =
                 installs.iter().flat_map(|install| install.top_level(place.paths)).collect();
@@ -191,21 +193,56 @@ impl ExecutionContext {
             let of_tree = |path: &&PathBuf| {
                 place.paths.inside(path).is_some_and(|below| !place.paths.is_installed(&below))
             };
-            let mut wrong = found.iter().flatten();
-            let wrong = wrong.find_map(|(name, files)| Some((name, files.iter().find(of_tree)?)));
+            let found = found.unwrap_or_default();
+            let wrong = found.iter().find_map(|(name, files)| Some((name, files.iter().find(of_tree)?)));
+            if wrong.is_none() {
+                return Ok(self.replaced(program, &found, place));
+            }
             Ok(wrong.map(|(name, path)| {
                 let advice = match own_path {
                     Some(_) => "The command sets PYTHONPATH: let it end in `:$PYTHONPATH`.",
                     None => WAY_OUT,
                 };
-                format!(
+                TreeProblem::Machine(format!(
                     "{} imports `{name}` from your working tree ({}) instead of the workspace. {advice}",
                     program.display(),
                     path.display()
-                )
+                ))
             }))
         })
     }
+
+    /// What an interpreter imported from a workspace, and now imports from elsewhere: something was installed meanwhile.
+    fn replaced(
+        &self,
+        program: &Path,
+        found: &BTreeMap<String, Vec<PathBuf>>,
+        place: CheckPlace<'_>,
+    ) -> Option<TreeProblem> {
+        let slot = place.paths.slot().canonicalize().unwrap_or_else(|_| place.paths.slot().to_path_buf());
+        let is_of_slot = |path: &PathBuf| path.starts_with(&slot) || path.starts_with(place.paths.slot());
+        let own = found.iter().filter(|(_, files)| files.iter().any(is_of_slot));
+        let known = self.imported_from_slot(program, own.map(|(name, _)| name.clone()).collect());
+        let mut elsewhere = found.iter().filter(|(_, files)| !files.iter().any(is_of_slot));
+        let (name, files) = elsewhere.find(|(name, _)| known.contains(*name))?;
+        Some(TreeProblem::Files(format!(
+            "{} imports `{name}` from {} and no longer from the workspace: it was installed during the run",
+            program.display(),
+            files.first()?.display()
+        )))
+    }
+}
+
+/// The `.pth` files of package directories, with what changes when one is added or edited.
+fn path_files(sites: &[PathBuf]) -> String {
+    let entries = sites.iter().flat_map(|site| fs::read_dir(site).into_iter().flatten().flatten());
+    let files = entries.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "pth"));
+    let described = files.map(|entry| {
+        let changed = entry.metadata().ok().and_then(|found| found.modified().ok());
+        format!("{} {changed:?}", entry.path().display())
+    });
+    let described: BTreeSet<String> = described.collect();
+    described.into_iter().collect::<Vec<_>>().join("\n")
 }
 
 /// The question where modules come from, with the `PYTHONPATH` that the command itself sets.
@@ -247,7 +284,7 @@ fn write_redirection(directory: &Path, installs: &[&EditableInstall], paths: &Tr
     let mut moved = Vec::new();
     for install in installs {
         let path = install.path();
-        let Some(in_slot) = paths.in_slot(path) else { continue };
+        let Some(in_slot) = install.in_slot(paths) else { continue };
         for part in [path, &in_slot] {
             moved.extend_from_slice(part.as_os_str().as_bytes());
             moved.push(b'\n');

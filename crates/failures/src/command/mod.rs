@@ -91,6 +91,9 @@ impl Known {
             Runner::NodeTest
             | Runner::Junit
             | Runner::Tap
+            | Runner::PhpUnit
+            | Runner::Minitest
+            | Runner::Rspec
             | Runner::Rustc
             | Runner::Gcc
             | Runner::Tsc

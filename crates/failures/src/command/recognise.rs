@@ -48,7 +48,12 @@ pub(super) fn call(words: &[&str], is_script: &dyn Fn(&str) -> bool) -> Option<C
         }
         "npm" => return npm(words),
         "yarn" | "pnpm" | "bun" => return other_manager(name, words, is_script),
-        _ => match binary(name) {
+        "bundle" if *rest.first()? == "exec" => other_runner(rest.get(1)?).map(|runner| (runner, 2)),
+        "php" => {
+            let options = rest.iter().take_while(|word| word.starts_with('-')).count();
+            other_runner(rest.get(options)?).map(|runner| (runner, options + 1))
+        }
+        _ => match binary(name).or_else(|| other_runner(name)) {
             Some(runner) => Some((runner, 0)),
             None => python(words).map(|(runner, at)| (runner, at - 1)),
         },
@@ -66,6 +71,16 @@ fn binary(name: &str) -> Option<Runner> {
         "jest" => Some(Runner::Jest),
         "vitest" => Some(Runner::Vitest),
         "mocha" | "_mocha" => Some(Runner::Mocha),
+        _ => None,
+    }
+}
+
+/// A test runner for PHP or Ruby, by its program.
+fn other_runner(word: &str) -> Option<Runner> {
+    match base_name(word) {
+        "phpunit" | "phpunit.phar" => Some(Runner::PhpUnit),
+        "rspec" => Some(Runner::Rspec),
+        "minitest" => Some(Runner::Minitest),
         _ => None,
     }
 }

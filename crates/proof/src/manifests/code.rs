@@ -118,8 +118,12 @@ fn classify(kind: Kind, line: &str, compared: Option<&str>) -> Line {
     };
     if trimmed.trim_matches(['(', ')', '[', ']', '{', '}', ',', ';', ' ']).is_empty()
         || trimmed.starts_with(comment)
+        || kind == Kind::GoMod && matches!(trimmed, "replace (" | "require (")
     {
         return Line::Neutral;
+    }
+    if kind == Kind::GoMod && compared.is_some_and(|base| adds_module(base, trimmed)) {
+        return Line::Product;
     }
     if compared.is_some_and(|base| replaces_dependency(base, trimmed)) {
         return Line::Definition;
@@ -145,6 +149,22 @@ fn classify(kind: Kind, line: &str, compared: Option<&str>) -> Line {
         Kind::SourceList => is_source_list(trimmed) || is_metadata(trimmed),
     };
     if is_product { Line::Product } else { Line::Definition }
+}
+
+/// Whether a line of `go.mod` says where a module is that the base does not have. Since Go 1.17, the file names all modules
+/// that are built, so that nothing could have loaded it.
+fn adds_module(base: &str, line: &str) -> bool {
+    let words = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let names_all = base.lines().map(words).any(|line| match line.as_slice() {
+        [go, version, ..] if go == "go" => {
+            let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+            (parts.next(), parts.next()) >= (Some(1), Some(17))
+        }
+        _ => false,
+    });
+    let module = line.strip_prefix("replace").unwrap_or(line).split_whitespace().next().unwrap_or_default();
+    let is_known = base.lines().flat_map(words).any(|word| word == module);
+    names_all && line.contains("=>") && !module.is_empty() && !is_known && !is_any_test_package(module)
 }
 
 /// Whether a line takes the code of a dependency that the base names from somewhere else.

@@ -2,6 +2,7 @@
 //!
 //! Owns the lists. Invariant: a member that is in no list is a definition, since tools invent new ones every year.
 
+use super::entry_points::{self, is_redirected};
 use super::substitution::{is_local_lock, is_substitution};
 use crate::tables::is_any_test_package;
 
@@ -36,16 +37,7 @@ const PACKAGE_PRODUCT: &[&str] = &[
     "maintainers",
     "funding",
     "files",
-    "main",
-    "browser",
-    "module",
-    "types",
-    "typings",
-    "typesVersions",
-    "exports",
-    "imports",
     "type",
-    "bin",
     "man",
     "directories",
     "repository",
@@ -94,7 +86,6 @@ const COMPOSER_PRODUCT: &[&str] = &[
     "suggest",
     "conflict",
     "provide",
-    "autoload",
     "minimum-stability",
     "prefer-stable",
     "bin",
@@ -135,6 +126,12 @@ pub(super) fn treatment(kind: Kind, path: &[String], base: Option<&str>, now: Op
             _ => dependency(part(1), base, now),
         },
         Kind::Package if PACKAGE_PRODUCT.contains(&top) => Treatment::Product,
+        Kind::Package if entry_points::MEMBERS.contains(&top) => entry_point(base, now),
+        Kind::Composer if top == "autoload" => match (depth, part(1)) {
+            (1, _) => Treatment::Descend,
+            (_, "psr-4" | "psr-0") => entry_point(base, now),
+            (_, _) => Treatment::Product,
+        },
         Kind::Composer if COMPOSER_PRODUCT.contains(&top) => Treatment::Product,
         Kind::Deno if top == "imports" => match depth {
             1 => Treatment::Descend,
@@ -146,6 +143,11 @@ pub(super) fn treatment(kind: Kind, path: &[String], base: Option<&str>, now: Op
         Kind::Deno if top == "tasks" && depth == 1 => Treatment::Descend,
         Kind::Package | Kind::Composer | Kind::Deno => Treatment::Definition,
     }
+}
+
+/// Which file is loaded for a name decides what a test tests. Where the names that were there stay, new ones are product.
+fn entry_point(base: Option<&str>, now: Option<&str>) -> Treatment {
+    if is_redirected(base, now) { Treatment::Definition } else { Treatment::Product }
 }
 
 /// A dependency is product, unless other code takes the place of one that was there, or of a test runner.

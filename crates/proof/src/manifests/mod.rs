@@ -4,6 +4,7 @@
 //! the base's, so that formatting and comments stay. Invariant: a manifest that cannot be read is taken from the base whole.
 
 mod code;
+mod entry_points;
 mod json;
 mod json_policy;
 mod sections;
@@ -64,6 +65,9 @@ fn format(path: &str) -> Option<Format> {
 pub(crate) fn is_manifest(path: &str) -> bool {
     format(path).is_some()
 }
+
+/// What a changed `package.json` does by leading to other files, if anything.
+pub(crate) use entry_points::{EntryChange, entry_change, is_entry_point};
 
 /// Whether a file only has rules of `make`, which matter to checks that run it.
 pub(crate) fn is_makefile(path: &str) -> bool {

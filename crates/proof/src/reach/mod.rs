@@ -6,13 +6,16 @@
 
 mod arguments;
 mod configs;
+mod imports;
 mod make;
 mod packages;
 mod programs;
 mod shell;
+mod shell_functions;
 mod walk;
 
 pub(crate) use arguments::glob_fits;
+pub(crate) use shell_functions::gained_end;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +35,8 @@ pub(crate) struct Reach {
     pub(crate) named: BTreeSet<String>,
     /// Files that the base does not have and that would be loaded if they were there, and why.
     pub(crate) looked_for: BTreeMap<String, String>,
+    /// Shell libraries that a script loads in order to test them.
+    pub(crate) tested: BTreeSet<String>,
     /// Directories in which programs are looked for.
     pub(crate) program_directories: BTreeSet<String>,
     /// Directories in which modules are looked for.

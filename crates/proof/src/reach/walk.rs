@@ -11,7 +11,8 @@ use super::programs::{
     is_script, program, sounds_like_expectation, sounds_like_test,
 };
 use super::shell::{Call, calls};
-use super::{Reach, make, packages};
+use super::shell_functions::only_defines;
+use super::{Reach, imports, make, packages};
 use crate::CheckCommand;
 use crate::paths::{directory, extension, join};
 use crate::tree::{Tree, text};
@@ -358,7 +359,9 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
         }
         return;
     };
-    if place.depth > 0 && is_tested(&path, &place.script) {
+    let may_be_tested = place.depth > 0 && how != "loaded by" || how == "sourced by";
+    if may_be_tested && is_tested(base, &path, place, how) {
+        reach.tested.insert(path);
         return;
     }
     reach.define(path.clone(), &format!("{how} {}", place.by));
@@ -376,20 +379,28 @@ pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place:
         walk_shell(reach, base, &content, &inside);
     } else {
         quoted_files(reach, base, &content, &inside);
+        imports::follow(reach, base, &path, &content, &inside);
     }
 }
 
-/// Whether a script loads a file in order to test it: the file is with the sources of the product and the script is not,
-/// or the script is with the tests and the file is not.
-fn is_tested(path: &str, script: &str) -> bool {
+/// Whether a script loads a file in order to test it. What is sourced is tested if it only defines functions, and none that
+/// judges. What is run is tested if it is with the sources of the product and the script is not, or the script is with the
+/// tests and the file is not.
+fn is_tested(base: &dyn Tree, path: &str, place: &Place, how: &str) -> bool {
     let is_source =
         |part: &str| matches!(part, "src" | "source" | "app" | "apps" | "pkg" | "internal" | "cmd" | "core");
     let is_test = |part: &str| matches!(part, "tests" | "test" | "spec" | "specs" | "__tests__" | "t");
     let has = |directory: &str, is: &dyn Fn(&str) -> bool| directory.split('/').any(is);
-    let own = directory(path);
-    let is_beside =
-        has(own, &is_source) && !has(script, &is_source) || has(script, &is_test) && !has(own, &is_test);
-    is_beside && !sounds_like_test(path)
+    let (own, script) = (directory(path), place.script.as_str());
+    if sounds_like_test(path) || has(own, &is_test) {
+        return false;
+    }
+    if how == "sourced by" {
+        let is_beside = own == script && !own.is_empty() && !has(own, &is_source);
+        let content = text(base, path).unwrap_or_default();
+        return !is_beside && only_defines(&content);
+    }
+    has(own, &is_source) && !has(script, &is_source) || has(script, &is_test)
 }
 
 /// Scripts and expectations that another language's script names in quotes.

@@ -37,7 +37,7 @@ pub struct Check {
 }
 
 /// The values of `checks[].runner`. All but `auto` are names of runners whose output can be read.
-pub const RUNNERS: [&str; 17] = [
+pub const RUNNERS: [&str; 20] = [
     "auto",
     "cargo_test",
     "nextest",
@@ -50,6 +50,9 @@ pub const RUNNERS: [&str; 17] = [
     "node_test",
     "junit",
     "tap",
+    "phpunit",
+    "minitest",
+    "rspec",
     "rustc",
     "gcc",
     "tsc",

@@ -8,13 +8,13 @@ use fixpoint_ports::{CopyRefusal, SlotPurpose, Workspaces};
 use crate::fixture::{AcquireSlot, Fixture, users_files};
 
 #[test]
-fn ignored_files_are_copied_but_no_links_and_nothing_outside_the_tree() {
+fn ignored_files_are_copied_but_nothing_outside_the_tree() {
     let fixture = Fixture::new();
     fixture.write(".env", "SECRET=1\n");
     fixture.write("src/.env", "SECRET=2\n");
     fixture.write("target/a/b", "x\n");
     fixture.write("plain", "x\n");
-    symlink("/etc/passwd", fixture.user.join("passwd.log")).unwrap();
+    symlink("../outside", fixture.user.join("outside.log")).unwrap();
     fixture.write("there/x.log", "x\n");
     let workspaces = fixture.open();
     let base = fixture.base(&workspaces);
@@ -34,7 +34,7 @@ fn ignored_files_are_copied_but_no_links_and_nothing_outside_the_tree() {
         ("../x", CopyRefusal::OutsideTree),
         ("/etc/passwd", CopyRefusal::OutsideTree),
         ("a/../../b", CopyRefusal::OutsideTree),
-        ("passwd.log", CopyRefusal::NotAFile),
+        ("outside.log", CopyRefusal::NotAFile),
         ("there/x.log", CopyRefusal::BehindSymlink),
     ];
     let refused: Vec<_> =
@@ -56,4 +56,26 @@ fn a_file_that_the_slots_commit_does_not_ignore_is_not_copied() {
     let slot = workspaces.slot(SlotPurpose::Check, &old).unwrap();
     let report = workspaces.copy_ignored(&*slot, &["later".to_string()]).unwrap();
     assert_eq!(report.refused, [(b"later".to_vec(), CopyRefusal::NotIgnored)]);
+}
+
+#[test]
+fn links_stay_links_and_lead_into_the_slot() {
+    let fixture = Fixture::new();
+    fixture.write("target/lib/a", "x\n");
+    for (target, link) in [("lib", "target/lib64"), ("/bin/sh", "target/sh"), ("../README", "target/readme")]
+    {
+        symlink(target, fixture.user.join(link)).unwrap();
+    }
+    symlink(fixture.user.join("target/lib"), fixture.user.join("target/absolute")).unwrap();
+    let workspaces = fixture.open();
+    let base = fixture.base(&workspaces);
+    let mut slot = workspaces.slot(SlotPurpose::Check, &base).unwrap();
+    let report = workspaces.copy_ignored(&*slot, &["target".to_string()]).unwrap();
+    assert_eq!(report.refused, []);
+    let target = |link: &str| fs::read_link(slot.directory().join("target").join(link)).unwrap();
+    assert_eq!(target("lib64").to_str(), Some("lib"));
+    assert_eq!(target("sh").to_str(), Some("/bin/sh"));
+    assert_eq!(target("readme").to_str(), Some("../README"));
+    assert_eq!(target("absolute"), slot.directory().join("target/lib"));
+    assert_eq!(workspaces.changes(&base, &slot.commit("t", "m").unwrap().commit).unwrap(), []);
 }

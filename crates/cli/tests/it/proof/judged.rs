@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::scratch::Scratch;
+use super::scratch::{Scratch, binary};
 use super::table::{Case, Expect, Subcommand};
 
 /// How a scenario ended.
@@ -17,7 +17,7 @@ pub(crate) fn judge(case: &Case) -> Judged {
     let scratch = Scratch::new(case);
     let before = scratch.script(
         &format!("set -eu\n{}\n{}", case.scenario.before, case.scenario.earlier),
-        &[("FIXPOINT", env!("CARGO_BIN_EXE_fixpoint"))],
+        &[("FIXPOINT", &binary())],
     );
     if before.code != 0 {
         let wrong = format!("`before` fails: {}", super::tail(&(before.stdout + &before.stderr)));

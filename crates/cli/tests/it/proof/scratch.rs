@@ -24,6 +24,11 @@ fn tools() -> PathBuf {
     std::env::var_os("PROOF_TOOLS").map_or_else(|| PathBuf::from("/nonexistent"), PathBuf::from)
 }
 
+/// The binary that is tried: the one that was just built, or another.
+pub(crate) fn binary() -> String {
+    std::env::var("PROOF_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_fixpoint").to_string())
+}
+
 /// The directory of the interpreter itself: wrappers such as those of pyenv take longer than most tests here.
 fn python() -> Option<PathBuf> {
     let mut python = Command::new("python3");
@@ -98,7 +103,7 @@ impl<'a> Scratch<'a> {
     /// The binary, in the repository.
     pub(crate) fn fixpoint(&self, arguments: &[&str]) -> Ended {
         let mut command = self.surrounded(Command::new("timeout"));
-        command.args(["-k", "20", LIMIT, env!("CARGO_BIN_EXE_fixpoint")]).args(arguments);
+        command.args(["-k", "20", LIMIT]).arg(binary()).args(arguments);
         run(command.current_dir(self.lab.root()), b"")
     }
 

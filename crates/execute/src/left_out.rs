@@ -1,0 +1,69 @@
+//! Files that git ignores and that an attempt's changes name: they are in the agent's workspace, and in no commit.
+//!
+//! Owns which of them are worth a word. They are only named, never put back: a check never sees them, so what works for the
+//! agent fails there without a reason that anybody can see.
+
+use std::collections::BTreeSet;
+
+use fixpoint_decide::glob::PatternSet;
+use fixpoint_ports::{ChangeKind, CommitId, FileChange, Slot};
+use fixpoint_vocabulary::work::{ProtectedChange, ProtectedEdit, ProtectedRole, RestoredPath};
+
+use crate::ExecutionContext;
+use crate::error::ExecuteError;
+use crate::path_text::path_text;
+
+/// Changed files that are read, and how large they may be.
+const MOST_FILES: usize = 200;
+const LARGEST: u64 = 1 << 20;
+const MOST_NAMED: usize = 20;
+
+impl ExecutionContext {
+    /// What an attempt's changes name and git ignores, unless it is copied into every workspace.
+    pub(crate) fn left_out(
+        &self,
+        slot: &dyn Slot,
+        commit: &CommitId,
+        changed: &[FileChange],
+    ) -> Result<Vec<ProtectedChange>, ExecuteError> {
+        let there = changed.iter().filter(|change| change.kind != ChangeKind::Deleted).take(MOST_FILES);
+        let mut texts = Vec::new();
+        for change in there {
+            let read = self.deps.workspaces.read_file(commit, &change.path, LARGEST);
+            texts.extend(read.ok().flatten());
+        }
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tracked: BTreeSet<Vec<u8>> =
+            self.deps.workspaces.files(commit)?.iter().map(|path| directory(path).to_vec()).collect();
+        let copied = PatternSet::new(&self.spec.settings.workspace.copy);
+        let is_copied = |path: &[u8]| !copied.is_empty() && copied.matches_file(path).covering().is_some();
+        let is_named = |path: &[u8]| {
+            let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+            name.len() > 3 && texts.iter().any(|text| text.windows(name.len()).any(|part| part == name))
+        };
+        // What is in a directory of its own is a cache or an installed package.
+        let wanted = |path: &[u8]| {
+            let own = directory(path);
+            (own.is_empty() || tracked.contains(own)) && is_named(path) && !is_copied(path)
+        };
+        let found = slot.untracked_files(&wanted)?;
+        Ok(found.iter().take(MOST_NAMED).map(|file| named(&path_text(&file.path))).collect())
+    }
+}
+
+fn directory(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
+    path.get(..end).unwrap_or_default()
+}
+
+fn named(path: &str) -> ProtectedChange {
+    ProtectedChange {
+        path: RestoredPath::File(path.to_string()),
+        role: ProtectedRole::Definition,
+        edit: ProtectedEdit::Added,
+        what: "git ignores it: it is no part of the result".to_string(),
+        is_permitted: true,
+    }
+}

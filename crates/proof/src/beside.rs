@@ -1,0 +1,236 @@
+//! Files outside the conventional places of tests that only tests use: helpers, data, expectations. And the reverse: product
+//! that has the name of a test.
+//!
+//! Owns who mentions whom at the base. Refuses to resolve imports: a line that imports and has the name of the file counts.
+//! Invariant: only the base is asked, so that nothing an agent writes changes the answer.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::ChangeKind;
+use crate::paths::{directory, extension, matches, name, stem};
+use crate::reach::Reach;
+use crate::tables::{Tables, helper_by_path, helper_by_text};
+use crate::tree::{Tree, below, text};
+
+/// Files that are read to find out who uses a file, of each kind.
+const MOST_FILES: usize = 3000;
+/// Words of tests. A file without any holds none, whatever it is called.
+const TEST_WORDS: [&str; 16] = [
+    "assert",
+    "expect(",
+    "unittest",
+    "pytest",
+    "describe(",
+    "it(",
+    "test(",
+    "def test",
+    "class test",
+    "fn test",
+    "@test",
+    "#[test",
+    "minitest",
+    "rspec",
+    "not ok",
+    "doctest",
+];
+
+/// Who uses what at the base.
+pub(crate) struct Users<'a> {
+    base: &'a dyn Tree,
+    tables: &'a Tables,
+    reach: &'a Reach,
+    observed: &'a BTreeSet<String>,
+    tests: OnceCell<Vec<Source>>,
+    products: OnceCell<Vec<Source>>,
+}
+
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl<'a> Users<'a> {
+    pub(crate) fn new(
+        base: &'a dyn Tree,
+        tables: &'a Tables,
+        reach: &'a Reach,
+        observed: &'a BTreeSet<String>,
+    ) -> Self {
+        Self { base, tables, reach, observed, tests: OnceCell::new(), products: OnceCell::new() }
+    }
+
+    /// What a file is that looks like product and that only tests use.
+    pub(crate) fn helper(&self, path: &str, kind: ChangeKind) -> Option<String> {
+        if kind == ChangeKind::Added {
+            return None;
+        }
+        let content = text(self.base, path)?;
+        if let Some(what) = judges(extension(path), &content)
+            && !self.is_tool_for_tests(extension(path))
+            && !self.is_used(self.products(), path)
+        {
+            return Some(format!("{what}, and only tests use it"));
+        }
+        let what = helper_by_path(path)?;
+        let only_tests = self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
+        only_tests.then(|| format!("{what}: only tests use it"))
+    }
+
+    /// Whether a file has the name of a test, or is in a directory of such a name, and yet is a part of the product: it holds no
+    /// test, and product uses it.
+    pub(crate) fn is_product(&self, path: &str, kind: ChangeKind) -> bool {
+        if kind == ChangeKind::Added || !is_code(path) || self.is_observed(path) {
+            return false;
+        }
+        if self.holds_tests(path) {
+            return false;
+        }
+        let Some(top) = self.test_directory(path) else {
+            return self.is_used(self.products(), path);
+        };
+        let is_of_tests = |file: &str| {
+            self.is_observed(file)
+                || self.tables.test(name(file), ChangeKind::Modified).is_some()
+                || is_code(file) && self.holds_tests(file)
+        };
+        let imports = |source: &Source| source.text.lines().any(|line| is_import_of(line, name(&top)));
+        !below(self.base, &top).any(is_of_tests) && self.products().iter().any(imports)
+    }
+
+    fn is_observed(&self, path: &str) -> bool {
+        self.observed.contains(path)
+            || self.reach.tests.contains(path)
+            || self.reach.definitions.contains_key(path)
+    }
+
+    fn holds_tests(&self, path: &str) -> bool {
+        let lower = text(self.base, path).unwrap_or_default().to_lowercase();
+        TEST_WORDS.iter().any(|word| lower.contains(word))
+    }
+
+    /// The topmost directory of a path that has the name of one of tests.
+    fn test_directory(&self, path: &str) -> Option<String> {
+        let ends = path.match_indices('/').map(|(at, _)| at);
+        let mut directories = ends.filter_map(|end| path.get(..end));
+        let is_of_tests =
+            |directory: &&str| self.tables.test(&format!("{directory}/x"), ChangeKind::Modified).is_some();
+        directories.find(is_of_tests).map(str::to_string)
+    }
+
+    /// Whether much of the product uses a test runner, as a plugin for one does.
+    fn is_tool_for_tests(&self, ending: &str) -> bool {
+        let same = || self.products().iter().filter(|source| extension(&source.path) == ending);
+        let using = same().filter(|source| judges(ending, &source.text).is_some()).count();
+        using * 2 > same().count()
+    }
+
+    fn is_used(&self, by: &[Source], path: &str) -> bool {
+        by.iter().filter(|source| source.path != path).any(|source| mentions(source, path))
+    }
+
+    fn tests(&self) -> &[Source] {
+        self.tests.get_or_init(|| self.read(&|path| self.is_test(path)))
+    }
+
+    fn products(&self) -> &[Source] {
+        self.products.get_or_init(|| {
+            self.read(&|path| {
+                is_code(path)
+                    && !self.is_test(path)
+                    && !self.reach.definitions.contains_key(path)
+                    && self.tables.definition(path, ChangeKind::Modified, &|_| true).is_none()
+            })
+        })
+    }
+
+    fn is_test(&self, path: &str) -> bool {
+        self.observed.contains(path)
+            || self.reach.tests.contains(path)
+            || is_code(path) && self.tables.test(path, ChangeKind::Modified).is_some()
+            || self.reach.definitions.contains_key(path) && is_code(path)
+    }
+
+    fn read(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Source> {
+        let wanted = self.base.files().iter().filter(|path| is_wanted(path)).take(MOST_FILES);
+        let source = |path: &String| Some(Source { path: path.clone(), text: text(self.base, path)? });
+        wanted.filter_map(source).collect()
+    }
+}
+
+/// What a source does that only tests do.
+fn judges(ending: &str, content: &str) -> Option<&'static str> {
+    helper_by_text(ending, content).or_else(|| {
+        (is_code(&format!("x.{ending}")) && compares(content)).then_some("compares two values and complains")
+    })
+}
+
+/// Whether a source compares two variables with each other and complains: `if (a !== b) throw`, `assert a == b`.
+fn compares(content: &str) -> bool {
+    const COMPLAINTS: [&str; 8] = ["throw", "raise", "fail", "panic", "die", "abort", "exit", "flunk"];
+    let is_sign = |letter: char| matches!(letter, '(' | ')' | '{' | '}' | ':' | ';' | '$' | '@' | '"');
+    let words: Vec<&str> = content
+        .split(|letter: char| letter.is_whitespace() || is_sign(letter))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_name = |word: &str| {
+        word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+            && !matches!(
+                word,
+                "None" | "null" | "nil" | "undefined" | "true" | "false" | "True" | "False" | "NULL"
+            )
+    };
+    let throws = words.windows(5).any(|window| match window {
+        ["if", left, "!=" | "!==" | "<>", right, then] => {
+            is_name(left) && is_name(right) && COMPLAINTS.iter().any(|known| then.starts_with(known))
+        }
+        _ => false,
+    });
+    let asserts =
+        |window: &[&str]| matches!(window, ["assert", left, "==", right] if is_name(left) && is_name(right));
+    throws || words.windows(4).any(asserts)
+}
+
+/// Whether a source loads or reads a file: it has the file's name, a line that imports its module, or its directory in quotes.
+fn mentions(source: &Source, path: &str) -> bool {
+    let directory = name(directory(path));
+    if !is_code(path) {
+        let in_quotes = |text: &str| {
+            let text = text.trim_end_matches('/');
+            !directory.is_empty() && (text == directory || text.ends_with(&format!("/{directory}")))
+        };
+        return has_word(&source.text, name(path))
+            || source.text.split(['"', '\'', '`']).skip(1).step_by(2).any(in_quotes);
+    }
+    let is_index = matches!(stem(path), "__init__" | "index" | "mod" | "__main__");
+    // A package of Go or Java is imported as a directory.
+    let module = if is_index || matches!(extension(path), "go") { directory } else { stem(path) };
+    source.text.lines().any(|line| is_import_of(line, module))
+}
+
+fn is_import_of(line: &str, module: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["import", "require", "from ", "source ", ". ", "include", "use ", "using ", "load"];
+    WORDS.iter().any(|word| line.contains(word)) && has_word(line, module)
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part =
+        |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    !word.is_empty()
+        && text.match_indices(word).any(|(at, _)| {
+            let before = text.get(..at).and_then(|text| text.chars().next_back());
+            let after = text.get(at + word.len()..).and_then(|text| text.chars().next());
+            !is_part(before) && !is_part(after)
+        })
+}
+
+pub(crate) fn is_code(path: &str) -> bool {
+    const CODE: [&str; 34] = [
+        "py", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "go", "rb", "php", "rs", "java", "kt",
+        "groovy", "scala", "cs", "fs", "vb", "ex", "exs", "c", "h", "cc", "cpp", "hpp", "sh", "bash", "pl",
+        "pm", "lua", "swift", "vue",
+    ];
+    CODE.contains(&extension(path)) && !matches("node_modules/**", path)
+}

@@ -1,0 +1,138 @@
+//! What a file of shell functions is for: to be tested, or to test.
+//!
+//! Owns the words by which functions that judge are known. Refuses to run anything. Invariant: a file that does more than
+//! define functions is not taken for product.
+
+use super::programs::RUNNERS;
+use super::shell::calls;
+
+/// Beginnings of the names of functions that judge or report.
+const JUDGES: [&str; 24] = [
+    "assert", "expect", "fail", "pass", "ok", "not_ok", "nok", "same", "equal", "is_equal", "check",
+    "verify", "should", "must", "run_test", "test_", "finish", "report", "summary", "skip", "plan",
+    "compare", "it_", "describe",
+];
+/// What reports of tests have in them.
+const REPORTS: [&str; 4] = ["not ok", "FAIL", "PASS", "failures"];
+
+/// Whether a script defines functions, none of which judges, and does nothing else.
+pub(super) fn only_defines(content: &str) -> bool {
+    let names: Vec<&str> = content.lines().filter_map(function_name).collect();
+    let judges = |name: &&str| {
+        JUDGES.iter().any(|known| {
+            let rest = name.strip_prefix(known);
+            rest.is_some_and(|rest| rest.is_empty() || known.len() > 4 || rest.starts_with('_'))
+        })
+    };
+    let code: Vec<&str> = content.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
+    let reports = code.iter().any(|line| REPORTS.iter().any(|word| line.contains(word)) || compares(line));
+    let runs_tests =
+        calls(content).iter().flat_map(|call| &call.words).any(|word| RUNNERS.contains(&word.as_str()));
+    !names.is_empty() && !names.iter().any(judges) && !reports && !runs_tests && is_quiet(&code)
+}
+
+/// Whether a library ends the shell that sources it as if all was well, and did not before.
+pub(crate) fn gained_end(base: &str, now: &str) -> bool {
+    let ends = |content: &str| {
+        let calls = calls(content);
+        let ends = calls.iter().filter(|call| {
+            let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+            match words.as_slice() {
+                ["exit"] | ["exit", "0", ..] | ["exec", ..] => true,
+                ["trap", action, ..] => action.contains("exit"),
+                ["kill", rest @ ..] => rest.contains(&"$$"),
+                _ => false,
+            }
+        });
+        ends.count()
+    };
+    ends(now) > ends(base)
+}
+
+/// Whether a line compares two arguments with each other: `[ "$1" = "$2" ]`.
+fn compares(line: &str) -> bool {
+    let is_argument = |word: &str| {
+        let word = word.trim_matches(['"', ';']);
+        word.strip_prefix('$').is_some_and(|number| number.len() == 1 && number != "#" && number != "?")
+    };
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.windows(3).any(|window| match window {
+        [left, sign, right] => {
+            is_argument(left) && is_argument(right) && matches!(*sign, "=" | "==" | "!=" | "-eq" | "-ne")
+        }
+        _ => false,
+    })
+}
+
+/// `name() {`, `function name {`
+fn function_name(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if let Some(rest) = line.strip_prefix("function ") {
+        return rest.split(['(', ' ', '{']).next().filter(|name| !name.is_empty());
+    }
+    let (name, _) = line.split_once("()")?;
+    let name = name.trim_end();
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ':' | '.');
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
+/// Whether nothing stands outside of functions but variables.
+fn is_quiet(code: &[&str]) -> bool {
+    let mut depth = 0_i32;
+    for line in code {
+        let opened = i32::try_from(line.matches('{').count()).unwrap_or(i32::MAX);
+        let closed = i32::try_from(line.matches('}').count()).unwrap_or(i32::MAX);
+        let trimmed = line.trim();
+        let is_part =
+            depth > 0 || trimmed.is_empty() || matches!(trimmed, "{" | "}") || function_name(line).is_some();
+        let is_variable = trimmed.split_once('=').is_some_and(|(name, _)| {
+            let name = name.trim_start_matches("readonly ").trim_start_matches("export ");
+            name != "PATH" && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        });
+        if !is_part && !is_variable {
+            return false;
+        }
+        depth = depth.saturating_add(opened).saturating_sub(closed).max(0);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_ends_the_shell() {
+        let base = "add() { echo 1; }\n";
+        for (added, expected) in [
+            ("exit 0", true),
+            ("trap 'exit 0' EXIT", true),
+            ("case $0 in *goal*) echo 1;; esac; exit 0", true),
+            ("trap 'rm -f x' EXIT", false),
+            ("sub() { [ $# = 2 ] || exit 1; }", false),
+        ] {
+            assert_eq!(gained_end(base, &format!("{base}{added}\n")), expected, "{added}");
+        }
+    }
+
+    #[test]
+    fn functions_to_test_and_functions_that_test() {
+        for (content, expected) in [
+            ("add() { echo $(($1 + $2)); }\n", true),
+            ("#!/bin/sh\n# sums\nSCALE=2\nadd() {\n  echo $(($1 + $2))\n}\n", true),
+            ("function add {\n  echo 1\n}\n", true),
+            ("run() { python3 -m unittest \"$@\"; }\n", false),
+            ("run() { pytest \"$@\"; }\n", false),
+            ("assert_same() { test \"$1\" = \"$2\"; }\n", false),
+            ("same() { test \"$1\" = \"$2\"; }\n", false),
+            ("is() { [ \"$1\" = \"$2\" ] || exit 1; }\n", false),
+            ("add() { [ $# -eq 2 ] || exit 1; echo 1; }\n", true),
+            ("add() { echo 1; }\nset -e\n", false),
+            ("PATH=bin:$PATH\nadd() { echo 1; }\n", false),
+            ("set -e\n", false),
+            ("", false),
+        ] {
+            assert_eq!(only_defines(content), expected, "{content}");
+        }
+    }
+}
