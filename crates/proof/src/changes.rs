@@ -9,11 +9,12 @@ use crate::beside::Users;
 use crate::inline::{self, python};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
+use crate::patches::gained_patch;
 use crate::paths::{directory, extension, join, name};
 use crate::reach::{Reach, gained_end};
 use crate::rust_modules::is_test_module;
 use crate::shadow::Shadows;
-use crate::tables::{Tables, gained_patch};
+use crate::tables::Tables;
 use crate::tree::{Tree, below, text};
 use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests};
 
@@ -273,13 +274,12 @@ impl Judge<'_> {
         let now = self.result.read(path)?;
         let before = self.base.read(path);
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        if let Some(what) =
-            gained_patch(extension, &lossy(before.as_deref().unwrap_or_default()), &lossy(&now))
-        {
+        let (old, new) = (lossy(before.as_deref().unwrap_or_default()), lossy(&now));
+        if let Some(what) = gained_patch(extension, &old, &new, &|program| self.reach.mentions(program)) {
             return Some((Role::Definition, Extent::Whole, what.to_string()));
         }
         let is_tested = self.reach.tested.contains(path);
-        if is_tested && gained_end(&lossy(before.as_deref().unwrap_or_default()), &lossy(&now)) {
+        if is_tested && gained_end(&old, &new) {
             let what = "ends the shell that sources it as if all was well";
             return Some((Role::Definition, Extent::Whole, what.to_string()));
         }

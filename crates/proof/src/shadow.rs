@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::ChangeKind;
 use crate::paths::{directory, extension, join, name};
 use crate::reach::Reach;
-use crate::tables::{Tables, is_standard_module, is_test_package};
+use crate::tables::{Tables, header_names, is_standard_module, is_test_package};
 use crate::tree::{Tree, is_directory, text};
 
 /// Where modules are looked for, and what the base depends on.
@@ -46,6 +46,8 @@ impl Shadows {
         self.python(path, base)
             .or_else(|| self.ruby(path))
             .or_else(|| program(path, reach))
+            .or_else(|| stub(path, base, reach))
+            .or_else(|| header(path))
             .or_else(|| vendored(path, base))
             .or_else(|| workspace_package(path, base, result))
     }
@@ -117,6 +119,23 @@ fn program(path: &str, reach: &Reach) -> Option<String> {
     let is_taken = is_looked_in || is_bin && is_tool;
     (is_taken && extension(path).is_empty() && reach.mentions(name))
         .then(|| format!("added; shadows the program `{name}`"))
+}
+
+/// A stub, which type checkers read instead of the module beside it.
+fn stub(path: &str, base: &dyn Tree, reach: &Reach) -> Option<String> {
+    let module = path.strip_suffix("pyi").map(|rest| format!("{rest}py"))?;
+    let checkers = ["mypy", "dmypy", "pyright", "basedpyright", "pytype"];
+    let is_checked = checkers.iter().any(|checker| reach.mentions(checker));
+    (is_checked && base.is_file(&module)).then(|| format!("added; hides {module} from the type checker"))
+}
+
+/// A header that is found before the system's or the test framework's of the same name.
+fn header(path: &str) -> Option<String> {
+    let is_header = matches!(extension(path), "h" | "hpp" | "hh" | "");
+    let named =
+        |known: &str| path.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let known = is_header.then(|| header_names().find(|known| named(known)))??;
+    Some(format!("added; shadows the header `{known}`"))
 }
 
 /// Packages in a `vendor` directory that the base did not have.

@@ -10,7 +10,7 @@ const TESTS: &str = include_str!("../data/tests.txt");
 const DEFINITIONS: &str = include_str!("../data/definitions.txt");
 const PACKAGES: &str = include_str!("../data/packages.txt");
 const MODULES: &str = include_str!("../data/modules.txt");
-const PATCHES: &str = include_str!("../data/patches.txt");
+pub(crate) const PATCHES: &str = include_str!("../data/patches.txt");
 const HELPERS: &str = include_str!("../data/helpers.txt");
 
 struct Row {
@@ -66,7 +66,7 @@ fn find(rows: &[Row], path: &str, kind: ChangeKind, is_file: &dyn Fn(&str) -> bo
     rows.iter().find(is_it).map(|row| row.what)
 }
 
-fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|line| !line.starts_with('#') && !line.is_empty())
 }
 
@@ -89,6 +89,12 @@ fn has_name(table: &'static str, language: &str, name: &str) -> bool {
     })
 }
 
+/// The headers of the C library and of test frameworks.
+pub(crate) fn header_names() -> impl Iterator<Item = &'static str> {
+    let headers = lines(MODULES).filter_map(|line| line.strip_prefix("header\t"));
+    headers.flat_map(str::split_whitespace)
+}
+
 /// Whether a package is a test runner, or one that test runners load.
 pub(crate) fn is_test_package(language: &str, name: &str) -> bool {
     has_name(PACKAGES, language, name)
@@ -105,21 +111,6 @@ pub(crate) fn is_standard_module(language: &str, name: &str) -> bool {
     lines(MODULES)
         .filter_map(|line| line.split_once('\t'))
         .any(|(of, names)| of == language && names.split_whitespace().any(|known| known == name))
-}
-
-/// What a file does to the test runner in its new version that it did not do before.
-pub(crate) fn gained_patch(extension: &str, base: &str, result: &str) -> Option<&'static str> {
-    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-    let mut texts = None;
-    lines(PATCHES).find_map(|line| {
-        let mut columns = line.split('\t');
-        let (extensions, text, what) = (columns.next()?, columns.next()?, columns.next()?);
-        if !extensions.split(' ').any(|known| known == extension) {
-            return None;
-        }
-        let (before, now) = texts.get_or_insert_with(|| (squeezed(base), squeezed(result)));
-        (now.contains(text) && !before.contains(text)).then_some(what)
-    })
 }
 
 /// What a file is by its name, if only tests use it.
@@ -158,13 +149,5 @@ mod tests {
             }
         }
         assert!(rows(TESTS).count() > 100 && rows(DEFINITIONS).count() > 200);
-    }
-
-    #[test]
-    fn patches_are_found_only_where_they_are_new() {
-        let patch = "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n";
-        assert_eq!(gained_patch("py", "", patch), Some("replaces an assertion of unittest"));
-        assert_eq!(gained_patch("py", patch, patch), None);
-        assert_eq!(gained_patch("js", "", patch), None);
     }
 }
