@@ -63,9 +63,10 @@ fn who_uses_a_file_tells_what_it_is() {
     for (path, expected) in rows {
         for kind in [Modified, Deleted] {
             let mut result = base.clone();
-            match kind {
-                Deleted => result.remove(path),
-                _ => result.insert(path, b"changed\n"),
+            if kind == Deleted {
+                result.remove(path);
+            } else {
+                result.insert(path, b"changed\n");
             }
             let found = judged(&base, &result, "pytest", "", &[], (path, kind));
             if letter(found.as_ref()) != expected {
