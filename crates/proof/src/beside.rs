@@ -106,7 +106,12 @@ impl<'a> Users<'a> {
 
     fn holds_tests(&self, path: &str) -> bool {
         let lower = text(self.base, path).unwrap_or_default().to_lowercase();
-        TEST_WORDS.iter().any(|word| lower.contains(word))
+        // `split(` is not `it(`.
+        let begins = |at: usize| {
+            let before = lower.get(..at).and_then(|text| text.chars().next_back());
+            !before.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+        };
+        TEST_WORDS.iter().any(|word| lower.match_indices(word).any(|(at, _)| begins(at)))
     }
 
     /// The topmost directory of a path that has the name of one of tests.
@@ -203,10 +208,27 @@ fn mentions(source: &Source, path: &str) -> bool {
         return has_word(&source.text, name(path))
             || source.text.split(['"', '\'', '`']).skip(1).step_by(2).any(in_quotes);
     }
+    if language(extension(path)) != language(extension(&source.path)) {
+        return false;
+    }
     let is_index = matches!(stem(path), "__init__" | "index" | "mod" | "__main__");
     // A package of Go or Java is imported as a directory.
     let module = if is_index || matches!(extension(path), "go") { directory } else { stem(path) };
     source.text.lines().any(|line| is_import_of(line, module))
+}
+
+/// One ending for all of a language.
+fn language(ending: &str) -> &str {
+    match ending {
+        "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" | "vue" => "js",
+        "h" | "cc" | "cpp" | "hpp" => "c",
+        "kt" | "groovy" | "scala" => "java",
+        "fs" | "vb" => "cs",
+        "exs" => "ex",
+        "bash" => "sh",
+        "pm" => "pl",
+        other => other,
+    }
 }
 
 fn is_import_of(line: &str, module: &str) -> bool {

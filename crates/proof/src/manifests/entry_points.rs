@@ -26,9 +26,7 @@ fn leads_elsewhere(base: &Value, now: &Value) -> bool {
     let (Some(before), Some(after)) = (names(base), names(now)) else {
         return without_dot(base) != without_dot(now);
     };
-    let is_kept = |(name, target): (&String, &Value)| {
-        after.get(name).is_some_and(|other| other.to_string() == target.to_string())
-    };
+    let is_kept = |(name, target): (&String, &Value)| after.get(name).is_some_and(|other| other == target);
     let mut added = after.keys().filter(|name| !before.contains_key(*name));
     !before.iter().all(is_kept) || added.any(|name| before.keys().any(|old| covers(old, name)))
 }
@@ -43,9 +41,10 @@ fn names(value: &Value) -> Option<Map<String, Value>> {
             };
             let is_plain = members.values().all(Value::is_string) && !is_condition(members);
             (members.keys().all(is_name) || is_plain).then(|| {
-                let target = |(key, value): (&String, &Value)| match value {
-                    Value::String(_) => (key.clone(), Value::String(without_dot(value))),
-                    _ => (key.clone(), value.clone()),
+                let target = |(key, value): (&String, &Value)| {
+                    let is_text = value.is_string();
+                    let target = if is_text { Value::String(without_dot(value)) } else { value.clone() };
+                    (key.clone(), target)
                 };
                 members.iter().map(target).collect()
             })
@@ -62,9 +61,9 @@ fn is_condition(members: &Map<String, Value>) -> bool {
 
 /// A target as text: `./lib/a.js` and `lib/a.js` are the same file.
 fn without_dot(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.trim_start_matches("./").to_string(),
-        other => other.to_string(),
+    match value.as_str() {
+        Some(text) => text.trim_start_matches("./").to_string(),
+        None => value.to_string(),
     }
 }
 

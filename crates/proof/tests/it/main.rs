@@ -1,6 +1,8 @@
 //! The one test binary of this crate.
 
 #[cfg(test)]
+mod beside;
+#[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod classification;
