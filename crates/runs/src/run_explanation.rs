@@ -95,10 +95,7 @@ impl<'a> RunExplainer<'a> {
                     format!("一時停止: 予算（{limits}）が足りず、次に進めません。"),
                 )
             }
-            Cause::BaselineUnusable if all == 0 => self.say(
-                "Cannot start: a check does not work on the base. No model was asked.",
-                "開始できません: ベースでチェックが正しく動きません。モデルには問い合わせていません。",
-            ),
+            Cause::BaselineUnusable if all == 0 => self.unusable_base(),
             Cause::Stopped => {
                 self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
@@ -124,6 +121,13 @@ impl<'a> RunExplainer<'a> {
                 )
             }
         }
+    }
+
+    fn unusable_base(&self) -> String {
+        self.say(
+            "Cannot start: a check does not work on the base. No model was asked.",
+            "開始できません: ベースでチェックが正しく動きません。モデルには問い合わせていません。",
+        )
     }
 
     fn working(&self) -> String {

@@ -89,9 +89,9 @@ fn a_goal_whose_program_is_missing_ends_the_run_before_a_model_is_asked() {
 fn what_was_seen_at_the_base_is_not_run_again_for_the_tasks() {
     let mut world = RunFixture::new(vec![subtask("a", &[]), subtask("b", &[])], |_, _| {});
     assert_eq!(world.play(), DONE);
-    let at_base = |(_, command): &&(Owner, Command)| match command {
-        Command::RunChecks(run) => run.commit.0 == "0" && run.calls.iter().any(|call| call.check == 0),
-        _ => false,
+    let at_base = |(_, command): &&(Owner, Command)| {
+        let Command::RunChecks(run) = command else { return false };
+        run.commit.0 == "0" && run.calls.iter().any(|call| call.check == 0)
     };
     let runs: Vec<&Owner> = world.begun.iter().filter(at_base).map(|(owner, _)| owner).collect();
     assert_eq!(runs, [&Owner::BaseChecks]);
@@ -132,7 +132,7 @@ fn all_failing(
         change(options);
     });
     let seen = |tree: &str| if passes(tree) { report(0, true) } else { nothing_passes(0) };
-    let status = world.go(&mut |_, command| guarded(command, &seen));
+    let status = world.go(&mut |_, command| guarded(command, seen));
     (world, status)
 }
 
