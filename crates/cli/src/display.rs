@@ -249,9 +249,7 @@ fn show_task(drawing: &mut Drawing, run: &Run, task: TaskView<'_>, decision: &De
     match &decision.command {
         Some(Command::TakeBase) => drawing.doing(&words.taking_snapshot()),
         Some(Command::RunChecks(_)) => drawing.doing(&match decision.status {
-            TaskStatus::Working { activity: TaskActivity::Baseline } => {
-                words.say("running the checks on the base", "ベースでチェックを実行中")
-            }
+            TaskStatus::Working { activity: TaskActivity::Baseline } => words.checking_base(),
             TaskStatus::Working { .. }
             | TaskStatus::New
             | TaskStatus::Paused { .. }
@@ -284,11 +282,7 @@ fn show_task(drawing: &mut Drawing, run: &Run, task: TaskView<'_>, decision: &De
 fn baseline_line(task: TaskView<'_>, words: Words) -> String {
     let (known, flaky) = task.known_at_base();
     let passed: u64 = task.task.baseline().checks.values().map(|check| check.counted).sum();
-    let (failing, flaky) = (known.len(), flaky.len());
-    words.say(
-        format!("baseline: {failing} failing, {flaky} flaky, {passed} passing"),
-        format!("ベースライン: 失敗{failing}件、不安定{flaky}件、成功{passed}件"),
-    )
+    words.baseline(known.len(), flaky.len(), passed)
 }
 
 /// Failures that are listed after an attempt.

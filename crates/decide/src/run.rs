@@ -7,6 +7,7 @@
 //! begun that the budget cannot pay for; every sequence of events ends the run or leaves it waiting for somebody.
 
 mod apply;
+mod base_checks;
 mod change;
 mod clarification;
 mod delivery;
@@ -36,6 +37,7 @@ use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, TaskId};
 
+pub use self::base_checks::{BaseChecks, BaseChecksChange};
 pub use self::change::{Change, Decision, Owner, RejectedAnswer, RunChange, TaskSignal};
 pub use self::delivery::DeliveryChange;
 use self::final_review::FinalReview;
@@ -106,6 +108,7 @@ pub struct Run {
     rejected: Vec<(Owner, RejectedAnswer)>,
     ledger: Ledger,
     planning: Planning,
+    base_checks: BaseChecks,
     review: PlanReview,
     graph: TaskGraph,
     /// The checks by number: the spec's, then those that tasks brought. Shared with the commands in flight.
@@ -132,6 +135,7 @@ impl Run {
         Self {
             ledger: Ledger::new(options.budget),
             planning: Planning::new(&options),
+            base_checks: BaseChecks::default(),
             options,
             spec,
             status: RunStatus::New,

@@ -39,9 +39,11 @@ use fixpoint_vocabulary::work::{
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::baseline_state::BaselineStep;
 pub use self::baseline_state::{BaselineState, CheckBaseline};
 pub use self::decision::{BaselineComparison, Decision, JudgedAttempt};
 use self::evaluation::Evaluation;
+pub(crate) use self::first_attempt::whole;
 pub use self::judge::Judgement;
 use self::judge::UnreadableAnswer;
 pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, TestEdits};
@@ -125,6 +127,7 @@ impl TaskRun {
             TaskStart::FromCommit(base) => {
                 (BaselineState { base: Some(base.clone()), ..BaselineState::default() }, None, None)
             }
+            TaskStart::FromCheckedBase(baseline) => (baseline.clone(), None, None),
             TaskStart::FromBaseline(baseline) => {
                 let unfinished = baseline.base.as_ref().filter(|_| baseline.is_unproven);
                 (baseline.clone(), unfinished.map(Evaluation::of_existing), None)

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::explanation::explain_task;
 use crate::history::TaskHistory;
-use crate::view::TaskView;
+use crate::run_explanation::explain;
+use crate::view::{RunView, TaskView};
 use crate::words::{cause_name, progress_words, say};
 
 /// A failure that several attempts did not fix.
@@ -70,6 +71,24 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// Of a run that ended before its first task, because its checks cannot be used at the base.
+    pub(crate) fn of_base(view: RunView<'_>, lang: Lang) -> Option<Self> {
+        let cause = view.cause().filter(|cause| *cause == Cause::BaselineUnusable)?;
+        if view.first().is_some() {
+            return None;
+        }
+        let explanation = explain(view, lang);
+        Some(Self {
+            cause,
+            what: explanation.what,
+            fingerprints: Vec::new(),
+            scope_violations: Vec::new(),
+            tried: Vec::new(),
+            evidence: explanation.evidence,
+            next: explanation.next,
+        })
+    }
+
     pub fn of(run: &Run, task: TaskView<'_>, lang: Lang) -> Self {
         let explanation = explain_task(run, task, lang);
         let iterations = &task.history.iterations;

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
 use fixpoint_decide::task_run::{TaskActivity, TaskStatus, described};
-use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId, ProtectedRole};
-use fixpoint_vocabulary::{Cause, Lang, Redacted, counted};
+use fixpoint_vocabulary::work::{FailureId, ProtectedRole};
+use fixpoint_vocabulary::{Cause, Lang, counted};
 
+use crate::base_report::{unusable_hints, unusable_lines};
 use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::failure_words::{FailureWords, scope_words};
 use crate::history::Iteration;
@@ -213,52 +214,14 @@ impl TaskExplainer<'_> {
         ))
     }
 
-    fn check_name(&self, number: u32) -> String {
-        let placed = self.run.checks().get(number as usize);
-        placed.map_or_else(|| number.to_string(), |placed| placed.check.command.clone())
-    }
-
     /// The checks that make the baseline unusable, and why.
     fn unusable_checks(&self) -> Vec<String> {
         if self.task.cause() != Some(Cause::BaselineUnusable) {
             return Vec::new();
         }
-        let reports = self.task.history.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.task.task.options().guards;
-        let is_useless = |report: &&CheckReport| match report.end {
-            CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
-            CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
-                report.counted == 0 && guards.contains(&report.check)
-            }
-            CheckEnd::Passed | CheckEnd::Waiting => false,
-        };
-        let describe = |report: &CheckReport| {
-            let command = self.check_name(report.check);
-            let said =
-                report.failures.first().map(|failure| short(failure.message.as_str())).unwrap_or_default();
-            match report.end {
-                CheckEnd::NotFound => self.say(
-                    format!("`{command}`: command not found: {said}"),
-                    format!("`{command}`: コマンドが見つかりません: {said}"),
-                ),
-                CheckEnd::CouldNotRun => {
-                    let why = report.reasons.iter().map(Redacted::as_str).collect::<Vec<_>>().join("; ");
-                    self.say(
-                        format!("`{command}` could not run: {why}"),
-                        format!("`{command}` を実行できません: {why}"),
-                    )
-                }
-                CheckEnd::Failed
-                | CheckEnd::TimedOut
-                | CheckEnd::Crashed
-                | CheckEnd::Passed
-                | CheckEnd::Waiting => self.say(
-                    format!("`{command}` fails and reports no passing test: {said}"),
-                    format!("`{command}` は失敗し、成功したテストがありません: {said}"),
-                ),
-            }
-        };
-        reports.filter(is_useless).map(describe).collect()
+        let first = self.task.history.baseline.first();
+        let reports = first.map(|made| made.reports.as_slice()).unwrap_or_default();
+        unusable_lines(self.run, reports, &self.task.task.options().guards, self.lang)
     }
 
     /// The result of each attempt, on one line.
@@ -424,20 +387,7 @@ impl TaskExplainer<'_> {
                 "If there is more to do, give a command that fails until it is done: --until CMD.",
                 "まだ作業が残っている場合は、完了するまで失敗するコマンドを --until で指定してください。",
             )],
-            Cause::BaselineUnusable => vec![
-                self.say(
-                    "Run the command in a fresh clone. If packages are missing there, install them with \
-                     `workspace.setup`; if ignored files such as .env are missing, copy them with `workspace.copy`. \
-                     `fixpoint init` suggests both.",
-                    "新しいクローンでコマンドを実行してみてください。パッケージが足りなければ `workspace.setup` で\
-                     インストールし、.env などの無視ファイルは `workspace.copy` でコピーします。どちらも \
-                     `fixpoint init` が提案します。",
-                ),
-                self.say(
-                    "`fixpoint logs` prints the output of the check.",
-                    "`fixpoint logs` でチェックの出力を表示します。",
-                ),
-            ],
+            Cause::BaselineUnusable => unusable_hints(self.lang),
             Cause::NotConverging if self.agent_failed() => vec![self.say(
                 "The agent itself failed: see `fixpoint logs --agent`. Is it signed in, and may it edit files without \
                  asking?",
@@ -479,7 +429,7 @@ impl TaskExplainer<'_> {
 }
 
 /// The beginning of a text, on one line.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(LONGEST).collect();
     if cut.len() < line.len() { format!("{cut}…") } else { line }

@@ -4,6 +4,7 @@ use fixpoint_decide::run::Run;
 use fixpoint_vocabulary::work::{CheckProblem, FailureId, ReportedFailure};
 use fixpoint_vocabulary::{Lang, counted};
 
+use crate::explanation::short;
 use crate::history::Iteration;
 use crate::words::say;
 
@@ -19,11 +20,13 @@ impl FailureWords {
         let said = said(first.trim(), lang);
         let (subject, said) = match failure.id() {
             FailureId::Output { check, .. } => {
+                let check = named(check, run);
                 (say(lang, format!("`{check}` failed"), format!("`{check}` が失敗")), said)
             }
             FailureId::Check { check, problem: CheckProblem::Timeout } => {
                 let placed = run.checks().iter().find(|placed| placed.check.name == *check);
                 let limit = placed.map(|placed| placed.check.timeout);
+                let check = named(check, run);
                 let (en, ja) = limit.map_or_else(
                     || ("in time".to_string(), "時間内".to_string()),
                     |limit| (format!("within {limit} s"), format!("{limit}秒以内")),
@@ -55,6 +58,13 @@ impl FailureWords {
     pub fn line(self) -> String {
         if self.said.is_empty() { self.subject } else { format!("{}: {}", self.subject, self.said) }
     }
+}
+
+/// A check as people know it. One that a task brought has only a number for a name, so its command is given.
+fn named(check: &str, run: &Run) -> String {
+    let given = run.spec().map_or(0, |spec| spec.checks.len());
+    let brought = run.checks().iter().skip(given).find(|placed| placed.check.name == check);
+    brought.map_or_else(|| check.to_string(), |placed| short(&placed.check.command))
 }
 
 /// What Fixpoint itself says about a check without output, in the language of the user.

@@ -74,6 +74,7 @@ struct OpenAttempt {
 /// What a running command belongs to. Commands of the run itself are not listed.
 #[derive(Debug, Clone)]
 enum CommandOwner {
+    BaseChecks,
     Task(TaskId, TaskActivity),
     Replan(TaskId),
 }
@@ -87,6 +88,8 @@ pub struct RunHistory {
     pub latest: u64,
     /// The tasks that were started, in the order of their starts. One that starts again is listed once, anew.
     pub tasks: Vec<TaskHistory>,
+    /// The checks at the base, before anything was planned.
+    pub base_checks: Vec<FinishedChecks>,
     /// Commands that a crash or a stop cut short.
     pub interruptions: u32,
     /// What the last failed command of the run said, or why a question was not answered.
@@ -113,6 +116,7 @@ impl RunHistory {
             began: at,
             latest: at,
             tasks: Vec::new(),
+            base_checks: Vec::new(),
             interruptions: 0,
             last_error: None,
             unusable_answer: None,
@@ -190,6 +194,7 @@ impl RunHistory {
             }
             Change::Task(_)
             | Change::Run(_)
+            | Change::BaseChecks(_)
             | Change::Planning(_)
             | Change::PlanReview(_)
             | Change::Merge(_)
@@ -207,6 +212,7 @@ impl RunHistory {
                     TaskStatus::Working { activity } => Some(CommandOwner::Task(id, activity)),
                     TaskStatus::New | TaskStatus::Paused { .. } | TaskStatus::Ended { .. } => None,
                 }),
+                Owner::BaseChecks => Some(CommandOwner::BaseChecks),
                 Owner::Replan(id) => Some(CommandOwner::Replan(id)),
                 Owner::Planning
                 | Owner::PlanReview
@@ -222,6 +228,12 @@ impl RunHistory {
     fn add_end(&mut self, command: CommandId, end: &CommandEnd, took_ms: u64) -> Option<TaskId> {
         self.note_end(end);
         match self.commands.remove(&command)? {
+            CommandOwner::BaseChecks => {
+                if let CommandEnd::Completed(CommandResult::Checks { reports }) = end {
+                    self.base_checks.push(FinishedChecks { command, reports: reports.clone(), took_ms });
+                }
+                None
+            }
             CommandOwner::Task(id, activity) => {
                 self.task_mut(&id)?.add_end(activity, command, end, took_ms);
                 None

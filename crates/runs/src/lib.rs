@@ -17,6 +17,7 @@
 
 mod artifact_writer;
 mod artifacts;
+mod base_report;
 mod diagnosis;
 mod directory;
 mod error;
@@ -37,6 +38,7 @@ pub use artifact_writer::ArtifactWriter;
 pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
 };
+pub use base_report::implied_goal_lines;
 pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, diagnosis_markdown};
 pub use directory::{RunDirectory, RunId, StateDirectory};
 pub use error::RunError;

@@ -3,6 +3,7 @@
 use fixpoint_decide::run::{RunStatus, TaskKind, TaskNode, TaskSource};
 use fixpoint_vocabulary::{Cause, Lang, TaskState, counted};
 
+use crate::base_report::{implied_goal_lines, unusable_hints, unusable_lines};
 use crate::explanation::{Explanation, explain_task, idle_hint};
 use crate::reached_limits::reached_limits;
 use crate::view::{RunView, TaskView};
@@ -94,6 +95,7 @@ impl<'a> RunExplainer<'a> {
                     format!("一時停止: 予算（{limits}）が足りず、次に進めません。"),
                 )
             }
+            Cause::BaselineUnusable if all == 0 => self.unusable_base(),
             Cause::Stopped => {
                 self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
@@ -121,9 +123,19 @@ impl<'a> RunExplainer<'a> {
         }
     }
 
+    fn unusable_base(&self) -> String {
+        self.say(
+            "Cannot start: a check does not work on the base. No model was asked.",
+            "開始できません: ベースでチェックが正しく動きません。モデルには問い合わせていません。",
+        )
+    }
+
     fn working(&self) -> String {
         let (running, done) = (self.count(TaskState::Running), self.count(TaskState::Done));
         match self.worked().count() {
+            0 if !self.view.run.base_checks().is_settled => {
+                self.say("Running the checks on the base.", "ベースでチェックを実行中です。")
+            }
             0 => self.say("Planning.", "計画中です。"),
             all => self.say(
                 format!("{done} of {} done, {running} running.", counted(all, "task")),
@@ -137,6 +149,8 @@ impl<'a> RunExplainer<'a> {
         let (en, ja) =
             ("the model's last answer could not be used", "モデルの最後の回答を利用できませんでした");
         lines.extend(self.view.history.unusable_answer.iter().map(|problem| self.label(en, ja, problem)));
+        lines.extend(self.unusable_checks());
+        lines.extend(implied_goal_lines(self.view.run, self.lang));
         lines.extend(self.goal_lines());
         lines.extend(self.plan_line());
         lines.extend(self.view.run.review().findings.iter().cloned());
@@ -149,6 +163,21 @@ impl<'a> RunExplainer<'a> {
         let missing = self.view.run.missing_aspects().iter();
         lines.extend(missing.map(|item| self.label("missing", "不足", item)));
         lines
+    }
+
+    /// The checks that cannot be used at the base, where that ended the run.
+    fn unusable_checks(&self) -> Vec<String> {
+        let options = match &self.view.run.options().tasks {
+            TaskSource::Planned(options) if self.ended_at_base() => options,
+            TaskSource::Planned(_) | TaskSource::Given(_) => return Vec::new(),
+        };
+        let first = self.view.history.base_checks.first();
+        let reports = first.map(|made| made.reports.as_slice()).unwrap_or_default();
+        unusable_lines(self.view.run, reports, &options.guards, self.lang)
+    }
+
+    fn ended_at_base(&self) -> bool {
+        self.view.cause() == Some(Cause::BaselineUnusable) && self.view.first().is_none()
     }
 
     /// Open questions about the goal, assumptions, and what is not possible.
@@ -232,6 +261,13 @@ impl<'a> RunExplainer<'a> {
         match (cause, blocked) {
             (Cause::AlreadySatisfied, _) => {
                 vec![self.say("There is nothing left to do.", "これ以上することはありません。")]
+            }
+            (Cause::BaselineUnusable, None) if self.ended_at_base() => {
+                let until = self.say(
+                    "If nothing can pass before the work is done, name the command as the goal: --until CMD.",
+                    "作業が終わるまで何も成功しない場合は、そのコマンドを目標として --until で指定してください。",
+                );
+                unusable_hints(self.lang).into_iter().chain([until]).collect()
             }
             (Cause::Done, _) if self.worked().count() == 0 => {
                 vec![self.say("`fixpoint run` executes the plan", "`fixpoint run` で計画を実行します")]

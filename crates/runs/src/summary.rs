@@ -12,12 +12,13 @@ use fixpoint_vocabulary::{Cause, Lang, counted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base_report::implied_goals;
 use crate::diagnosis::Diagnosis;
 use crate::directory::RunDirectory;
 use crate::history::{Iteration, TaskHistory};
 use crate::phase_time::PhaseTime;
 use crate::plan_summary::{PlanLine, TaskLine, plan_line, task_lines};
-use crate::view::{RunView, TaskView};
+use crate::view::RunView;
 use crate::words::{json_name, say};
 
 /// The state of a run.
@@ -320,6 +321,9 @@ pub struct Summary {
     pub known_at_base: BTreeSet<String>,
     /// Failures that occurred in some runs at the base.
     pub flaky_at_base: BTreeSet<String>,
+    /// The checks that are the goal of `run`, because no goal was given and every test of theirs fails at the base.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub implied_goals: Vec<String>,
     /// The plan, of `run` and `plan`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanLine>,
@@ -346,7 +350,7 @@ pub struct Summary {
 impl Summary {
     /// `holder` is the process that works on the run.
     pub fn of(directory: &RunDirectory, view: RunView<'_>, holder: Option<u32>, lang: Lang) -> Self {
-        let (known_at_base, flaky_at_base) = view.first().map(TaskView::known_at_base).unwrap_or_default();
+        let (known_at_base, flaky_at_base) = view.known_at_base();
         let status = Status::of(view.run.status(), holder);
         let iterations = view.iterations().map(|(task, iteration)| IterationLine::of(task, iteration, lang));
         let diagnosed = view.stopped().filter(|_| status == Status::Failed);
@@ -363,11 +367,15 @@ impl Summary {
             branch: view.run.delivered().and_then(|delivered| Some(delivered.branch.as_ref()?.name.clone())),
             known_at_base: texts(&known_at_base),
             flaky_at_base: texts(&flaky_at_base),
+            implied_goals: implied_goals(view.run),
             iterations: iterations.collect(),
             plan: plan_line(view.run, lang),
             tasks: task_lines(view),
             obstacle: view.history.last_error.clone(),
-            diagnosis: diagnosed.map(|task| Diagnosis::of(view.run, task, lang)),
+            diagnosis: diagnosed.map_or_else(
+                || Diagnosis::of_base(view, lang),
+                |task| Some(Diagnosis::of(view.run, task, lang)),
+            ),
             cost: Cost::of(view),
             phases: view.history.times.lines(),
             directory: directory.path.to_string_lossy().into_owned(),

@@ -12,6 +12,7 @@ use fixpoint_engine::{JournalHeader, Record, RecordedRun};
 use fixpoint_vocabulary::work::{Base, CommitId, FailureId};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
 
+use crate::base_report::known_in;
 use crate::history::{Iteration, RunHistory, TaskHistory};
 
 /// A run folded from its journal, with its history.
@@ -109,6 +110,12 @@ impl<'a> RunView<'a> {
         planned.or_else(|| self.first().and_then(TaskView::base))
     }
 
+    /// What failed at the base in every run, and what failed in some only.
+    pub fn known_at_base(self) -> (BTreeSet<FailureId>, BTreeSet<FailureId>) {
+        let of_run = || known_in(&self.run.base_checks().baseline);
+        self.first().map_or_else(of_run, TaskView::known_at_base)
+    }
+
     /// All judged attempts, task by task.
     pub fn iterations(self) -> impl Iterator<Item = (&'a TaskHistory, &'a Iteration)> {
         let of_task = |task: &'a TaskHistory| task.iterations.iter().map(move |iteration| (task, iteration));
@@ -180,13 +187,6 @@ impl<'a> TaskView<'a> {
 
     /// What failed at the base in every run, and what failed in some only.
     pub fn known_at_base(self) -> (BTreeSet<FailureId>, BTreeSet<FailureId>) {
-        let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
-        for check in self.task.baseline().checks.values() {
-            for failing in check.failing.iter().flatten() {
-                let is_constant = check.failing.iter().all(|run| run.contains(failing));
-                if is_constant { &mut always } else { &mut sometimes }.insert(failing.clone());
-            }
-        }
-        (always, sometimes)
+        known_in(self.task.baseline())
     }
 }

@@ -143,6 +143,7 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
 fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String> {
     match owner {
         Owner::Task(_) => None,
+        Owner::BaseChecks => Some(activity_words(TaskActivity::Baseline, lang)),
         Owner::Planning
         | Owner::PlanReview
         | Owner::Replan(_)

@@ -196,7 +196,10 @@ pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Out
         return Err(found.no_attempt(number));
     }
     let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
-    let is_cached = || found.run.view().history.tasks.iter().any(|task| !task.baseline.is_empty());
+    let is_cached = || {
+        let history = found.run.view().history;
+        !history.base_checks.is_empty() || history.tasks.iter().any(|task| !task.baseline.is_empty())
+    };
     if wanted.is_empty() && arguments.attempt == Some(0) && is_cached() {
         app.notice(
             "no output: the baseline was cached, so the checks were not run before the first attempt",
@@ -250,7 +253,8 @@ fn all_logs(loaded: &LoadedRun) -> Vec<Log> {
         numbered.map(log).collect()
     };
     let agent = |attempt: u32, command| Log { attempt, check: None, path: agent_log(&outputs, command) };
-    let mut logs: Vec<Log> = Vec::new();
+    let base_checks = view.history.base_checks.iter().flat_map(|checks| of_checks(0, checks));
+    let mut logs: Vec<Log> = base_checks.collect();
     for task in &view.history.tasks {
         logs.extend(task.baseline.iter().flat_map(|checks| of_checks(0, checks)));
         for iteration in &task.iterations {

@@ -3,10 +3,10 @@
 use fixpoint_decide::noise;
 use fixpoint_decide::refinement::Decision;
 use fixpoint_decide::run::{
-    Change, FinalReviewChange, MergeChange, Owner, PlanRepair, PlanReviewChange, PlanningChange,
-    ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
+    BaseChecksChange, Change, FinalReviewChange, MergeChange, Owner, PlanRepair, PlanReviewChange,
+    PlanningChange, ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
 };
-use fixpoint_runs::{RunHistory, RunView, cause_name};
+use fixpoint_runs::{RunHistory, RunView, cause_name, implied_goal_lines};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::Command;
 use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
@@ -22,6 +22,7 @@ const LONGEST: usize = 160;
 pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<String> {
     match change {
         Change::Run(change) => run_lines(change, words),
+        Change::BaseChecks(BaseChecksChange::Settled { .. }) => baseline_lines(view, words),
         Change::Planning(change) => planning_lines(change, words),
         Change::PlanReview(change) => plan_review_lines(change, view.run, words),
         Change::Task(change) => task_lines(change, view.history, words),
@@ -81,6 +82,20 @@ fn run_lines(change: &RunChange, words: Words) -> Vec<String> {
         | RunChange::Pause { .. }
         | RunChange::End { .. } => Vec::new(),
     }
+}
+
+/// What the checks showed on the base, and what follows from that for the goal.
+fn baseline_lines(view: RunView<'_>, words: Words) -> Vec<String> {
+    let checks = &view.run.base_checks().baseline.checks;
+    if checks.is_empty() {
+        return Vec::new();
+    }
+    let (known, flaky) = view.known_at_base();
+    let passed = checks.values().map(|check| check.counted).sum();
+    let goals = implied_goal_lines(view.run, words.0);
+    std::iter::once(words.baseline(known.len(), flaky.len(), passed))
+        .chain(goals.iter().map(|line| harmless(line).into_owned()))
+        .collect()
 }
 
 fn planning_lines(change: &PlanningChange, words: Words) -> Vec<String> {
@@ -214,6 +229,7 @@ pub(crate) fn score_words(plan: &ReviewedPlan, run: &Run) -> Option<String> {
 pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<String> {
     let what = match command {
         Command::TakeBase => words.taking_snapshot(),
+        Command::RunChecks(_) if *owner == Owner::BaseChecks => return Some(words.checking_base()),
         Command::Merge(_) => words.say("merging results", "結果をマージ中"),
         Command::Ask(ask) => words.asking(ask.about.role()),
         Command::AskPerson(_) => words.say("waiting for your answer", "あなたの回答を待っています"),

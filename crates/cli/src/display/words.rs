@@ -36,6 +36,18 @@ impl Words {
         )
     }
 
+    pub(super) fn checking_base(self) -> String {
+        self.say("running the checks on the base", "ベースでチェックを実行中")
+    }
+
+    /// What the checks showed on the base.
+    pub(super) fn baseline(self, failing: usize, flaky: usize, passed: u64) -> String {
+        self.say(
+            format!("baseline: {failing} failing, {flaky} flaky, {passed} passing"),
+            format!("ベースライン: 失敗{failing}件、不安定{flaky}件、成功{passed}件"),
+        )
+    }
+
     pub(super) fn taking_snapshot(self) -> String {
         self.say("taking a snapshot of the base", "ベースのスナップショットを作成中")
     }
@@ -97,6 +109,7 @@ impl Words {
     pub(super) fn owner(self, owner: &Owner) -> String {
         match owner {
             Owner::Task(task) | Owner::Merge(task) => format!("[{task}]"),
+            Owner::BaseChecks => self.say("baseline", "ベースライン"),
             Owner::Planning => self.say("planning", "計画"),
             Owner::PlanReview => self.say("plan review", "計画レビュー"),
             Owner::Replan(task) => self.say(format!("[{task}] replanning"), format!("[{task}] 再計画")),

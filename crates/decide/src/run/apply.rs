@@ -1,7 +1,7 @@
 //! Folding a recorded event and its changes into the run. Nothing is decided here, so another version resumes a run
 //! without deciding it differently.
 
-use fixpoint_vocabulary::work::{CommandEnd, CommandId, Event};
+use fixpoint_vocabulary::work::{CommandEnd, CommandId, CommandResult, Event};
 
 use super::{Change, Decision, Deferred, InFlight, Owner, Run, RunChange, RunStatus, TaskChange, Turn};
 use crate::prelude::*;
@@ -26,7 +26,13 @@ impl Run {
             Event::Ended { command, end, .. } => {
                 let ended = self.in_flight.remove(command)?;
                 match end {
-                    CommandEnd::Completed(_) => self.lost.retain(|whose| *whose != ended.owner),
+                    CommandEnd::Completed(result) => {
+                        self.lost.retain(|whose| *whose != ended.owner);
+                        if let (Owner::BaseChecks, CommandResult::Checks { reports }) = (&ended.owner, result)
+                        {
+                            self.record_base_checks(reports);
+                        }
+                    }
                     CommandEnd::Lost => self.lost.push(ended.owner.clone()),
                     CommandEnd::Failed { .. } | CommandEnd::Cancelled => {}
                 }
@@ -48,6 +54,7 @@ impl Run {
         }
         match change {
             Change::Run(change) => self.apply_run(id, change),
+            Change::BaseChecks(change) => self.apply_base_checks(change),
             Change::Planning(change) => self.apply_planning(change),
             Change::PlanReview(change) => self.apply_plan_review(change),
             Change::Task(change) => self.apply_task(id, change),

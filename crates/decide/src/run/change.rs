@@ -7,6 +7,7 @@ use fixpoint_vocabulary::work::{Command, CommandId, Event};
 use fixpoint_vocabulary::{Cause, Redacted, TaskId};
 use serde::{Deserialize, Serialize};
 
+use super::base_checks::BaseChecksChange;
 use super::delivery::DeliveryChange;
 use super::final_review::FinalReviewChange;
 use super::merging::MergeChange;
@@ -23,6 +24,8 @@ use crate::task_run;
 pub enum Owner {
     /// A task's own work: baseline, attempts, checks, its judge.
     Task(TaskId),
+    /// The checks at the base, before anything is planned.
+    BaseChecks,
     /// Planning the goal.
     Planning,
     /// Judging and refining the plan.
@@ -44,7 +47,7 @@ impl Owner {
     pub const fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Task(task) | Self::Merge(task) | Self::Replan(task) | Self::Reflection(task) => Some(task),
-            Self::Planning | Self::PlanReview | Self::FinalReview | Self::Delivery => None,
+            Self::BaseChecks | Self::Planning | Self::PlanReview | Self::FinalReview | Self::Delivery => None,
         }
     }
 }
@@ -143,6 +146,8 @@ pub enum RunChange {
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     Run(RunChange),
+    /// The checks at the base.
+    BaseChecks(BaseChecksChange),
     Planning(PlanningChange),
     /// The plan before its judge.
     PlanReview(PlanReviewChange),
@@ -169,6 +174,7 @@ macro_rules! change_from {
 
 change_from! {
     Run(RunChange),
+    BaseChecks(BaseChecksChange),
     Planning(PlanningChange),
     PlanReview(PlanReviewChange),
     Task(TaskChange),
@@ -194,6 +200,7 @@ impl Change {
             }
             Self::Run(_)
             | Self::Task(_)
+            | Self::BaseChecks(_)
             | Self::Planning(_)
             | Self::PlanReview(_)
             | Self::Merge(_)

@@ -33,9 +33,7 @@ impl Run {
     /// Everything that is fixed about a task that begins now.
     pub(super) fn task_options(&self, node: &TaskNode, start: TaskStart, settings: &Settings) -> TaskOptions {
         let (asked, guards, judging, test_edits) = match self.plan_options() {
-            Some(options) => {
-                (options.goals.clone(), options.guards.clone(), options.judging, options.test_edits)
-            }
+            Some(options) => (self.run_goals(), options.guards.clone(), options.judging, options.test_edits),
             None => {
                 let none = BTreeSet::new;
                 (none(), none(), Judging::ByChecksAlone, crate::task_run::TestEdits::Checked)
@@ -51,11 +49,19 @@ impl Run {
         };
         let is_judged = judging == Judging::ByModel && !node.is_merge();
         let (goals, guards) = self.with_kept_goals(node, guards);
+        let start = match start {
+            TaskStart::FromCommit(base) => self.start_on_base(base, &goals, &guards),
+            TaskStart::TakeBase
+            | TaskStart::FromCheckedBase(_)
+            | TaskStart::FromBaseline(_)
+            | TaskStart::Evaluate { .. } => start,
+        };
         TaskOptions {
             start,
             invented: goals.difference(&given).copied().collect(),
             judge: is_judged.then_some(judge),
             test_edits,
+            promised: self.base_checks.goals.clone(),
             max_interruptions: self.options.max_interruptions,
             ..TaskOptions::under(settings, node.id().clone(), goals, guards)
         }

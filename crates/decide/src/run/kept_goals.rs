@@ -43,9 +43,8 @@ impl Run {
 
     /// Every goal that must hold at the end: those of the run, and of each task that is done.
     pub(super) fn promised_goals(&self) -> BTreeSet<u32> {
-        let given = self.plan_options().into_iter().flat_map(|options| &options.goals);
         let done = self.tasks().filter(|node| node.state == TaskState::Done);
-        given.chain(done.flat_map(|node| &node.goals)).copied().collect()
+        self.run_goals().into_iter().chain(done.flat_map(|node| node.goals.iter().copied())).collect()
     }
 
     /// The goals that nobody has seen passing in the tree that is delivered.

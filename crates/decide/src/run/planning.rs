@@ -1,4 +1,4 @@
-//! From the goal to a plan: base, cached plan, understanding, tasks, order.
+//! From the goal to a plan: base and its checks, cached plan, understanding, tasks, order.
 //!
 //! Owns the planner's questions and what its answers mean. What a person is asked meanwhile is in `clarification`, the
 //! plan cache in `plan_cache`. Invariant: at most one clarification and one coarser try, and each answer is asked for
@@ -168,6 +168,9 @@ impl Transition<'_> {
         }
         if self.run.planning.base.is_none() {
             return self.begin(Owner::Planning, Command::TakeBase);
+        }
+        if !self.run.base_checks.is_settled {
+            return self.next_of_base_checks();
         }
         let calls = self.run.plan_options().map_or(PlanningCalls::None, |options| options.calls);
         if calls == PlanningCalls::None {

@@ -170,7 +170,7 @@ fn one_crash_is_one_interruption() {
     let mut world = RunFixture::new(["a", "b", "c"].map(|id| subtask(id, &[])).to_vec(), |_, _| {});
     world.go(&mut |owner, command| match (owner, command) {
         // All that is under way together is what a crash cuts short.
-        (_, Command::RunChecks(_)) => Some(CommandEnd::Lost),
+        (Owner::Task(_), Command::RunChecks(_)) => Some(CommandEnd::Lost),
         (_, _) => None,
     });
     assert!(matches!(world.run.status(), RunStatus::Paused { cause: Cause::Infrastructure }));

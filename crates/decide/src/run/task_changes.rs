@@ -160,11 +160,10 @@ impl Run {
     /// A task enters the graph, and the commands that must pass when it is done become checks.
     fn add_task(&mut self, new: NewTask) {
         let goals: BTreeSet<u32> = new.task.goals.iter().map(|command| self.check_number(command)).collect();
-        let own = self.plan_options().map(|options| options.goals.clone()).unwrap_or_default();
         // Tasks that replace it each do a part only; the run's own goals are checked at the end then.
         let is_only =
             new.kind == TaskKind::Planned && self.review.plan().is_some_and(|plan| plan.tasks.len() == 1);
-        let goals = if is_only { goals.union(&own).copied().collect() } else { goals };
+        let goals = if is_only { goals.union(&self.run_goals()).copied().collect() } else { goals };
         self.graph.add(TaskNode::new(new, goals));
     }
 

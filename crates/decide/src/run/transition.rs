@@ -163,6 +163,7 @@ impl<'a> Transition<'a> {
         }
         match &owner {
             Owner::Task(_) => {}
+            Owner::BaseChecks => self.with_base_checks(command, result),
             Owner::Planning => self.with_planning(&command, result),
             Owner::PlanReview => self.with_review(&command, result),
             Owner::Replan(task) => self.with_replan(task, result),
@@ -192,7 +193,8 @@ impl<'a> Transition<'a> {
         for InFlight { owner, command } in self.run.in_flight.values().cloned().collect::<Vec<_>>() {
             match owner {
                 Owner::Task(task) => tasks.push(task),
-                Owner::Planning
+                Owner::BaseChecks
+                | Owner::Planning
                 | Owner::PlanReview
                 | Owner::Replan(_)
                 | Owner::Merge(_)

@@ -1,10 +1,15 @@
 //! What the checks showed before the first attempt, and what is known of them after the last.
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{Base, BlobId, CheckEnd, CheckReport, FailureId, ReportedFailure, TestName};
+use fixpoint_vocabulary::work::{
+    Base, BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, FailureId, Leftovers, ReportedFailure, Reuse,
+    TestName,
+};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::evaluation::{NoResult, no_result};
+use super::first_attempt::whole;
 use super::{ImpliedGoals, TaskRun, TaskStatus};
 use crate::prelude::*;
 use crate::progress::FailureSet;
@@ -107,6 +112,12 @@ impl CheckBaseline {
     pub fn proves_nothing(&self) -> bool {
         self.end != CheckEnd::Passed && self.counted == 0
     }
+
+    /// Whether it ran tests, and none of them passed.
+    pub fn every_test_failed(&self) -> bool {
+        let has_tests = self.failing_tests().next().is_some();
+        self.end == CheckEnd::Failed && self.proves_nothing() && self.always_failed() && has_tests
+    }
 }
 
 pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
@@ -185,6 +196,18 @@ pub struct BaselineState {
     pub is_unproven: bool,
 }
 
+/// What follows from a run of checks at the base.
+pub(crate) enum BaselineStep {
+    /// A check cannot run there.
+    Unusable,
+    /// A check waits for somebody; the same run is made again.
+    Waiting,
+    /// What failed is to be run again.
+    Again(Vec<CheckCall>),
+    /// The checks have run as often as they must.
+    Settled,
+}
+
 fn is_proven(is_unproven: &bool) -> bool {
     !is_unproven
 }
@@ -221,8 +244,11 @@ impl BaselineState {
         Self { base: Some(base), checks, runs: 0, is_unproven: true }
     }
 
-    /// Folds one run of checks at the base.
-    pub(super) fn record_run(&mut self, reports: &[CheckReport]) {
+    /// Folds what checks showed at the base. Inconclusive ones run again: what they said so far is no evidence.
+    pub(crate) fn record(&mut self, reports: &[CheckReport]) {
+        if no_result(reports).is_some() {
+            return;
+        }
         self.runs += 1;
         for report in reports {
             match self.checks.get_mut(&report.check) {
@@ -246,6 +272,36 @@ impl BaselineState {
             out_of_scope: BTreeSet::new(),
             masked: checks.iter().any(|check| check.masked),
         })
+    }
+
+    /// A run of checks at the base, by its number. Another task that began with the same tree may have made it.
+    pub(crate) fn run_of(base: &Base, calls: Vec<CheckCall>, number: u32, leftovers: Leftovers) -> CheckRun {
+        let reuse = Some(Reuse { tree: base.tree.clone(), run: number });
+        CheckRun { commit: base.commit.clone(), calls, reuse, leftovers }
+    }
+
+    /// What follows from a run of checks at the base that was recorded. A given check must be found; what fails in a
+    /// confirmed one is run again, until there were so many runs.
+    pub(crate) fn after_run(
+        &self,
+        reports: &[CheckReport],
+        runs: u32,
+        is_given: impl Fn(u32) -> bool,
+        is_confirmed: impl Fn(u32) -> bool,
+    ) -> BaselineStep {
+        if reports.iter().any(|report| report.end == CheckEnd::NotFound && is_given(report.check)) {
+            return BaselineStep::Unusable;
+        }
+        match no_result(reports) {
+            Some(NoResult::CouldNotRun) => return BaselineStep::Unusable,
+            Some(NoResult::Waiting) => return BaselineStep::Waiting,
+            None => {}
+        }
+        let failed =
+            reports.iter().filter(|report| !report.failures.is_empty() && is_confirmed(report.check));
+        let again: Vec<CheckCall> =
+            failed.map(|report| CheckCall { only: failing(report), ..whole(report.check) }).collect();
+        if self.runs < runs && !again.is_empty() { BaselineStep::Again(again) } else { BaselineStep::Settled }
     }
 
     pub(super) fn base_tree(&self) -> Option<String> {

@@ -209,7 +209,7 @@ impl TaskRun {
             return;
         }
         if activity == TaskActivity::Baseline {
-            self.baseline.record_run(reports);
+            self.baseline.record(reports);
         } else if let Some(evaluation) = &mut self.evaluation {
             evaluation.record_checks(activity, reports);
         }

@@ -1,17 +1,15 @@
 //! From the base to the first attempt: is there anything to do, and can the checks tell when it is done?
 
 use fixpoint_vocabulary::Cause;
-use fixpoint_vocabulary::work::{
-    Base, CheckCall, CheckEnd, CheckReport, CheckRun, Command, CommitId, Leftovers, Reuse,
-};
+use fixpoint_vocabulary::work::{Base, CheckCall, CheckReport, CheckRun, Command, CommitId, Leftovers};
 
-use super::baseline_state::{CheckBaseline, failing};
-use super::evaluation::{NoResult, no_result};
-use super::{Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart};
+use super::{
+    BaselineState, BaselineStep, CheckBaseline, Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart,
+};
 use crate::prelude::*;
 
 /// A call of a whole check.
-pub(super) fn whole(check: u32) -> CheckCall {
+pub(crate) fn whole(check: u32) -> CheckCall {
     CheckCall {
         check,
         only: BTreeSet::new(),
@@ -33,7 +31,10 @@ impl TaskRun {
             }
             (TaskStart::Evaluate { .. }, Some(evaluation), _) => self.evaluate(evaluation),
             (
-                TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) | TaskStart::Evaluate { .. },
+                TaskStart::FromCommit(_)
+                | TaskStart::FromCheckedBase(_)
+                | TaskStart::FromBaseline(_)
+                | TaskStart::Evaluate { .. },
                 _,
                 Some(base),
             ) => self.after_base(base),
@@ -52,25 +53,15 @@ impl TaskRun {
 
     pub(super) fn after_baseline_run(&self, reports: &[CheckReport]) -> Decision {
         // A command that a person named is misspelt. One that a planner made up may be what the task is to write.
-        let is_given = |report: &&CheckReport| !self.options.invented.contains(&report.check);
-        if reports.iter().filter(is_given).any(|report| report.end == CheckEnd::NotFound) {
-            return Decision::end(Cause::BaselineUnusable);
-        }
-        match no_result(reports) {
-            Some(NoResult::CouldNotRun) => return Decision::end(Cause::BaselineUnusable),
-            Some(NoResult::Waiting) => return Decision::pause(TaskActivity::Baseline, Cause::Waiting),
-            None => {}
-        }
+        let is_given = |check: u32| !self.options.invented.contains(&check);
+        let step = self.baseline.after_run(reports, self.options.baseline.runs, is_given, |_| true);
         let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
-        let again: Vec<CheckCall> = reports
-            .iter()
-            .filter(|report| !report.failures.is_empty())
-            .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
-            .collect();
-        if self.baseline.runs < self.options.baseline.runs && !again.is_empty() {
-            return self.run_at_base(base, again, self.baseline.runs + 1);
+        match step {
+            BaselineStep::Unusable => Decision::end(Cause::BaselineUnusable),
+            BaselineStep::Waiting => Decision::pause(TaskActivity::Baseline, Cause::Waiting),
+            BaselineStep::Again(calls) => self.run_at_base(base, calls, self.baseline.runs + 1),
+            BaselineStep::Settled => self.first_attempt(base),
         }
-        self.first_attempt(base)
     }
 
     /// Runs checks on what an attempt left. A decision file counts only where the check wrote one at the base, and it
@@ -93,13 +84,14 @@ impl TaskRun {
 
     /// Runs checks at the base. Another task that began with the same tree may have run them already.
     fn run_at_base(&self, base: &Base, calls: Vec<CheckCall>, run: u32) -> Decision {
-        let reuse = Some(Reuse { tree: base.tree.clone(), run });
         let leftovers = match self.options.start {
-            TaskStart::TakeBase | TaskStart::FromCommit(_) => Leftovers::Baseline,
+            TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromCheckedBase(_) => {
+                Leftovers::Baseline
+            }
             // The base is the result of other agents.
             TaskStart::FromBaseline(_) | TaskStart::Evaluate { .. } => Leftovers::Pristine,
         };
-        let run = CheckRun { commit: base.commit.clone(), calls, reuse, leftovers };
+        let run = BaselineState::run_of(base, calls, run, leftovers);
         Decision::execute(TaskActivity::Baseline, Command::RunChecks(run))
     }
 
@@ -108,8 +100,9 @@ impl TaskRun {
         let baseline_of = |check: &u32| self.baseline.checks.get(check);
         let goals = self.goals();
         // A guard that must pass as a goal proves something when it does.
-        let mut guards_only = self.options.guards.difference(&goals).filter_map(baseline_of);
-        if guards_only.any(|guard| guard.proves_nothing()) {
+        let is_guard_only = |guard: &&u32| !self.options.promised.contains(*guard);
+        let mut guards_only = self.options.guards.difference(&goals).filter(is_guard_only);
+        if guards_only.any(|guard| baseline_of(guard).is_some_and(CheckBaseline::proves_nothing)) {
             return Decision::end(Cause::BaselineUnusable);
         }
         let is_unmet = goals.iter().filter_map(baseline_of).any(|goal| goal.ever_failed());

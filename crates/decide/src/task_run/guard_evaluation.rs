@@ -137,7 +137,8 @@ impl TaskRun {
         compared: &[ComparedGuard<'_>],
     ) -> Decision {
         let comparison = all_together(compared);
-        let is_clean = compared.iter().all(ComparedGuard::is_clean);
+        let hidden = if tree == TreeKind::Proof { self.hidden_failures(evaluation) } else { Vec::new() };
+        let is_clean = compared.iter().all(ComparedGuard::is_clean) && hidden.is_empty();
         match tree {
             TreeKind::Own if is_clean => return self.prove_guards(evaluation),
             TreeKind::Proof if is_clean => {
@@ -151,11 +152,28 @@ impl TaskRun {
             // The own tree passes: what the attempt changed of the tests and definitions hides these.
             failures =
                 failures.into_iter().map(|failure| self.weakened(evaluation, failure.id().clone())).collect();
+            failures.extend(hidden.into_iter().map(|id| self.weakened(evaluation, id)));
         }
         let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
         let masked = compared.iter().any(|guard| guard.report.masked);
         let incomplete = CheckFindings::incomplete(failures);
         self.conclude(activity, evaluation, CheckFindings { masked, flaky, comparison, ..incomplete })
+    }
+
+    /// What fails in the proof tree and not in the attempt's own, of the guards that are goals of the run: what the
+    /// attempt changed of the tests and definitions must not reach them.
+    fn hidden_failures(&self, evaluation: &Evaluation) -> Vec<FailureId> {
+        if !self.has_proof_tree(evaluation) {
+            return Vec::new();
+        }
+        let own: BTreeSet<(u32, &FailureId)> = self
+            .guard_reports(evaluation, TreeKind::Own)
+            .flat_map(|report| ids(report).map(|id| (report.check, id)))
+            .collect();
+        let promised = |report: &&CheckReport| self.options.promised.contains(&report.check);
+        let proof = self.guard_reports(evaluation, TreeKind::Proof).filter(promised);
+        let failing = proof.flat_map(|report| ids(report).map(|id| (report.check, id)));
+        failing.filter(|failure| !own.contains(failure)).map(|(_, id)| id.clone()).collect()
     }
 
     /// The guards are clean in the attempt's own tree, and are to be run in the proof tree.

@@ -88,9 +88,10 @@ impl TaskRun {
     /// Whether attempts led back to the tree they began with. Work that was there before them is a result in itself.
     fn is_undone(&self, evaluation: &Evaluation) -> bool {
         let is_from_base = match &self.options.start {
-            TaskStart::TakeBase | TaskStart::FromCommit(_) | TaskStart::FromBaseline(_) => {
-                !self.baseline.is_unproven
-            }
+            TaskStart::TakeBase
+            | TaskStart::FromCommit(_)
+            | TaskStart::FromCheckedBase(_)
+            | TaskStart::FromBaseline(_) => !self.baseline.is_unproven,
             TaskStart::Evaluate { .. } => false,
         };
         let base = self.baseline.base.as_ref().filter(|_| is_from_base && evaluation.start_tree.is_some());

@@ -40,7 +40,9 @@ pub enum TaskStart {
     TakeBase,
     /// A commit on which no check ran yet.
     FromCommit(Base),
-    /// A commit on which checks ran.
+    /// The base of the run, with what checks showed there.
+    FromCheckedBase(BaselineState),
+    /// A result, on which checks ran.
     FromBaseline(BaselineState),
     /// Work that is there already. It is evaluated first; only what it leaves to do is attempted.
     Evaluate {
@@ -77,6 +79,9 @@ pub struct TaskOptions {
     pub invented: BTreeSet<u32>,
     /// The checks that must show nothing new.
     pub guards: BTreeSet<u32>,
+    /// Guards that are goals of the whole run: they need not pass here, but no change of tests may make them pass.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub promised: BTreeSet<u32>,
     #[serde(default)]
     pub implied_goals: ImpliedGoals,
     /// When attempts count as stalled.
@@ -116,6 +121,7 @@ impl TaskOptions {
             goals,
             invented: BTreeSet::new(),
             guards,
+            promised: BTreeSet::new(),
             implied_goals: ImpliedGoals::None,
             limits: Limits::default(),
             baseline: BaselineSettings::default(),

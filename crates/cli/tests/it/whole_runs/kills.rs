@@ -26,6 +26,8 @@ const LANES: u64 = 2;
 const KILLS_PER_LANE: u32 = 25;
 /// A process lives so long at most before it is killed.
 const LONGEST_LIFE: u64 = 900;
+/// They run on the base, before a model is asked, and on every result.
+const CHECKS: [&str; 2] = ["--check", "test -d src"];
 const LONG: Duration = Duration::from_secs(60);
 
 /// Two tasks side by side, one on top of both, and every answer takes a moment.
@@ -76,7 +78,7 @@ impl Running {
 /// Kills and resumes until the run is done.
 fn torture(stage: &Stage, random: &mut Random, kills: &mut u32) -> Ended {
     let resuming: Vec<String> = ["resume", "--json"].map(ToString::to_string).to_vec();
-    let mut running = stage.start(&stage.running(&[]));
+    let mut running = stage.start(&stage.running(&CHECKS));
     let mut story = Vec::new();
     loop {
         let life = if *kills < KILLS_PER_LANE {
@@ -100,7 +102,7 @@ fn torture(stage: &Stage, random: &mut Random, kills: &mut u32) -> Ended {
         let never_began = ended.stderr.contains("no runs yet") || ended.stderr.contains("never began");
         let too_often = ended.code == 7 && ended.stdout.contains("\"infrastructure\"");
         assert!(never_began || too_often, "{story:#?}");
-        running = if never_began { stage.start(&stage.running(&[])) } else { stage.start(&resuming) };
+        running = if never_began { stage.start(&stage.running(&CHECKS)) } else { stage.start(&resuming) };
     }
 }
 
@@ -156,7 +158,7 @@ fn fifty_kills_change_nothing() {
     let seed = std::env::var(SEED_VARIABLE).map_or(SEED, |seed| seed.parse().expect("a number"));
     println!("seed {seed}");
     let undisturbed = Stage::new(&script());
-    let ended = undisturbed.start(&undisturbed.running(&[])).ends_within(LONG).expect("it ends");
+    let ended = undisturbed.start(&undisturbed.running(&CHECKS)).ends_within(LONG).expect("it ends");
     let expected = result(&undisturbed, &ended);
     assert_nothing_is_asked_twice(&undisturbed);
     let kills: u32 = std::thread::scope(|scope| {

@@ -4,10 +4,12 @@
 //! After every run the server's count of calls must be the record's, the key must be nowhere, the run must have stayed
 //! within its bounds, and the user's repository must be as it was, but for the branch.
 
+mod base_checks;
 mod budgets;
 mod delivery;
 mod endpoints;
 mod integration;
+mod kept_goals;
 mod kills;
 mod planning;
 #[cfg(target_os = "linux")]

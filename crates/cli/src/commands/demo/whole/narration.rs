@@ -97,6 +97,7 @@ fn moment_of(change: &Change, run: &Run) -> Option<Moment> {
         Change::FinalReview(_) => Some(Moment::Whole),
         Change::Merge(MergeChange::LeftOut { .. })
         | Change::Run(_)
+        | Change::BaseChecks(_)
         | Change::Planning(_)
         | Change::Reflection(_)
         | Change::Delivery(_) => None,
