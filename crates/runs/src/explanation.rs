@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Run;
-use fixpoint_decide::task_run::{TaskActivity, TaskStatus, described};
+use fixpoint_decide::task_run::{CheckBaseline, TaskActivity, TaskStatus, described};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId, ProtectedRole};
 use fixpoint_vocabulary::{Cause, Lang, Redacted, counted};
 
@@ -224,11 +224,12 @@ impl TaskExplainer<'_> {
             return Vec::new();
         }
         let reports = self.task.history.baseline.first().into_iter().flat_map(|made| &made.reports);
-        let guards = &self.task.task.options().guards;
+        let (guards, at_base) = (&self.task.task.options().guards, &self.task.task.baseline().checks);
         let is_useless = |report: &&CheckReport| match report.end {
             CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
             CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
-                report.counted == 0 && guards.contains(&report.check)
+                guards.contains(&report.check)
+                    && at_base.get(&report.check).is_some_and(CheckBaseline::proves_nothing)
             }
             CheckEnd::Passed | CheckEnd::Waiting => false,
         };
@@ -248,11 +249,11 @@ impl TaskExplainer<'_> {
                         format!("`{command}` を実行できません: {why}"),
                     )
                 }
-                CheckEnd::Failed
-                | CheckEnd::TimedOut
-                | CheckEnd::Crashed
-                | CheckEnd::Passed
-                | CheckEnd::Waiting => self.say(
+                CheckEnd::TimedOut => self.say(
+                    format!("`{command}` does not end: {said}"),
+                    format!("`{command}` が終了しません: {said}"),
+                ),
+                CheckEnd::Failed | CheckEnd::Crashed | CheckEnd::Passed | CheckEnd::Waiting => self.say(
                     format!("`{command}` fails and reports no passing test: {said}"),
                     format!("`{command}` は失敗し、成功したテストがありません: {said}"),
                 ),

@@ -21,6 +21,12 @@ pub(super) fn whole(check: u32) -> CheckCall {
     }
 }
 
+/// The call that runs again at the base what failed there. All of it, where a failure may have hidden tests.
+fn again(report: &CheckReport) -> CheckCall {
+    let whole = whole(report.check);
+    if report.masked { whole } else { CheckCall { only: failing(report), ..whole } }
+}
+
 impl TaskRun {
     pub(super) fn begin(&self) -> Decision {
         match (&self.options.start, &self.evaluation, &self.baseline.base) {
@@ -61,11 +67,8 @@ impl TaskRun {
             None => {}
         }
         let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
-        let again: Vec<CheckCall> = reports
-            .iter()
-            .filter(|report| !report.failures.is_empty())
-            .map(|report| CheckCall { only: failing(report), ..whole(report.check) })
-            .collect();
+        let again: Vec<CheckCall> =
+            reports.iter().filter(|report| !report.failures.is_empty()).map(again).collect();
         if self.baseline.runs < self.options.baseline.runs && !again.is_empty() {
             return self.run_at_base(base, again, self.baseline.runs + 1);
         }
