@@ -34,6 +34,7 @@ mod file_times;
 mod files;
 mod git;
 mod index;
+mod listing;
 mod merge;
 mod partial_clone;
 mod pool;
