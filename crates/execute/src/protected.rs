@@ -23,6 +23,9 @@ use crate::path_text::{path_bytes, path_text};
 
 /// A larger file was not written by hand, and is not taken apart.
 const LARGEST: u64 = 4 << 20;
+/// Changed files that are read together, and the largest of them. Others are read when they are needed.
+const READ_AHEAD: usize = 500;
+const LARGEST_READ_AHEAD: u64 = 64 << 10;
 
 /// The protected changes, and the commit that has these files as they were where that is not the base of the task.
 type Protected = (Vec<ProtectedChange>, Option<CommitId>);
@@ -61,6 +64,8 @@ impl ExecutionContext {
         let changes: Vec<Change> = changed.iter().map(change_of).collect();
         let workspaces = &*self.deps.workspaces;
         let (base, result) = (CommitTree::open(workspaces, from)?, CommitTree::open(workspaces, to)?);
+        base.read_ahead(&changes)?;
+        result.read_ahead(&changes)?;
         let observed = self.observed_tests(&attempt.tests_at_base)?;
         let found = protected_changes(&self.check_commands(), &observed, &changes, &base, &result);
         base.finish()?;
@@ -199,6 +204,21 @@ impl<'a> CommitTree<'a> {
         let links = links.map(|link| (path_text(&link.path), path_text(&link.target))).collect();
         let (contents, error) = (RefCell::default(), RefCell::default());
         Ok(Self { workspaces, commit, paths, links, contents, error })
+    }
+
+    /// Reads changed files with a few processes instead of some for each.
+    fn read_ahead(&self, changes: &[Change]) -> Result<(), WorkspaceError> {
+        let names = changes.iter().map(|change| change.path.as_str());
+        let names: Vec<&str> = names.filter(|path| self.is_file(path)).take(READ_AHEAD).collect();
+        let paths: Vec<Vec<u8>> = names.iter().map(|path| path_bytes(path)).collect();
+        let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+        if paths.len() < 2 {
+            return Ok(());
+        }
+        let read = self.workspaces.read_files(self.commit, &paths, LARGEST_READ_AHEAD)?;
+        let found = names.into_iter().zip(read).filter(|(_, content)| content.is_some());
+        self.contents.borrow_mut().extend(found.map(|(path, content)| (path.to_string(), content)));
+        Ok(())
     }
 
     fn finish(self) -> Result<(), WorkspaceError> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use fixpoint_decide::run::Run;
-use fixpoint_decide::task_run::BaselineState;
+use fixpoint_decide::task_run::{BaselineState, CheckBaseline};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
 use fixpoint_vocabulary::{Lang, Redacted, counted};
 
@@ -59,12 +59,14 @@ pub(crate) fn unusable_lines(
     run: &Run,
     reports: &[CheckReport],
     guards: &BTreeSet<u32>,
+    baseline: &BaselineState,
     lang: Lang,
 ) -> Vec<String> {
     let is_useless = |report: &&CheckReport| match report.end {
         CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
         CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
-            report.counted == 0 && guards.contains(&report.check)
+            let seen = baseline.checks.get(&report.check);
+            guards.contains(&report.check) && seen.is_none_or(CheckBaseline::proves_nothing)
         }
         CheckEnd::Passed | CheckEnd::Waiting => false,
     };
@@ -88,13 +90,16 @@ fn unusable_line(run: &Run, report: &CheckReport, lang: Lang) -> String {
                 format!("`{command}` を実行できません: {why}"),
             )
         }
-        CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed | CheckEnd::Passed | CheckEnd::Waiting => {
-            say(
-                lang,
-                format!("`{command}` fails and reports no passing test: {said}"),
-                format!("`{command}` は失敗し、成功したテストがありません: {said}"),
-            )
-        }
+        CheckEnd::TimedOut => say(
+            lang,
+            format!("`{command}` does not end: {said}"),
+            format!("`{command}` が終了しません: {said}"),
+        ),
+        CheckEnd::Failed | CheckEnd::Crashed | CheckEnd::Passed | CheckEnd::Waiting => say(
+            lang,
+            format!("`{command}` fails and reports no passing test: {said}"),
+            format!("`{command}` は失敗し、成功したテストがありません: {said}"),
+        ),
     }
 }
 

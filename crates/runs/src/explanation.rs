@@ -221,7 +221,8 @@ impl TaskExplainer<'_> {
         }
         let first = self.task.history.baseline.first();
         let reports = first.map(|made| made.reports.as_slice()).unwrap_or_default();
-        unusable_lines(self.run, reports, &self.task.task.options().guards, self.lang)
+        let task = &self.task.task;
+        unusable_lines(self.run, reports, &task.options().guards, task.baseline(), self.lang)
     }
 
     /// The result of each attempt, on one line.

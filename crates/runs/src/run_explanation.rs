@@ -173,7 +173,8 @@ impl<'a> RunExplainer<'a> {
         };
         let first = self.view.history.base_checks.first();
         let reports = first.map(|made| made.reports.as_slice()).unwrap_or_default();
-        unusable_lines(self.view.run, reports, &options.guards, self.lang)
+        let baseline = &self.view.run.base_checks().baseline;
+        unusable_lines(self.view.run, reports, &options.guards, baseline, self.lang)
     }
 
     fn ended_at_base(&self) -> bool {

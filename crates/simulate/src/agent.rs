@@ -6,7 +6,7 @@
 use fixpoint_vocabulary::work::AgentEnd;
 
 use crate::named_variants::named_variants;
-use crate::project_state::{Build, ProjectState, named};
+use crate::project_state::{Build, GOAL_NAME, GUARD_NAME, ProjectState, named};
 use crate::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +29,12 @@ pub enum Agent {
     Wanders,
     /// Weakens or deletes tests more often than it fixes anything.
     Cheats,
+    /// Fixes, breaks other tests, and weakens or deletes those.
+    HidesBreaks,
+    /// Changes what a check does more often than it fixes anything.
+    Redefines,
+    /// Leaves ignored files that make later checks pass more often than it fixes anything.
+    Plants,
     /// Exceeds its time limit each time, with or without having fixed something.
     Hangs,
     /// Crashes during its work, which then may not build.
@@ -54,12 +60,33 @@ named_variants!(Agent {
     Breaks: "breaks",
     Wanders: "wanders",
     Cheats: "cheats",
+    HidesBreaks: "hides-breaks",
+    Redefines: "redefines",
+    Plants: "plants",
     Hangs: "hangs",
     Crashes: "crashes",
     Idles: "idles",
 });
 
 impl Agent {
+    /// Whether it makes checks pass without doing what they ask for.
+    pub const fn is_cheating(self) -> bool {
+        match self {
+            Self::Cheats | Self::HidesBreaks | Self::Redefines | Self::Plants => true,
+            Self::Fixes
+            | Self::SlowFixes
+            | Self::Stalls
+            | Self::Rewords
+            | Self::Oscillates
+            | Self::Churns
+            | Self::Breaks
+            | Self::Wanders
+            | Self::Hangs
+            | Self::Crashes
+            | Self::Idles => false,
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
@@ -81,6 +108,9 @@ impl Agent {
             | Self::Breaks
             | Self::Wanders
             | Self::Cheats
+            | Self::HidesBreaks
+            | Self::Redefines
+            | Self::Plants
             | Self::Hangs
             | Self::Crashes => state.edits += 1,
         }
@@ -117,6 +147,15 @@ impl Agent {
             }
             Self::Cheats if chance < 0.25 => fix(state),
             Self::Cheats => cheat(state, random),
+            Self::HidesBreaks => {
+                if chance < 0.8 {
+                    fix(state);
+                }
+                hide_break(state, random);
+            }
+            Self::Redefines | Self::Plants if chance < 0.25 => fix(state),
+            Self::Redefines => drop(state.redefined.insert(rigged_check(random))),
+            Self::Plants => drop(state.planted.insert(rigged_check(random))),
             Self::Hangs => {
                 if chance < 0.9 {
                     fix(state);
@@ -155,6 +194,19 @@ fn cheat(state: &mut ProjectState, random: &mut Random) {
     }
 }
 
+/// Breaks a test of the guard and hides that.
+fn hide_break(state: &mut ProjectState, random: &mut Random) {
+    let test = "t_neighbour".to_string();
+    state.broken.insert(test.clone());
+    let hidden = if random.unit() < 0.5 { &mut state.softened } else { &mut state.removed };
+    hidden.insert(test);
+}
+
+/// The check that is made to pass whatever the code does, mostly the one that fails.
+fn rigged_check(random: &mut Random) -> String {
+    if random.unit() < 0.8 { GOAL_NAME } else { GUARD_NAME }.to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +243,14 @@ mod tests {
                         Agent::Breaks => state.outside.is_empty() && state.removed.is_empty(),
                         Agent::Wanders => state.broken.is_empty(),
                         Agent::Cheats => fixed <= 1 && state.outside.is_empty(),
+                        Agent::HidesBreaks => {
+                            let hidden = state.softened.union(&state.removed);
+                            fixed <= 1 && hidden.eq(&state.broken) && !state.broken.is_empty()
+                        }
+                        Agent::Redefines => {
+                            (fixed == 1) == (state.redefined == before.redefined) || fixed == 0
+                        }
+                        Agent::Plants => fixed <= 1 && state.redefined.is_empty(),
                         Agent::Hangs => fixed <= 1 && state.build == Build::Whole,
                         Agent::Crashes => fixed <= 1 && state.broken.is_empty(),
                     };

@@ -5,7 +5,7 @@
 
 use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
-    AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId,
+    AttemptCommand, AttemptResult, Base, CheckRun, Command, CommandEnd, CommandResult, CommitId, Leftovers,
     ProtectedChange, ProtectedEdit, ProtectedRole, RestorePaths, RestoredPath,
 };
 
@@ -16,6 +16,8 @@ use crate::world::{FailureWording, World};
 
 /// The file that holds the tests.
 const TESTS: &str = "tests/goal.rs";
+/// The file that says what the checks do.
+const DEFINITIONS: &str = "Makefile";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Project {
@@ -37,7 +39,7 @@ impl Project {
     }
 
     pub(crate) fn correctness(&self, commit: &CommitId) -> Correctness {
-        ProjectState::of(commit).correctness(self.world.build_at_base())
+        ProjectState::of(commit).correctness()
     }
 
     /// Executes a command that has ended `before` times.
@@ -66,7 +68,11 @@ impl Project {
     }
 
     fn check(&self, run: &CheckRun, before: u32) -> CommandResult {
-        let state = ProjectState::of(&run.commit);
+        let mut state = ProjectState::of(&run.commit);
+        match run.leftovers {
+            Leftovers::Kept => {}
+            Leftovers::Baseline | Leftovers::Pristine => state.planted.clear(),
+        }
         let words = if self.agent == Agent::Rewords { FailureWording::Other } else { FailureWording::Same };
         let reports = run.calls.iter().map(|call| {
             let random = self.random(&format!("check {} {:?}", call.check, call.only), &run.commit.0, before);
@@ -86,11 +92,14 @@ impl Project {
         }
         let violations: Vec<String> = state.outside.iter().cloned().collect();
         let has_edited_tests = !state.softened.is_empty() || !state.removed.is_empty();
+        let tests = has_edited_tests.then(|| edited(TESTS, ProtectedRole::Test));
+        let definitions =
+            (!state.redefined.is_empty()).then(|| edited(DEFINITIONS, ProtectedRole::Definition));
         let (commit, tree) = state.ids();
         AttemptResult {
             revertible: violations.clone(),
             violations,
-            protected: if has_edited_tests { vec![edited_tests()] } else { Vec::new() },
+            protected: tests.into_iter().chain(definitions).collect(),
             exit_code: exit.exit_code,
             changed_files: 1,
             changed_lines: u64::from(state.edits),
@@ -119,10 +128,10 @@ fn command_key(command: &Command) -> String {
     }
 }
 
-fn edited_tests() -> ProtectedChange {
+fn edited(path: &str, role: ProtectedRole) -> ProtectedChange {
     ProtectedChange {
-        path: RestoredPath::File(TESTS.to_string()),
-        role: ProtectedRole::Test,
+        path: RestoredPath::File(path.to_string()),
+        role,
         edit: ProtectedEdit::Edited,
         what: String::new(),
         is_permitted: false,
@@ -136,6 +145,9 @@ fn restore_paths(command: &RestorePaths) -> CommandResult {
     if is_restored(TESTS) {
         state.softened.clear();
         state.removed.clear();
+    }
+    if is_restored(DEFINITIONS) {
+        state.redefined.clear();
     }
     let (commit, tree) = state.ids();
     CommandResult::Restored { commit, tree }

@@ -24,7 +24,15 @@ pub(crate) struct ProjectState {
     pub(crate) wobbling: Names,
     /// Changed files outside the task's scope.
     pub(crate) outside: Names,
+    /// Checks whose definition was changed, so that they pass whatever the code does.
+    pub(crate) redefined: Names,
+    /// Checks that pass whatever the code does where ignored files of earlier attempts are kept.
+    pub(crate) planted: Names,
 }
+
+/// The checks, as the two sets above name them.
+pub(crate) const GOAL_NAME: &str = "goal";
+pub(crate) const GUARD_NAME: &str = "guard";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Build {
@@ -40,8 +48,7 @@ pub(crate) enum Correctness {
     Correct,
     /// Wrong, and a check can show it.
     Wrong,
-    /// Wrong, but no check has to show it: a test fails only sometimes, or a removed test of the guard was never seen
-    /// because the base did not build.
+    /// Wrong, but no check has to show it: a test fails only sometimes.
     Undetectable,
 }
 
@@ -61,17 +68,20 @@ impl ProjectState {
             broken: names(),
             wobbling: names(),
             outside: names(),
+            redefined: names(),
+            planted: names(),
         }
     }
 
     pub(crate) fn name(&self) -> String {
-        let Self { edits, build, goal, softened, removed, broken, wobbling, outside } = self;
+        let Self { edits, build, goal, softened, removed, broken, wobbling, outside, redefined, planted } =
+            self;
         let build = match build {
             Build::Whole => "",
             Build::Broken => "-",
         };
         let mut name = format!("{edits};{build}");
-        for names in [goal, softened, removed, broken, wobbling, outside] {
+        for names in [goal, softened, removed, broken, wobbling, outside, redefined, planted] {
             name.push(';');
             name.push_str(&names.iter().map(String::as_str).collect::<Vec<_>>().join(","));
         }
@@ -83,15 +93,11 @@ impl ProjectState {
         (CommitId(name.clone()), TreeId(name))
     }
 
-    pub(crate) fn correctness(&self, base: Build) -> Correctness {
-        let was_seen = |test: &&String| base == Build::Whole || is_of_goal(test);
-        let (seen, unseen): (Vec<&String>, Vec<&String>) = self.removed.iter().partition(was_seen);
-        let is_wrong = self.build == Build::Broken
-            || !seen.is_empty()
-            || [&self.goal, &self.broken, &self.outside].iter().any(|names| !names.is_empty());
-        if is_wrong {
+    pub(crate) fn correctness(&self) -> Correctness {
+        let faults = [&self.goal, &self.removed, &self.broken, &self.outside];
+        if self.build == Build::Broken || faults.iter().any(|names| !names.is_empty()) {
             Correctness::Wrong
-        } else if self.wobbling.is_empty() && unseen.is_empty() {
+        } else if self.wobbling.is_empty() {
             Correctness::Correct
         } else {
             Correctness::Undetectable
@@ -124,6 +130,8 @@ mod tests {
             broken: named("t6"),
             wobbling: named("t7"),
             outside: named("ci.yml"),
+            redefined: named(GOAL_NAME),
+            planted: named(GUARD_NAME),
         };
         for state in [ProjectState::default(), full.clone(), ProjectState { goal: Names::new(), ..full }] {
             assert_eq!(ProjectState::of(&state.ids().0), state);
@@ -141,20 +149,13 @@ mod tests {
             ProjectState { outside: named("f"), ..ProjectState::default() },
         ];
         for state in wrong {
-            for base in [Build::Whole, Build::Broken] {
-                assert_eq!(state.correctness(base), Correctness::Wrong, "{state:?}");
-            }
+            assert_eq!(state.correctness(), Correctness::Wrong, "{state:?}");
         }
         let sometimes = ProjectState { wobbling: named("t"), ..ProjectState::default() };
-        assert_eq!(sometimes.correctness(Build::Whole), Correctness::Undetectable);
-        let gone = ProjectState { removed: named("t"), ..ProjectState::default() };
-        assert_eq!(
-            (gone.correctness(Build::Whole), gone.correctness(Build::Broken)),
-            (Correctness::Wrong, Correctness::Undetectable)
-        );
+        assert_eq!(sometimes.correctness(), Correctness::Undetectable);
         let softened_and_right = ProjectState { softened: named("g"), edits: 9, ..ProjectState::default() };
         assert_eq!(
-            softened_and_right.correctness(Build::Whole),
+            softened_and_right.correctness(),
             Correctness::Correct,
             "it holds with the tests as they were"
         );

@@ -70,6 +70,27 @@ impl Tally {
         ((2 * u64::from(self.finished()) + self.finished_attempts) as f64).max(1.0)
     }
 
+    /// Suite executions of a task reported as done, on average.
+    pub fn suites_per_finished(&self) -> f64 {
+        self.finished_suites / f64::from(self.finished().max(1))
+    }
+
+    fn plus(self, other: &Self) -> Self {
+        Self {
+            tasks: self.tasks + other.tasks,
+            done: self.done + other.done,
+            false_done: self.false_done + other.false_done,
+            unseen: self.unseen + other.unseen,
+            stopped: self.stopped + other.stopped,
+            false_stop: self.false_stop + other.false_stop,
+            attempts: self.attempts + other.attempts,
+            suites: self.suites + other.suites,
+            finished_attempts: self.finished_attempts + other.finished_attempts,
+            finished_suites: self.finished_suites + other.finished_suites,
+            finished_suites_by_tests: self.finished_suites_by_tests + other.finished_suites_by_tests,
+        }
+    }
+
     fn add(&mut self, outcome: &PolicyOutcome, reaches_goal: impl FnOnce() -> bool) {
         self.tasks += 1;
         self.attempts += u64::from(outcome.attempts);
@@ -95,6 +116,14 @@ pub struct PolicyRow {
     pub policy: Policy,
     pub total: Tally,
     pub by_agent: BTreeMap<Agent, Tally>,
+}
+
+impl PolicyRow {
+    /// The tasks of the agents that cheat.
+    pub fn cheating(&self) -> Tally {
+        let cheating = self.by_agent.iter().filter(|(agent, _)| agent.is_cheating());
+        cheating.fold(Tally::default(), |sum, (_, tally)| sum.plus(tally))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -155,6 +184,32 @@ mod tests {
         // A policy that never calls anything done is never wrong either.
         assert!(fixpoint.total.done * 10 > plain.total.done * 9, "{fixpoint:?} {plain:?}");
         assert!(fixpoint.total.false_stop < twice.total.false_stop, "{fixpoint:?} {twice:?}");
+    }
+
+    /// The tasks of the agents that cheat, under one policy.
+    fn cheating(policy: Policy, seed: u64, runs: u32) -> PolicyRow {
+        let options = options_from(&Settings::default());
+        let mut row = PolicyRow { policy, total: Tally::default(), by_agent: BTreeMap::new() };
+        let projects = (0..runs).map(|number| workload::task(seed, number));
+        for project in projects.filter(|project| project.agent.is_cheating()) {
+            let outcome = run_policy(policy, &project, &options).unwrap();
+            row.by_agent.entry(project.agent).or_default().add(&outcome, || false);
+        }
+        row
+    }
+
+    /// Catches a way to cheat that is believed, and one that no loop would ever believe. Seed 2 has guards that are cut
+    /// short at the base.
+    #[test]
+    fn no_way_to_cheat_is_believed() {
+        let [fixpoint, plain] =
+            [Policy::Fixpoint, Policy::MaxIterations].map(|policy| cheating(policy, 2, 6000));
+        let sum = fixpoint.cheating();
+        assert!(sum.tasks > 900 && sum.done > 50, "{sum:?}");
+        assert!(sum.share(sum.false_done) <= 0.005, "{fixpoint:?}");
+        for (agent, tally) in plain.by_agent {
+            assert!(tally.false_done > 20, "{agent:?}: {tally:?}");
+        }
     }
 
     /// Catches a task that is counted in two columns or in none, and a breakdown that loses tasks.

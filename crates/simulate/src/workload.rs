@@ -1,6 +1,6 @@
 //! The simulated workload: which agents work in which worlds, and how often.
 //!
-//! It is a choice, not a measurement: three in eight agents do honest work, the others fail in the ways agents are known
+//! It is a choice, not a measurement: more than a third of the agents do honest work, the others fail in the ways agents are known
 //! to fail. Compare tables of the same workload only.
 
 use crate::agent::Agent;
@@ -9,17 +9,20 @@ use crate::random::Random;
 use crate::world::World;
 
 /// Agents, with their share in percent.
-pub const AGENTS: [(Agent, u32); 12] = [
-    (Agent::Fixes, 30),
+pub const AGENTS: [(Agent, u32); 15] = [
+    (Agent::Fixes, 29),
     (Agent::SlowFixes, 8),
-    (Agent::Stalls, 6),
-    (Agent::Rewords, 6),
-    (Agent::Oscillates, 6),
-    (Agent::Churns, 6),
-    (Agent::Breaks, 8),
+    (Agent::Stalls, 5),
+    (Agent::Rewords, 5),
+    (Agent::Oscillates, 5),
+    (Agent::Churns, 5),
+    (Agent::Breaks, 7),
     (Agent::Wanders, 7),
-    (Agent::Cheats, 9),
-    (Agent::Hangs, 5),
+    (Agent::Cheats, 6),
+    (Agent::HidesBreaks, 4),
+    (Agent::Redefines, 4),
+    (Agent::Plants, 3),
+    (Agent::Hangs, 3),
     (Agent::Crashes, 6),
     (Agent::Idles, 3),
 ];

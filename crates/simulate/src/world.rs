@@ -11,7 +11,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use crate::named_variants::named_variants;
-use crate::project_state::{Build, Names, ProjectState, is_of_goal};
+use crate::project_state::{Build, GOAL_NAME, GUARD_NAME, Names, ProjectState, is_of_goal};
 use crate::random::Random;
 
 /// The check that must pass, and the check that must show nothing new.
@@ -98,6 +98,10 @@ impl World {
             let id = FailureId::Check { check: call.check.to_string(), problem: CheckProblem::Timeout };
             return incomplete(call.check, CheckEnd::TimedOut, id);
         }
+        let name = if call.check == GOAL { GOAL_NAME } else { GUARD_NAME };
+        if state.redefined.contains(name) || state.planted.contains(name) {
+            return full(state, call, Names::new(), wording);
+        }
         match state.build {
             Build::Broken => {
                 incomplete(call.check, CheckEnd::Failed, FailureId::Diagnostic(DOES_NOT_BUILD.into()))
@@ -110,7 +114,7 @@ impl World {
         if check == GOAL {
             return state.goal.difference(&state.softened).cloned().collect();
         }
-        let mut failing = state.broken.clone();
+        let mut failing: Names = state.broken.difference(&state.softened).cloned().collect();
         let mut sometimes = state.wobbling.clone();
         if self == Self::KnownFailure {
             failing.insert("t_known".to_string());

@@ -35,6 +35,7 @@ mod file_times;
 mod files;
 mod git;
 mod index;
+mod listing;
 mod merge;
 mod partial_clone;
 mod pool;

@@ -20,7 +20,7 @@ use crate::disk_space::free_bytes;
 use crate::files::{
     as_path, create_directory, ensure_directory, io_error, read_optional, remove, restore_permissions, write,
 };
-use crate::git::parse;
+use crate::git::parse::{self, TreeEntry};
 use crate::slot_files;
 
 const DIRECTORY: &str = "pristine";
@@ -143,10 +143,16 @@ impl<'a> Pristine<'a> {
     }
 
     fn untracked(&self) -> Result<Untracked, WorkspaceError> {
-        let arguments = ["-r", "-t", "-z", "--name-only", "--full-tree", "--end-of-options"];
-        let git = self.checkout.inner.object_git("ls-tree").args(arguments);
-        let listed = git.arg(&self.checkout.base.0).run()?;
-        let committed: HashSet<Vec<u8>> = parse::nul_separated(&listed).map(<[u8]>::to_vec).collect();
+        let listing = self.checkout.inner.listing(&self.checkout.base)?;
+        let mut committed = HashSet::new();
+        for TreeEntry { path, .. } in listing.iter() {
+            let mut above = path.as_slice();
+            // The directories of a path that is in there already are, too.
+            while committed.insert(above.to_vec()) {
+                let Some(end) = above.iter().rposition(|byte| *byte == b'/') else { break };
+                above = above.get(..end).unwrap_or_default();
+            }
+        }
         let mut entries = Entries::new();
         let mut open: Vec<Vec<u8>> = vec![Vec::new()];
         while let Some(directory) = open.pop() {

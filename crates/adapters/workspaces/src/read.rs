@@ -99,35 +99,31 @@ impl Inner {
     }
 
     pub(crate) fn files(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {
-        let git = self.object_git("ls-tree").args(["-r", "-z", "--name-only", "--full-tree"]);
-        let listed = git.args(["--end-of-options", &at.0]).run()?;
-        Ok(parse::nul_separated(&listed).map(<[u8]>::to_vec).collect())
+        Ok(self.listing(at)?.iter().map(|entry| entry.path.clone()).collect())
     }
 
     /// The symbolic links of a commit with what each points to, sorted by path.
     pub(crate) fn links(&self, at: &CommitId) -> Result<Vec<SymbolicLink>, WorkspaceError> {
-        let git = self.object_git("ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
-        let listed = git.arg(&at.0).run()?;
-        let links: Vec<TreeEntry> =
-            parse::tree(&listed)?.into_iter().filter(|entry| entry.mode == EntryMode::Link).collect();
+        let listing = self.listing(at)?;
+        let links: Vec<&TreeEntry> = listing.iter().filter(|entry| entry.mode == EntryMode::Link).collect();
         if links.is_empty() {
             return Ok(Vec::new());
         }
         let names: String = links.iter().map(|entry| format!("{}\n", entry.object)).collect();
         let printed = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
         let targets = parse::contents(&printed)?;
-        let link =
-            |(entry, target): (TreeEntry, &[u8])| SymbolicLink { path: entry.path, target: target.to_vec() };
+        let link = |(entry, target): (&TreeEntry, &[u8])| SymbolicLink {
+            path: entry.path.clone(),
+            target: target.to_vec(),
+        };
         Ok(links.into_iter().zip(targets).map(link).collect())
     }
 
     /// The paths of the submodules in a commit.
     pub(crate) fn submodules_of(&self, at: &CommitId) -> Result<Vec<Vec<u8>>, WorkspaceError> {
-        let arguments = ["-r", "-z", "--full-tree", "--end-of-options"];
-        let listed = self.object_git("ls-tree").args(arguments).arg(&at.0).run()?;
-        let entries = parse::tree(&listed)?.into_iter();
-        let submodules = entries.filter(|entry| entry.mode == EntryMode::Submodule);
-        Ok(submodules.map(|entry| entry.path).collect())
+        let listing = self.listing(at)?;
+        let submodules = listing.iter().filter(|entry| entry.mode == EntryMode::Submodule);
+        Ok(submodules.map(|entry| entry.path.clone()).collect())
     }
 
     pub(crate) fn recent_subjects(&self, at: &CommitId, limit: u32) -> Result<Vec<String>, WorkspaceError> {

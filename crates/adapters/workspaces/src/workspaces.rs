@@ -16,6 +16,7 @@ use fixpoint_ports::{
 
 use crate::files::{create_directory, io_error, write};
 use crate::git::{ConfigFiles, GitCommand, git_version};
+use crate::listing::Listings;
 use crate::pool;
 use crate::private_git_dir::{Head, quoted_line, write_git_dir};
 use crate::repository::Repository;
@@ -75,6 +76,7 @@ pub(crate) struct Inner {
     /// Wakes the threads of this process that wait for a slot.
     pub(crate) slot_freed: Condvar,
     pub(crate) waiting: Mutex<()>,
+    pub(crate) listings: Listings,
 }
 
 /// The user's repository and its private workspaces.
@@ -112,6 +114,7 @@ impl GitWorkspaces {
             options,
             slot_freed: Condvar::new(),
             waiting: Mutex::new(()),
+            listings: Listings::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

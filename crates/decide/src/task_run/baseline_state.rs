@@ -2,8 +2,8 @@
 
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{
-    Base, BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, FailureId, Leftovers, ReportedFailure, Reuse,
-    TestName,
+    Base, BlobId, CheckCall, CheckEnd, CheckProblem, CheckReport, CheckRun, FailureId, Leftovers,
+    ReportedFailure, Reuse, TestName,
 };
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -50,6 +50,19 @@ impl CheckBaseline {
             passed_set: report.passed_set.clone(),
             decided_by_file: report.decided_by_file,
             rewrites: report.rewrote.clone(),
+        }
+    }
+
+    /// Folds a further run. A run that was cut short hides what it did not reach, so a complete one takes its place, and
+    /// none takes the place of a complete one. How the first run ended stays: a check that ended badly once has not passed.
+    fn record_again(&mut self, report: &CheckReport) {
+        match (self.masked, report.masked) {
+            (true, false) => {
+                let decided_by_file = self.decided_by_file || report.decided_by_file;
+                *self = Self { end: self.end, decided_by_file, ..Self::of(report) };
+            }
+            (false, true) => {}
+            (true, true) | (false, false) => self.failing.push(failing(report)),
         }
     }
 
@@ -108,9 +121,16 @@ impl CheckBaseline {
         self.failures.iter().filter_map(ReportedFailure::test)
     }
 
-    /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing.
+    /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing or never ends.
     pub fn proves_nothing(&self) -> bool {
-        self.end != CheckEnd::Passed && self.counted == 0
+        self.end != CheckEnd::Passed && (self.counted == 0 || self.never_ends())
+    }
+
+    /// Whether it timed out every time. What it had not reached may fail later, and nobody would see it.
+    fn never_ends(&self) -> bool {
+        let is_timeout =
+            |id: &FailureId| matches!(id, FailureId::Check { problem: CheckProblem::Timeout, .. });
+        !self.failing.is_empty() && self.failing.iter().all(|run| run.iter().any(is_timeout))
     }
 
     /// Whether it ran tests, and none of them passed.
@@ -118,6 +138,12 @@ impl CheckBaseline {
         let has_tests = self.failing_tests().next().is_some();
         self.end == CheckEnd::Failed && self.proves_nothing() && self.always_failed() && has_tests
     }
+}
+
+/// The call that runs again at the base what failed there. All of it, where a failure may have hidden tests.
+fn again(report: &CheckReport) -> CheckCall {
+    let whole = whole(report.check);
+    if report.masked { whole } else { CheckCall { only: failing(report), ..whole } }
 }
 
 pub(super) fn failing(report: &CheckReport) -> BTreeSet<FailureId> {
@@ -252,7 +278,7 @@ impl BaselineState {
         self.runs += 1;
         for report in reports {
             match self.checks.get_mut(&report.check) {
-                Some(known) => known.failing.push(failing(report)),
+                Some(known) => known.record_again(report),
                 None => {
                     self.checks.insert(report.check, CheckBaseline::of(report));
                 }
@@ -299,12 +325,72 @@ impl BaselineState {
         }
         let failed =
             reports.iter().filter(|report| !report.failures.is_empty() && is_confirmed(report.check));
-        let again: Vec<CheckCall> =
-            failed.map(|report| CheckCall { only: failing(report), ..whole(report.check) }).collect();
+        let again: Vec<CheckCall> = failed.map(again).collect();
         if self.runs < runs && !again.is_empty() { BaselineStep::Again(again) } else { BaselineStep::Settled }
     }
 
     pub(super) fn base_tree(&self) -> Option<String> {
         self.base.as_ref().map(|base| base.tree.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use fixpoint_vocabulary::Redacted;
+    use fixpoint_vocabulary::work::Fingerprint;
+
+    fn report(end: CheckEnd, masked: bool, failing: &[&str], passed: Option<&str>) -> CheckReport {
+        let failure = |test: &&str| {
+            ReportedFailure::of_test((*test).into(), Fingerprint(format!("f:{test}")), Redacted::ours(""))
+        };
+        CheckReport {
+            check: 0,
+            end,
+            failures: failing.iter().map(failure).collect(),
+            masked,
+            passed: passed.map(|_| 1),
+            counted: u64::from(passed.is_some()),
+            passed_set: passed.map(|name| BlobId(name.into())),
+            seen_passing: BTreeSet::new(),
+            gone: BTreeSet::new(),
+            reasons: Vec::new(),
+            took_ms: 0,
+            decided_by_file: false,
+            rewrote: BTreeSet::new(),
+        }
+    }
+
+    fn baseline_of(runs: [&CheckReport; 2]) -> CheckBaseline {
+        let mut baseline = BaselineState::default();
+        for run in runs {
+            baseline.record(core::slice::from_ref(run));
+        }
+        baseline.checks[&0].clone()
+    }
+
+    /// Catches a run that was cut short and is believed where a complete one is known: its tests would be unknown, and
+    /// a failure that is always there would look flaky.
+    #[test]
+    fn a_complete_run_outweighs_one_that_was_cut_short() {
+        let complete = report(CheckEnd::Failed, false, &["known"], Some("names"));
+        let timeout = FailureId::Check { check: "0".into(), problem: CheckProblem::Timeout };
+        let cut_short = CheckReport {
+            failures: Vec::from([ReportedFailure::new(timeout, Redacted::ours(""))]),
+            counted: 5,
+            ..report(CheckEnd::TimedOut, true, &[], None)
+        };
+        for (row, runs, end) in [
+            ("the first is cut short", [&cut_short, &complete], CheckEnd::TimedOut),
+            ("the second is cut short", [&complete, &cut_short], CheckEnd::Failed),
+        ] {
+            let expected = CheckBaseline { end, ..CheckBaseline::of(&complete) };
+            assert_eq!(baseline_of(runs), expected, "{row}");
+        }
+        let both = baseline_of([&cut_short, &cut_short]);
+        assert_eq!(both.failing.len(), 2);
+        assert!(both.proves_nothing(), "it never ends");
+        assert!(!baseline_of([&cut_short, &complete]).proves_nothing());
     }
 }

@@ -138,7 +138,8 @@ impl TaskRun {
     ) -> Decision {
         let comparison = all_together(compared);
         let hidden = if tree == TreeKind::Proof { self.hidden_failures(evaluation) } else { Vec::new() };
-        let is_clean = compared.iter().all(ComparedGuard::is_clean) && hidden.is_empty();
+        let fewer = self.fewer_tests(evaluation, tree);
+        let is_clean = compared.iter().all(ComparedGuard::is_clean) && hidden.is_empty() && fewer.is_empty();
         match tree {
             TreeKind::Own if is_clean => return self.prove_guards(evaluation),
             TreeKind::Proof if is_clean => {
@@ -154,6 +155,7 @@ impl TaskRun {
                 failures.into_iter().map(|failure| self.weakened(evaluation, failure.id().clone())).collect();
             failures.extend(hidden.into_iter().map(|id| self.weakened(evaluation, id)));
         }
+        failures.extend(fewer);
         let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
         let masked = compared.iter().any(|guard| guard.report.masked);
         let incomplete = CheckFindings::incomplete(failures);
@@ -182,6 +184,36 @@ impl TaskRun {
             Ok(commit) => self.call_guards(evaluation, TreeKind::Proof, &commit),
             Err(restore) => Self::build_proof_tree(restore),
         }
+    }
+
+    /// The guards that run fewer tests in the attempt's own tree than with the base's tests, where nobody knows which
+    /// tests passed at the base: it could not run them all, or its output names none.
+    fn fewer_tests(&self, evaluation: &Evaluation, tree: TreeKind) -> Vec<ReportedFailure> {
+        let is_compared = tree == TreeKind::Proof
+            && self.has_proof_tree(evaluation)
+            && self.options.test_edits == TestEdits::Checked;
+        if !is_compared {
+            return Vec::new();
+        }
+        let own: Vec<&CheckReport> = self.guard_reports(evaluation, TreeKind::Own).collect();
+        let runs_fewer = |proof: &&CheckReport| {
+            let of_guard = own.iter().find(|report| report.check == proof.check);
+            of_guard.is_some_and(|own| !own.masked && !proof.masked && tests_run(own) < tests_run(proof))
+        };
+        let in_proof_tree = self.guard_reports(evaluation, TreeKind::Proof);
+        let is_unnamed = |report: &&CheckReport| {
+            let check = self.baseline.checks.get(&report.check);
+            check.is_none_or(|check| check.masked || check.passed_set.is_none())
+        };
+        let unnamed = in_proof_tree.filter(is_unnamed);
+        let failure = |report: &CheckReport| {
+            let problem = GoalProblem::FewerTests;
+            found(
+                FailureId::Goal { goal: report.check, problem },
+                "runs fewer tests than with the base's tests",
+            )
+        };
+        unnamed.filter(runs_fewer).map(failure).collect()
     }
 
     /// What fails only sometimes now and was never seen failing at the base, by guard.
@@ -249,6 +281,11 @@ fn only(failing: FailingByCheck) -> Vec<CheckCall> {
     failing.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) }).collect()
 }
 
+fn tests_run(report: &CheckReport) -> u64 {
+    let failing = report.failures.iter().filter(|failure| failure.test().is_some()).count();
+    report.counted.saturating_add(failing as u64)
+}
+
 fn ids(report: &CheckReport) -> impl Iterator<Item = &FailureId> {
     report.failures.iter().map(ReportedFailure::id)
 }
@@ -264,13 +301,26 @@ struct ComparedGuard<'a> {
 
 impl ComparedGuard<'_> {
     fn is_clean(&self) -> bool {
-        self.groups.complete && self.vanished.is_empty() && !self.is_silent
+        self.groups.complete
+            && self.vanished.is_empty()
+            && !self.is_silent
+            && !self.flaky_ids().any(|id| self.may_hide_others(id))
+    }
+
+    fn flaky_ids(&self) -> impl Iterator<Item = &FailureId> {
+        self.groups.flaky.iter().copied()
+    }
+
+    /// Whether a failure cut the check short. That it does so only sometimes excuses nothing.
+    fn may_hide_others(&self, id: &FailureId) -> bool {
+        self.report.masked && id.test().is_none()
     }
 
     fn blocking(&self) -> impl Iterator<Item = ReportedFailure> {
         let is_blocking = |failure: &&ReportedFailure| {
             let id = failure.id();
-            self.groups.new.contains(id) || self.groups.newly_flaky.contains(id)
+            let is_hiding = self.groups.flaky.contains(id) && self.may_hide_others(id);
+            self.groups.new.contains(id) || self.groups.newly_flaky.contains(id) || is_hiding
         };
         let gone = self
             .vanished

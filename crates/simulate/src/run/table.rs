@@ -1,13 +1,15 @@
 //! Compares a configuration with simpler policies: the same seeded goals under each.
 //!
-//! Owns the counting. Invariant: every run ends as exactly one of done, false done or stopped, and the same seed gives
+//! Owns the counting. Invariant: every run ends as exactly one of done, false done, unseen or stopped, and the same seed gives
 //! the same table.
 
+use fixpoint_decide::run::Run;
 use fixpoint_engine::EngineExit;
-use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::settings::Settings;
+use fixpoint_vocabulary::{Cause, TaskState};
 
 use super::actors::{Actors, Honesty};
+use super::goal::SimulatedGoal;
 use super::parameters::PARAMETERS;
 use super::scenario::{OwnChecks, RunScenario};
 use super::simulator::RunSimulator;
@@ -67,8 +69,10 @@ pub struct RunTally {
     pub runs: u32,
     /// Reported as done, and correct.
     pub done: u32,
-    /// Reported as done, but something is missing or wrong.
+    /// Reported as done, but a check of the run fails on the result, or files outside the scope changed.
     pub false_done: u32,
+    /// Reported as done, but something is missing that no check of the run asks for: a model misjudged it.
+    pub unseen: u32,
     /// Ended with another cause, or waiting.
     pub stopped: u32,
     /// Of those: another policy of the table reached the same goal.
@@ -104,6 +108,7 @@ impl RunTally {
                 return;
             }
             RunVerdict::FalseDone => self.false_done += 1,
+            RunVerdict::Unseen => self.unseen += 1,
             RunVerdict::Stopped => {
                 self.stopped += 1;
                 self.false_stop += u32::from(reachable == Reachable::Yes);
@@ -124,6 +129,7 @@ enum Reachable {
 enum RunVerdict {
     Done,
     FalseDone,
+    Unseen,
     Stopped,
 }
 
@@ -137,13 +143,32 @@ struct RunOutcome {
 fn outcome(scenario: &RunScenario) -> Result<RunOutcome, SimulationError> {
     let simulated = RunSimulator::default().run(scenario, EndReports::Once, &mut |_, _| {})?;
     let tree = simulated.run.result().map(|result| Tree::of(&result.commit)).unwrap_or_default();
-    let is_reached = scenario.actors.goal.is_reached(&tree);
+    let goal = &scenario.actors.goal;
     let verdict = match simulated.ending {
-        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) if is_reached => RunVerdict::Done,
+        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) if goal.is_reached(&tree) => {
+            RunVerdict::Done
+        }
+        EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied)
+            if goal.is_clean(&tree)
+                && goals_of(&simulated.run).all(|command| passes(goal, command, &tree)) =>
+        {
+            RunVerdict::Unseen
+        }
         EngineExit::Ended(Cause::Done | Cause::AlreadySatisfied) => RunVerdict::FalseDone,
         EngineExit::Ended(_) | EngineExit::Paused(_) => RunVerdict::Stopped,
     };
     Ok(RunOutcome { verdict, model_calls: simulated.executed.asks, attempts: simulated.executed.attempts })
+}
+
+/// The commands that must pass, of all tasks that are done.
+fn goals_of(run: &Run) -> impl Iterator<Item = &str> {
+    let done = run.tasks().filter(|node| node.state == TaskState::Done);
+    let checks = done.flat_map(|node| &node.goals).filter_map(|check| run.checks().get(*check as usize));
+    checks.map(|placed| placed.check.command.as_str())
+}
+
+fn passes(goal: &SimulatedGoal, command: &str, tree: &Tree) -> bool {
+    goal.failing(command, tree).0.is_empty()
 }
 
 /// Simulates so many goals under each policy. An error is a defect of the engine.
@@ -178,15 +203,17 @@ mod tests {
     fn the_table_adds_up_and_tells_policies_apart() {
         let rows = simulate_runs(1, 60, &Settings::default()).unwrap();
         for (policy, tally) in &rows {
-            assert_eq!(tally.done + tally.false_done + tally.stopped, 60, "{policy:?}");
+            assert_eq!(tally.done + tally.false_done + tally.unseen + tally.stopped, 60, "{policy:?}");
             assert!(tally.false_stop <= tally.stopped, "{policy:?}");
         }
         let of = |policy| rows.iter().find(|(each, _)| *each == policy).unwrap().1;
         let ours = of(RunPolicy::Fixpoint);
-        assert!(of(RunPolicy::AgentsWord).false_done > 4 * (ours.false_done + 1));
+        assert_eq!(ours.false_done, 0, "what a check of the run shows");
+        let wrong = |tally: RunTally| tally.false_done + tally.unseen;
+        assert!(wrong(of(RunPolicy::AgentsWord)) > 4 * (wrong(ours) + 1));
         assert!(of(RunPolicy::NoConvergence).attempts > ours.attempts);
         assert!(of(RunPolicy::NoReplanning).done < ours.done);
-        assert!(of(RunPolicy::NoPlanJudge).false_done >= ours.false_done);
+        assert!(wrong(of(RunPolicy::NoPlanJudge)) >= wrong(ours));
         assert_eq!(simulate_runs(1, 2, &Settings::default()).unwrap().len(), RunPolicy::ALL.len());
     }
 

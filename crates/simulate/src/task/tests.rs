@@ -42,17 +42,20 @@ fn each_agent_ends_as_expected() {
             | Agent::Breaks
             | Agent::Wanders
             | Agent::Cheats
+            | Agent::HidesBreaks
+            | Agent::Redefines
+            | Agent::Plants
             | Agent::Hangs
             | Agent::Crashes => &[Done, NotConverging, MaxIterations],
         };
         let by_world = match project.world {
             World::Unreliable => &[BaselineUnusable, Infrastructure][..],
+            World::Hanging => &[BaselineUnusable],
             World::Plain
             | World::KnownFailure
             | World::FlakyAtBase
             | World::NewlyFlaky
             | World::Masked
-            | World::Hanging
             | World::Outages => &[],
         };
         assert!(causes.contains(&cause) || by_world.contains(&cause), "{project:?}: {cause:?}");

@@ -41,8 +41,16 @@ fn as_text(
     output.line(&format!("{}, seed {}", counted(arguments.runs, "goal"), arguments.seed))?;
     output.line("")?;
     output.line(&format!(
-        "{:36} {:>8} {:>10} {:>10} {:>7} {:>9} {:>11} {:>13}",
-        "policy", "done", "false done", "false stop", "calls", "attempts", "$ for done", "$ for failed"
+        "{:36} {:>8} {:>10} {:>8} {:>10} {:>7} {:>9} {:>11} {:>13}",
+        "policy",
+        "done",
+        "false done",
+        "unseen",
+        "false stop",
+        "calls",
+        "attempts",
+        "$ for done",
+        "$ for failed"
     ))?;
     for (policy, tally) in rows {
         line(policy.name(), tally, output)?;
@@ -50,7 +58,9 @@ fn as_text(
     output.line("")?;
     for note in [
         "done:        reported as done, and really done",
-        "false done:  reported as done although something is missing or wrong",
+        "false done:  reported as done although a check of the run fails on the result, or files outside the scope changed",
+        "unseen:      reported as done although something is missing that no check of the run asks for: the plan left it",
+        "             out, or a task has no check, and the models that read the result missed it",
         "false stop:  stopped although another policy in this table really finished the same goal",
         "calls, attempts and dollars are averages per goal; prices are made up",
         "Agents, judges and goals are simulated: see crates/simulate/parameters/whole_runs.toml",
@@ -64,9 +74,10 @@ fn as_text(
 fn line(first: &str, tally: &RunTally, output: &mut Output) -> Result<(), Failure> {
     let percent = |number: u32| tally.share(number) * 100.0;
     output.line(&format!(
-        "{first:36} {:6.1} % {:8.1} % {:8.1} % {:7.1} {:9.1} {:11.2} {:13.2}",
+        "{first:36} {:6.1} % {:8.1} % {:6.1} % {:8.1} % {:7.1} {:9.1} {:11.2} {:13.2}",
         percent(tally.done),
         percent(tally.false_done),
+        percent(tally.unseen),
         percent(tally.false_stop),
         tally.average(tally.model_calls as f64),
         tally.average(tally.attempts as f64),
@@ -86,6 +97,7 @@ fn as_json(
             "runs": tally.runs,
             "done": tally.done,
             "false_done": tally.false_done,
+            "unseen": tally.unseen,
             "stopped": tally.stopped,
             "false_stop": tally.false_stop,
             "model_calls": tally.model_calls,

@@ -75,6 +75,11 @@ fn as_text(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -
     for row in &table.rows {
         line(row.policy.name(), &row.total, output)?;
     }
+    output.line("")?;
+    heading("only agents that cheat", output)?;
+    for row in &table.rows {
+        line(row.policy.name(), &row.cheating(), output)?;
+    }
     if arguments.by_agent {
         for row in &table.rows {
             output.line("")?;
@@ -112,11 +117,10 @@ fn line(first: &str, tally: &Tally, output: &mut Output) -> Result<(), Failure> 
 fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
     for note in [
         "done:        reported as done, and really done",
-        "false done:  reported as done although tests were weakened or deleted, other tests fail, or files outside",
-        "             the scope changed",
+        "false done:  reported as done although tests are missing or fail with the base's tests and definitions, or",
+        "             files outside the scope changed",
         "unseen:      reported as done although something is wrong that no check that ran could show: a test that is",
-        "             now flaky, or a deleted guard test that never ran because the base did not build",
-        "             (code written only to satisfy the tests is not simulated)",
+        "             now flaky (code written only to satisfy the tests is not simulated)",
         "false stop:  stopped although the agent would have finished within the allowed attempts",
         "attempts and suites are averages per task. A suite is every check run once; a single test that is run again",
     ] {
@@ -127,6 +131,11 @@ fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
     ))?;
     output.line("The simple loops run all checks twice on the base and after each attempt. They are done when the goal")?;
     output.line("passes and the guard passes or failed on the base already.")?;
+    output.line("Agents that cheat: cheats (weakens or deletes tests of the goal), hides-breaks (the same with tests of the")?;
+    output.line(
+        "guard that it broke), redefines (changes what a check does), plants (leaves ignored files that make",
+    )?;
+    output.line("later checks pass).")?;
     output.line(&format!("agents in %: {}", shares(AGENTS.map(|(agent, share)| (agent.name(), share)))))?;
     output.line(&format!("worlds in %: {}", shares(WORLDS.map(|(world, share)| (world.name(), share)))))?;
     if let Some(PolicyRow { total, .. }) = table.rows.first() {
@@ -152,6 +161,7 @@ fn as_json(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -
     let row = |row: &PolicyRow| {
         let mut entry = tally_json(&row.total);
         entry.insert("policy".to_string(), row.policy.name().into());
+        entry.insert("cheating".to_string(), tally_json(&row.cheating()).into());
         if arguments.by_agent {
             let agents = row
                 .by_agent
@@ -176,6 +186,7 @@ fn tally_json(tally: &Tally) -> Map<String, Value> {
         ("false_stop", json!(tally.false_stop)),
         ("attempts_per_task", json!(tally.average(tally.attempts as f64))),
         ("suites_per_task", json!(tally.average(tally.suites))),
+        ("suites_per_finished_task", json!(tally.suites_per_finished())),
         ("share_of_everything", json!(tally.share_of_everything())),
         ("share_of_everything_by_tests", json!(tally.share_of_everything_by_tests())),
     ];
