@@ -169,6 +169,7 @@ fn recorded(found: fixpoint_proof::ProtectedChange, permits: &dyn Fn(&str) -> bo
         role: match found.role {
             Role::Test => ProtectedRole::Test,
             Role::Definition => ProtectedRole::Definition,
+            Role::Interference => ProtectedRole::Interference,
         },
         edit: match found.kind {
             fixpoint_proof::ChangeKind::Added => ProtectedEdit::Added,

@@ -276,19 +276,19 @@ impl Judge<'_> {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (old, new) = (lossy(before.as_deref().unwrap_or_default()), lossy(&now));
         if let Some(what) = gained_patch(extension, &old, &new, &|program| self.reach.mentions(program)) {
-            return Some((Role::Definition, Extent::Whole, what.to_string()));
+            return Some((Role::Interference, Extent::Whole, what.to_string()));
         }
         let is_tested = self.reach.tested.contains(path);
         if is_tested && gained_end(&old, &new) {
             let what = "ends the shell that sources it as if all was well";
-            return Some((Role::Definition, Extent::Whole, what.to_string()));
+            return Some((Role::Interference, Extent::Whole, what.to_string()));
         }
         let has_inline =
             extension == "rs" || extension == "py" && before.is_some() && self.reach.runs_doctests();
         match has_inline.then(|| inline::mixed(path, before.as_deref(), &now))? {
             Mix::Product => None,
             Mix::Parts { changed, .. } => Some((Role::Test, Extent::Part, changed.join(", "))),
-            Mix::Whole(what) => Some((Role::Definition, Extent::Whole, what)),
+            Mix::Whole(what) => Some((Role::Interference, Extent::Whole, what)),
         }
     }
 }

@@ -49,6 +49,8 @@ pub enum Role {
     Test,
     /// It decides what a check does.
     Definition,
+    /// Code of the product that changes or silences a check.
+    Interference,
 }
 
 /// How much of a file has the role.

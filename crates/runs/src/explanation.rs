@@ -291,7 +291,13 @@ impl TaskExplainer<'_> {
                 format!("エージェントがチェックの動作を決めるファイルを変更: {files}"),
             )
         });
-        tests.into_iter().chain(definitions).collect()
+        let interferences = of(ProtectedRole::Interference).map(|files| {
+            self.say(
+                format!("The agent wrote product code that changes or silences a check: {files}"),
+                format!("エージェントがチェックの動作や結果を変えるコードを製品に追加: {files}"),
+            )
+        });
+        tests.into_iter().chain(definitions).chain(interferences).collect()
     }
 
     fn failure(&self, failure: &PersistentFailure, last: &Iteration) -> String {

@@ -235,6 +235,9 @@ pub enum ProtectedRole {
     Test,
     /// Something that decides what a check does: its script, its configuration, a plugin.
     Definition,
+    /// Code of the product that changes or silences a check. Putting it back takes the product back with it, so nothing
+    /// that the checks show then is about the attempt.
+    Interference,
 }
 
 /// How a protected file was changed.

@@ -51,10 +51,12 @@ pub(super) fn failing(goal: &str, guard: &str) -> TreeState {
     TreeState { goal: names(goal), guard: names(guard), ..TreeState::default() }
 }
 
+/// A change of a test, or of product code that reaches for the checks.
 fn edited_test(path: String) -> ProtectedChange {
+    let role = if path.starts_with("src/") { ProtectedRole::Interference } else { ProtectedRole::Test };
     ProtectedChange {
         path: RestoredPath::File(path),
-        role: ProtectedRole::Test,
+        role,
         edit: ProtectedEdit::Edited,
         what: String::new(),
         is_permitted: false,

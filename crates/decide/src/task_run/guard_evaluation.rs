@@ -138,8 +138,11 @@ impl TaskRun {
     ) -> Decision {
         let comparison = all_together(compared);
         let hidden = if tree == TreeKind::Proof { self.hidden_failures(evaluation) } else { Vec::new() };
-        let fewer = self.fewer_tests(evaluation, tree);
-        let is_clean = compared.iter().all(ComparedGuard::is_clean) && hidden.is_empty() && fewer.is_empty();
+        let mut others = self.fewer_tests(evaluation, tree);
+        if tree == TreeKind::Proof {
+            others.extend(self.interferences(evaluation));
+        }
+        let is_clean = compared.iter().all(ComparedGuard::is_clean) && hidden.is_empty() && others.is_empty();
         match tree {
             TreeKind::Own if is_clean => return self.prove_guards(evaluation),
             TreeKind::Proof if is_clean => {
@@ -155,7 +158,7 @@ impl TaskRun {
                 failures.into_iter().map(|failure| self.weakened(evaluation, failure.id().clone())).collect();
             failures.extend(hidden.into_iter().map(|id| self.weakened(evaluation, id)));
         }
-        failures.extend(fewer);
+        failures.extend(others);
         let flaky = compared.iter().flat_map(ComparedGuard::flaky).cloned().collect();
         let masked = compared.iter().any(|guard| guard.report.masked);
         let incomplete = CheckFindings::incomplete(failures);

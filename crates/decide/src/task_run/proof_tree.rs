@@ -144,6 +144,18 @@ impl TaskRun {
         }
     }
 
+    /// Product code of the attempt that changes or silences a check: with it, a check that passes shows nothing.
+    pub(super) fn interferences(&self, evaluation: &Evaluation) -> Vec<ReportedFailure> {
+        let is_one = |change: &&ProtectedChange| change.role == ProtectedRole::Interference;
+        let failure = |change: &ProtectedChange| {
+            let path = change.path.path().to_owned();
+            let id = FailureId::Weakened(alloc::boxed::Box::new(FailureId::Declared(path.clone())));
+            let message = format!("no check shows anything about code that has this: {}", described(change));
+            ReportedFailure::new(id, Redactor::default().redact(&message)).at(Some(path))
+        };
+        self.unpermitted(evaluation).filter(is_one).map(failure).collect()
+    }
+
     /// A failure that the attempt's own tests or definitions hide, with the files that do.
     pub(super) fn weakened(&self, evaluation: &Evaluation, id: FailureId) -> ReportedFailure {
         let changes: Vec<&ProtectedChange> = self.unpermitted(evaluation).collect();

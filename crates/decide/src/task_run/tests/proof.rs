@@ -58,6 +58,18 @@ fn a_weakened_check_names_the_files_that_were_changed() {
     assert_eq!((failure.message.as_str(), failure.place.as_deref()), (expected, Some("tests/a.py")));
 }
 
+/// Catches product code that changes a check and is put back for the proof: what it broke would be put back with it.
+#[test]
+fn product_code_that_changes_a_check_is_never_accepted() {
+    let fixed = TreeState { edited_tests: vec!["src/exit.go".into()], ..failing("", "") };
+    let mut task = TaskSimulator::new(options(), failing("a", ""), vec![fixed]);
+    task.send(&Event::Started);
+    task.go();
+    let (failure, _) = task.run.lasting_failures().remove(0);
+    assert_eq!(failure.id().to_string(), "weakened:src/exit.go");
+    assert_eq!(failure.place.as_deref(), Some("src/exit.go"));
+}
+
 #[test]
 fn what_is_permitted_is_not_put_back() {
     let change = |role, is_permitted| ProtectedChange {
