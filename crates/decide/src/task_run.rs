@@ -34,7 +34,7 @@ mod status;
 
 use fixpoint_vocabulary::work::{
     Base, CheckReport, Command, CommandEnd, CommandResult, CommitId, Conflict, Event, FailureId, Fingerprint,
-    ReportedFailure, TreeId,
+    ProtectedChange, ReportedFailure, TreeId,
 };
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,9 @@ pub struct TaskRun {
     unreadable_answers: Vec<UnreadableAnswer>,
     /// What the checks showed of the last judged attempt.
     last_reports: Vec<CheckReport>,
+    /// The changes of tests and definitions in it that somebody permitted.
+    #[serde(default)]
+    permitted_changes: Vec<ProtectedChange>,
     /// How many attempts in a row have had each failure.
     attempts_with: BTreeMap<Fingerprint, u32>,
     /// How many attempts in a row changed nothing.
@@ -154,6 +157,7 @@ impl TaskRun {
             attempts_at_judgement: 0,
             unreadable_answers: Vec::new(),
             last_reports: Vec::new(),
+            permitted_changes: Vec::new(),
             attempts_with: BTreeMap::new(),
             idle_attempts: 0,
         }
@@ -304,6 +308,8 @@ impl TaskRun {
             return;
         }
         let evaluation = self.evaluation.take();
+        self.permitted_changes =
+            evaluation.iter().flat_map(|evaluation| self.permitted(evaluation)).collect();
         self.last_reports = evaluation.iter().flat_map(Evaluation::reports).cloned().collect();
         let tree = TreeId(judged.attempt.tree.clone().unwrap_or_default());
         self.snapshots.push(Base { commit: judged.commit.clone(), tree });

@@ -181,7 +181,20 @@ impl TaskExplainer<'_> {
         }
     }
 
+    /// What shows that it is done, and which tests were changed with permission.
     fn proof_words(&self) -> String {
+        let changes = self.task.permitted_changes();
+        let permitted = match changes.as_slice() {
+            [] => String::new(),
+            some => {
+                let files = some.join(", ");
+                self.say(format!("; changed with permission: {files}"), format!("。許可された変更: {files}"))
+            }
+        };
+        format!("{}{permitted}", self.proof_level())
+    }
+
+    fn proof_level(&self) -> String {
         use fixpoint_decide::goals::Proof;
         match self.task.task.proof() {
             Proof::Goals => self.say(

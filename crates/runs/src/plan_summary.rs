@@ -78,6 +78,9 @@ pub struct TaskLine {
     /// What proves the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// The tests, and the files that decide what the checks do, that it changes with permission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permitted_changes: Vec<String>,
 }
 
 /// `None` for a run without a plan.
@@ -126,6 +129,7 @@ pub(crate) fn task_lines(view: RunView<'_>) -> Vec<TaskLine> {
         attempts: node.run.as_ref().map_or(0, |run| run.attempts()),
         result: node.result().map(|result| result.commit.to_string()),
         proof: view.task(node.id()).and_then(TaskView::proof),
+        permitted_changes: view.task(node.id()).map(TaskView::permitted_changes).unwrap_or_default(),
         ..planned_line(&node.task)
     };
     let lines: Vec<TaskLine> = view.run.tasks().map(line).collect();
@@ -147,6 +151,7 @@ fn planned_line(task: &Subtask) -> TaskLine {
         attempts: 0,
         result: None,
         proof: None,
+        permitted_changes: Vec::new(),
     }
 }
 

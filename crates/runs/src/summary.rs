@@ -309,6 +309,9 @@ pub struct Summary {
     /// What proves the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// The tests, and the files that decide what the checks do, that the result changes with permission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub permitted_changes: Vec<String>,
     /// The commit that all attempts are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
@@ -362,6 +365,7 @@ impl Summary {
             began_ms: view.history.began,
             latest_ms: view.history.latest,
             proof: view.proof(),
+            permitted_changes: view.permitted_changes(),
             base: view.base().map(|base| base.commit.to_string()),
             result: view.result().map(|commit| commit.to_string()),
             branch: view.run.delivered().and_then(|delivered| Some(delivered.branch.as_ref()?.name.clone())),

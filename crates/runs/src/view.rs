@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use fixpoint_decide::convergence::AttemptOutcome;
 use fixpoint_decide::goals::Proof;
 use fixpoint_decide::run::{Run, RunStatus, TaskSource, Turn};
-use fixpoint_decide::task_run::{TaskRun, TaskStatus};
+use fixpoint_decide::task_run::{TaskRun, TaskStatus, described};
 use fixpoint_engine::{JournalHeader, Record, RecordedRun};
 use fixpoint_vocabulary::work::{Base, CommitId, FailureId};
 use fixpoint_vocabulary::{Cause, TaskId, TaskState};
@@ -110,6 +110,11 @@ impl<'a> RunView<'a> {
         planned.or_else(|| self.first().and_then(TaskView::base))
     }
 
+    /// The changes of tests and definitions in the result that somebody permitted.
+    pub fn permitted_changes(self) -> Vec<String> {
+        self.tasks().flat_map(TaskView::permitted_changes).collect()
+    }
+
     /// What failed at the base in every run, and what failed in some only.
     pub fn known_at_base(self) -> (BTreeSet<FailureId>, BTreeSet<FailureId>) {
         let of_run = || known_in(&self.run.base_checks().baseline);
@@ -183,6 +188,13 @@ impl<'a> TaskView<'a> {
     /// What shows that it is done.
     pub fn proof(self) -> Option<Proof> {
         (self.cause() == Some(Cause::Done)).then(|| self.task.proof())
+    }
+
+    /// The changes of tests and definitions in the result that somebody permitted.
+    pub fn permitted_changes(self) -> Vec<String> {
+        let is_done = self.cause() == Some(Cause::Done);
+        let changes = self.task.permitted_changes().iter().filter(|_| is_done);
+        changes.map(described).collect()
     }
 
     /// What failed at the base in every run, and what failed in some only.

@@ -55,11 +55,14 @@ impl TaskRun {
         &self,
         evaluation: &'a Evaluation,
     ) -> impl Iterator<Item = &'a ProtectedChange> {
-        let may_edit_tests = self.options.test_edits == TestEdits::Allowed;
-        evaluation.protected.iter().filter(move |change| {
-            let is_allowed_test = may_edit_tests && change.role == ProtectedRole::Test;
-            !change.is_permitted && !is_allowed_test
-        })
+        let test_edits = self.options.test_edits;
+        evaluation.protected.iter().filter(move |change| !is_permitted(test_edits, change))
+    }
+
+    /// The changes of tests and definitions that somebody permitted.
+    pub(super) fn permitted(&self, evaluation: &Evaluation) -> Vec<ProtectedChange> {
+        let changes = evaluation.protected.iter();
+        changes.filter(|change| is_permitted(self.options.test_edits, change)).cloned().collect()
     }
 
     /// Whether a goal ran no test at the base, so that the tests it runs now are the attempt's.
@@ -163,6 +166,11 @@ impl TaskRun {
         let id = FailureId::Weakened(alloc::boxed::Box::new(id));
         ReportedFailure::new(id, weakened_message(&changes)).at(place)
     }
+}
+
+fn is_permitted(test_edits: TestEdits, change: &ProtectedChange) -> bool {
+    let is_allowed_test = test_edits == TestEdits::Allowed && change.role == ProtectedRole::Test;
+    change.is_permitted || is_allowed_test
 }
 
 fn weakened_message(changes: &[&ProtectedChange]) -> Redacted {

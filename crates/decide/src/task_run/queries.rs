@@ -1,7 +1,9 @@
 //! What others need to know of a task: the run, the agent, the judge, the planner.
 
 use fixpoint_vocabulary::prepared::{PreparedAttempt, TestsAtBase};
-use fixpoint_vocabulary::work::{AttemptCommand, CheckReport, Command, CommitId, Conflict, ReportedFailure};
+use fixpoint_vocabulary::work::{
+    AttemptCommand, CheckReport, Command, CommitId, Conflict, ProtectedChange, ReportedFailure,
+};
 
 use super::evaluation::Evaluation;
 use super::{CheckBaseline, TaskOptions, TaskRun, TaskStart, TaskStatus};
@@ -25,6 +27,11 @@ impl TaskRun {
             _ => Some(NamedTests::Yes),
         };
         proof(of(&self.goals()), of(&self.options.guards))
+    }
+
+    /// The changes of tests and definitions in the result that somebody permitted.
+    pub fn permitted_changes(&self) -> &[ProtectedChange] {
+        &self.permitted_changes
     }
 
     /// The commits the judged attempts left, in order.

@@ -26,7 +26,7 @@ pub(crate) fn letter(change: Option<&ProtectedChange>) -> char {
     match change.map(|change| change.role) {
         None => '.',
         Some(Role::Test) => 'T',
-        Some(Role::Definition) => 'D',
+        Some(Role::Definition | Role::Interference) => 'D',
     }
 }
 

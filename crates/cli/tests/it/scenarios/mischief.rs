@@ -179,6 +179,15 @@ fn who_may_edit_tests_says_so() {
         let checks = ["--until", "sh ./run-tests.sh", "--allow-test-edits"];
         let outcome = once(lab, &checks, "echo true > tests/sum.sh");
         assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
+        // The result says what it rests on, wherever it is read.
+        let permitted = outcome.json["permitted_changes"][0].as_str().unwrap();
+        assert!(permitted.starts_with("tests/sum.sh (edited"), "{permitted}");
+        let explained = lab.explained(&outcome);
+        assert!(explained.contains("changed with permission: tests/sum.sh (edited"), "{explained}");
+        let branch = outcome.json["branch"].as_str().unwrap();
+        let description = lab.git(&["config", &format!("branch.{branch}.description")]);
+        assert!(description.contains("they name no tests"), "{description}");
+        assert!(description.contains("changed with permission: tests/sum.sh (edited"), "{description}");
     });
 }
 
