@@ -169,6 +169,17 @@ impl<'a> Users<'a> {
         !self.base.is_file(path) || self.is_used(self.tests(), path) || self.is_used(self.products(), path)
     }
 
+    /// Whether a check runs a script of Python that tests without a test runner.
+    pub(crate) fn has_bare_script(&self) -> bool {
+        let uses_runner =
+            |text: &str| ["unittest", "pytest", "doctest", "nose"].iter().any(|word| text.contains(word));
+        self.definitions().iter().any(|source| {
+            extension(&source.path) == "py"
+                && self.reach.definitions.contains_key(&source.path)
+                && !uses_runner(&source.text)
+        })
+    }
+
     /// Whether tests of Elixir run the examples in the product's documentation.
     pub(crate) fn runs_examples(&self) -> bool {
         let runs = |source: &Source| source.text.lines().any(|line| line.trim().starts_with("doctest"));

@@ -312,10 +312,8 @@ impl Judge<'_> {
 
     /// A module that ends the process in which it is tested. A test runner takes an end in a function for a failure.
     fn python_end(&self, path: &str, old: &str, new: &str) -> Option<&'static str> {
-        const RUNNERS: [&str; 7] = ["pytest", "unittest", "nose2", "tox", "nox", "trial", "django"];
-        let has_runner = || RUNNERS.iter().any(|runner| self.reach.mentions(runner));
         let is_gained = python_ends::gained_on_import(old, new)
-            || python_ends::gained_in_function(old, new) && !has_runner();
+            || python_ends::gained_in_function(old, new) && self.users.has_bare_script();
         (is_gained && self.users.is_imported(path)).then_some("ends the process as if all was well")
     }
 }
