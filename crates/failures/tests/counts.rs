@@ -8,7 +8,7 @@
 
 mod fixtures;
 
-use fixpoint_failures::{Failure, Options, Parser, Report};
+use fixpoint_failures::{Failure, Options, Parser, Report, TestId};
 
 fn read(output: &str) -> Report {
     let mut parser = Parser::new(&Options::default());
@@ -27,8 +27,8 @@ fn recorded_runs_say_how_many_passed() {
         ("nextest", "json", 4, 4),
         ("nextest", "timeout", 1, 1),
         ("pytest", "all_pass", 0, 1),
-        ("pytest", "quiet", 0, 8),
-        ("pytest", "very_quiet", 0, 8),
+        ("pytest", "quiet", 0, 7),
+        ("pytest", "very_quiet", 0, 7),
         ("pytest", "nothing_ran", 0, 0),
         // One test failed in two of its parts, which unittest counts as two failures: the count is a lower bound.
         ("unittest", "several", 0, 2),
@@ -68,7 +68,7 @@ fn recorded_runs_say_how_many_passed() {
 fn quiet_runs_that_pass_are_counted() {
     let table = [
         ("....                                         [100%]\n4 passed in 0.01s\n", "pytest", 4),
-        ("..s.x       [100%]\n3 passed, 1 skipped, 1 xfailed in 0.01s\n", "pytest", 4),
+        ("..s.x       [100%]\n3 passed, 1 skipped, 1 xfailed in 0.01s\n", "pytest", 3),
         (
             "....\n----------------------------------------------------------------------\nRan 4 tests in 0.000s\n\nOK\n",
             "unittest",
@@ -127,6 +127,36 @@ fn ids_with_blanks_are_named() {
     assert_eq!(names, ["test_a.py::test_x[a b]", "test_a.py::test_y"]);
 }
 
+/// A test that is expected to fail shows nothing by failing.
+#[test]
+fn expected_failures_are_skipped() {
+    let rule = "=".repeat(20);
+    let output = format!(
+        "{rule} test session starts {rule}\na.py::test_x XFAIL (known)  [ 50%]\na.py::test_y PASSED [100%]\n\
+         {rule} 1 passed, 1 xfailed in 0.01s {rule}\n"
+    );
+    let report = read(&output);
+    let names = |tests: &[TestId]| tests.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(names(&report.passed), ["a.py::test_y"]);
+    assert_eq!((names(&report.skipped), report.passed_count()), (vec!["a.py::test_x".to_string()], 1));
+}
+
+#[test]
+fn an_example_in_documentation_has_one_name() {
+    let rule = "=".repeat(20);
+    let output = format!(
+        "{rule} FAILURES {rule}\n______ [doctest] calc.add ______\n003 Add.\n005     >>> add(1, 2)\nExpected:\n    3\nGot:\n    -1\n\n\
+         /tree/calc.py:5: DocTestFailure\n{rule} short test summary info {rule}\nFAILED calc.py::calc.add\n\
+         {rule} 1 failed in 0.01s {rule}\n"
+    );
+    let mut parser = Parser::new(&Options::default());
+    parser.push(output.as_bytes());
+    let failures = parser.finish(Some(1)).failures;
+    let names: Vec<String> =
+        failures.iter().filter_map(Failure::test_id).map(|test| test.to_string()).collect();
+    assert_eq!(names, ["calc.py::calc.add"]);
+}
+
 /// The rule around a count gets short where the count is long.
 #[test]
 fn a_long_count_ends_the_session() {
@@ -136,7 +166,7 @@ fn a_long_count_ends_the_session() {
          = 15 failed, 6 passed, 1 skipped, 1 deselected, 1 xfailed, 2 errors in 0.29s =\n"
     );
     let report = read(&output);
-    assert_eq!((report.passed_count(), report.masked), (7, false));
+    assert_eq!((report.passed_count(), report.masked), (6, false));
 }
 
 /// A document that is printed below the summary of the same run must not count its tests again.

@@ -43,6 +43,7 @@ pub(crate) struct Users<'a> {
     observed: &'a BTreeSet<String>,
     tests: OnceCell<Vec<Source>>,
     products: OnceCell<Vec<Source>>,
+    definitions: OnceCell<Vec<Source>>,
 }
 
 struct Source {
@@ -57,7 +58,8 @@ impl<'a> Users<'a> {
         reach: &'a Reach,
         observed: &'a BTreeSet<String>,
     ) -> Self {
-        Self { base, tables, reach, observed, tests: OnceCell::new(), products: OnceCell::new() }
+        let (tests, products, definitions) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { base, tables, reach, observed, tests, products, definitions }
     }
 
     /// What a file is that looks like product and that only tests use.
@@ -72,9 +74,43 @@ impl<'a> Users<'a> {
         {
             return Some(format!("{what}, and only tests use it"));
         }
-        let what = helper_by_path(path)?;
+        let what = helper_by_path(path).or_else(|| self.built_into_tests(path))?;
         let only_tests = self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
         only_tests.then(|| format!("{what}: only tests use it"))
+    }
+
+    /// A file that is built into a test is what the test compares with. Documents are tested for what is in them.
+    fn built_into_tests(&self, path: &str) -> Option<&'static str> {
+        const WORDS: [&str; 3] = ["include_str!", "include_bytes!", "//go:embed"];
+        let is_document = matches!(extension(path), "md" | "rst" | "adoc" | "html" | "toml" | "yml" | "yaml");
+        let builds_in =
+            |line: &str| WORDS.iter().any(|word| line.contains(word)) && has_word(line, name(path));
+        let is_built_in = || self.tests().iter().any(|source| source.text.lines().any(builds_in));
+        (!is_code(path) && !is_document && is_built_in()).then_some("data that is built into a test")
+    }
+
+    /// A file that decides because code that decides reads it by its name: a list of tests to leave out.
+    pub(crate) fn read_by_definition(&self, path: &str) -> Option<String> {
+        const DATA: [&str; 10] = ["txt", "lst", "list", "json", "yml", "yaml", "toml", "ini", "cfg", ""];
+        let is_list = sounds_like_list(name(path));
+        let lower = name(path).to_ascii_lowercase();
+        let is_schema = ["schema", "openapi", "swagger"].iter().any(|word| lower.contains(word));
+        if !DATA.contains(&extension(path)) || is_schema {
+            return None;
+        }
+        let in_quotes = |text: &str| {
+            let mut quoted = text.split(['"', '\'', '`']).skip(1).step_by(2);
+            quoted.any(|text| {
+                text.strip_suffix(name(path)).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            })
+        };
+        // What a script of a check reads may be what it checks.
+        let reads = |source: &&Source| match self.reach.definitions.contains_key(&source.path) {
+            true => is_list && has_word(&source.text, name(path)),
+            false => in_quotes(&source.text),
+        };
+        let by = self.definitions().iter().find(reads)?;
+        (!self.is_used(self.products(), path)).then(|| format!("read by {}", by.path))
     }
 
     /// Whether a file has the name of a test, or is in a directory of such a name, and yet is a part of the product: it holds no
@@ -84,7 +120,7 @@ impl<'a> Users<'a> {
             return false;
         }
         if self.holds_tests(path) {
-            return false;
+            return self.is_all_of_product(path);
         }
         let Some(top) = self.test_directory(path) else {
             return self.is_used(self.products(), path);
@@ -95,7 +131,59 @@ impl<'a> Users<'a> {
                 || is_code(file) && self.holds_tests(file)
         };
         let imports = |source: &Source| source.text.lines().any(|line| is_import_of(line, name(&top)));
-        !below(self.base, &top).any(is_of_tests) && self.products().iter().any(imports)
+        // A package beside this one, in the same package of the product.
+        let parent = directory(&top);
+        let is_package = self.tables.test(&format!("{parent}/x"), ChangeKind::Modified).is_none()
+            && self.base.is_file(&format!("{parent}/__init__.py"));
+        let is_beside = |source: &Source| {
+            is_package
+                && source.path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'))
+                && !source.path.starts_with(&format!("{top}/"))
+                && !is_of_tests(&source.path)
+        };
+        !below(self.base, &top).any(is_of_tests)
+            && (self.products().iter().any(imports)
+                || self.tests().iter().any(|source| is_beside(source) && imports(source)))
+    }
+
+    /// Whether a file is all that tests can be about: there is no other code, the settings say that tests are elsewhere, and
+    /// tests were observed there and not here.
+    fn is_all_of_product(&self, path: &str) -> bool {
+        let is_given = |directory: &String| path.starts_with(&format!("{directory}/"));
+        let is_code_of = |source: &&Source| {
+            language(extension(&source.path)) == language(extension(path)) && !source.text.trim().is_empty()
+        };
+        let has_asserts =
+            |text: &str| ["assert", "unittest", "pytest"].iter().any(|word| text.contains(word));
+        !self.observed.is_empty()
+            && self.test_directory(path).is_none()
+            && !self.reach.test_directories.is_empty()
+            && !self.reach.test_directories.iter().any(is_given)
+            && self.products().iter().find(is_code_of).is_none()
+            && text(self.base, path).is_some_and(|text| !has_asserts(&text))
+            && self.is_used(self.tests(), path)
+    }
+
+    /// Whether a module is imported, rather than run; one that the base does not have may be.
+    pub(crate) fn is_imported(&self, path: &str) -> bool {
+        !self.base.is_file(path) || self.is_used(self.tests(), path) || self.is_used(self.products(), path)
+    }
+
+    /// Whether a check runs a script of Python that tests without a test runner.
+    pub(crate) fn has_bare_script(&self) -> bool {
+        let uses_runner =
+            |text: &str| ["unittest", "pytest", "doctest", "nose"].iter().any(|word| text.contains(word));
+        self.definitions().iter().any(|source| {
+            extension(&source.path) == "py"
+                && self.reach.definitions.contains_key(&source.path)
+                && !uses_runner(&source.text)
+        })
+    }
+
+    /// Whether tests of Elixir run the examples in the product's documentation.
+    pub(crate) fn runs_examples(&self) -> bool {
+        let runs = |source: &Source| source.text.lines().any(|line| line.trim().starts_with("doctest"));
+        self.tests().iter().any(|source| extension(&source.path) == "exs" && runs(source))
     }
 
     fn is_observed(&self, path: &str) -> bool {
@@ -149,6 +237,18 @@ impl<'a> Users<'a> {
         })
     }
 
+    /// Code that decides what a check does: settings of test runners that are code, scripts that a check runs.
+    fn definitions(&self) -> &[Source] {
+        const RUNNERS: [&str; 8] =
+            ["conftest", "jest", "vitest", "mocha", "karma", "playwright", "cypress", "noxfile"];
+        let is_settings = |path: &str| {
+            RUNNERS.iter().any(|runner| name(path).contains(runner))
+                && self.tables.definition(path, ChangeKind::Modified, &|_| true).is_some()
+        };
+        let decides = |path: &str| self.reach.definitions.contains_key(path) || is_settings(path);
+        self.definitions.get_or_init(|| self.read(&|path| is_code(path) && decides(path)))
+    }
+
     fn is_test(&self, path: &str) -> bool {
         self.observed.contains(path)
             || self.reach.tests.contains(path)
@@ -161,6 +261,26 @@ impl<'a> Users<'a> {
         let source = |path: &String| Some(Source { path: path.clone(), text: text(self.base, path)? });
         wanted.filter_map(source).collect()
     }
+}
+
+/// Whether a file's name is that of a list of tests that are left out, or whose failures are ignored.
+fn sounds_like_list(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "quarantine",
+        "skip",
+        "ignore",
+        "xfail",
+        "known",
+        "flaky",
+        "exclude",
+        "disabled",
+        "deselect",
+        "allowed",
+        "allowlist",
+        "denylist",
+    ];
+    let lower = name.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// What a source does that only tests do.
@@ -206,7 +326,8 @@ fn mentions(source: &Source, path: &str) -> bool {
             !directory.is_empty() && (text == directory || text.ends_with(&format!("/{directory}")))
         };
         return has_word(&source.text, name(path))
-            || source.text.split(['"', '\'', '`']).skip(1).step_by(2).any(in_quotes);
+            || source.text.split(['"', '\'', '`']).skip(1).step_by(2).any(in_quotes)
+            || has_glob_of(&source.text, path);
     }
     if language(extension(path)) != language(extension(&source.path)) {
         return false;
@@ -215,6 +336,20 @@ fn mentions(source: &Source, path: &str) -> bool {
     // A package of Go or Java is imported as a directory.
     let module = if is_index || matches!(extension(path), "go") { directory } else { stem(path) };
     source.text.lines().any(|line| is_import_of(line, module))
+}
+
+/// Whether a text has a glob in the directory of a file, as `examples/*.in`: a file beside what it finds may be found from it.
+fn has_glob_of(text: &str, path: &str) -> bool {
+    let here = directory(path);
+    let is_between = |letter: char| {
+        letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '(' | ')' | ';' | ',' | '|')
+    };
+    let mut globs = text.split(is_between).filter_map(|word| word.split_once("/*"));
+    !here.is_empty()
+        && globs.any(|(before, _)| {
+            let before = before.trim_start_matches("./").trim_start_matches("../");
+            before == here || before.starts_with('$') && before.ends_with(&format!("/{here}"))
+        })
 }
 
 /// One ending for all of a language.

@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use crate::beside::Users;
-use crate::inline::{self, python};
+use crate::inline::{self, python, python_ends};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
 use crate::patches::gained_patch;
 use crate::paths::{directory, extension, join, name};
-use crate::reach::{Reach, gained_end};
+use crate::reach::{Reach, gained_command, gained_end};
 use crate::rust_modules::is_test_module;
 use crate::shadow::Shadows;
 use crate::tables::Tables;
@@ -86,6 +86,9 @@ impl Judge<'_> {
         }
         if let Some((part, what)) = self.test(path, kind) {
             return Some(protected(Role::Test, part, what));
+        }
+        if let Some(what) = self.users.read_by_definition(path) {
+            return definition(what);
         }
         self.source(path, kind).map(|(role, part, what)| protected(role, part, what))
     }
@@ -283,13 +286,35 @@ impl Judge<'_> {
             let what = "ends the shell that sources it as if all was well";
             return Some((Role::Interference, Extent::Whole, what.to_string()));
         }
-        let has_inline =
-            extension == "rs" || extension == "py" && before.is_some() && self.reach.runs_doctests();
+        let is_shell = matches!(extension, "sh" | "bash") || is_tested;
+        let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
+        if let Some(command) = taken {
+            let what = format!("takes the place of `{command}`, which a check uses");
+            return Some((Role::Definition, Extent::Whole, what));
+        }
+        if extension == "py"
+            && let Some(what) = self.python_end(path, &old, &new)
+        {
+            return Some((Role::Definition, Extent::Whole, what.to_string()));
+        }
+        let has_inline = match extension {
+            "rs" => true,
+            "py" => before.is_some() && self.reach.runs_doctests(),
+            "ex" => before.is_some() && self.users.runs_examples(),
+            _ => false,
+        };
         match has_inline.then(|| inline::mixed(path, before.as_deref(), &now))? {
             Mix::Product => None,
             Mix::Parts { changed, .. } => Some((Role::Test, Extent::Part, changed.join(", "))),
             Mix::Whole(what) => Some((Role::Interference, Extent::Whole, what)),
         }
+    }
+
+    /// A module that ends the process in which it is tested. A test runner takes an end in a function for a failure.
+    fn python_end(&self, path: &str, old: &str, new: &str) -> Option<&'static str> {
+        let is_gained = python_ends::gained_on_import(old, new)
+            || python_ends::gained_in_function(old, new) && self.users.has_bare_script();
+        (is_gained && self.users.is_imported(path)).then_some("ends the process as if all was well")
     }
 }
 

@@ -3,7 +3,9 @@
 //! Owns which languages have such tests. Refuses to compile anything: a scanner knows where items begin and end. Invariant:
 //! a file whose tests are as at the base keeps its text.
 
+mod elixir;
 pub(crate) mod python;
+pub(crate) mod python_ends;
 pub(crate) mod rust;
 pub(crate) mod rust_attributes;
 pub(crate) mod rust_scan;
@@ -20,6 +22,7 @@ pub(crate) fn mixed(path: &str, base: Option<&[u8]>, result: &[u8]) -> Mix {
     match extension(path) {
         "rs" => rust::mixed(before, now),
         "py" => python::mixed(before, now),
+        "ex" => elixir::mixed(before, now),
         _ => Mix::Product,
     }
 }

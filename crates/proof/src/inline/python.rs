@@ -144,18 +144,18 @@ fn is_test(statement: &Statement) -> bool {
 
 /// How deep in brackets and strings a line ends.
 #[derive(Default)]
-struct Nesting {
+pub(super) struct Nesting {
     depth: usize,
     quote: Option<&'static str>,
     is_continued: bool,
 }
 
 impl Nesting {
-    fn is_inside(&self) -> bool {
+    pub(super) fn is_inside(&self) -> bool {
         self.depth > 0 || self.quote.is_some() || self.is_continued
     }
 
-    fn read(&mut self, line: &str) {
+    pub(super) fn read(&mut self, line: &str) {
         let mut rest = line;
         self.is_continued = line.trim_end_matches(['\n', '\r']).ends_with('\\');
         while let Some(first) = rest.chars().next() {

@@ -119,6 +119,9 @@ fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], 
             {
                 continue;
             }
+            if !recipe.trim().is_empty() && !is_phony(&rules, name) {
+                made(reach, base, name, place, path);
+            }
             let more: Vec<String> =
                 prerequisites.iter().filter(|name| !wanted.contains(name)).cloned().collect();
             wanted.extend(more);
@@ -127,6 +130,19 @@ fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], 
             walk_shell(reach, base, &expanded(recipe, &rules.variables), &inside);
         }
     }
+}
+
+/// A target that is a file: if an attempt adds it, make takes it for made.
+fn made(reach: &mut Reach, base: &dyn Tree, target: &str, place: &Place, by: &str) {
+    let file = join(&place.directory, target).filter(|file| !base.is_file(file) && !target.contains('%'));
+    reach.looked_for.extend(file.map(|file| (file, format!("added; {by} makes it"))));
+}
+
+fn is_phony(rules: &Rules, name: &str) -> bool {
+    rules
+        .targets
+        .iter()
+        .any(|(target, names, _)| target == ".PHONY" && names.iter().any(|known| known == name))
 }
 
 /// A recipe with its variables replaced, which a shell would take for substitutions.

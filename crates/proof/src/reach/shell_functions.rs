@@ -15,6 +15,47 @@ const JUDGES: [&str; 24] = [
 /// What reports of tests have in them.
 const REPORTS: [&str; 4] = ["not ok", "FAIL", "PASS", "failures"];
 
+/// Commands by which scripts judge.
+const COMMANDS: [&str; 20] = [
+    "test",
+    "[",
+    "diff",
+    "cmp",
+    "comm",
+    "grep",
+    "egrep",
+    "expr",
+    "exit",
+    "set",
+    "false",
+    "true",
+    "trap",
+    "return",
+    "sha256sum",
+    "md5sum",
+    "sort",
+    "cat",
+    "printf",
+    "echo",
+];
+/// Functions of bats and of its libraries.
+const BATS: [&str; 14] = [
+    "run",
+    "bats_run",
+    "load",
+    "assert",
+    "refute",
+    "assert_equal",
+    "assert_success",
+    "assert_failure",
+    "assert_output",
+    "assert_line",
+    "refute_output",
+    "refute_line",
+    "assert_regex",
+    "assert_not_equal",
+];
+
 /// Whether a script defines functions, none of which judges, and does nothing else.
 pub(super) fn only_defines(content: &str) -> bool {
     let names: Vec<&str> = content.lines().filter_map(function_name).collect();
@@ -49,6 +90,19 @@ pub(crate) fn gained_end(base: &str, now: &str) -> bool {
     ends(now) > ends(base)
 }
 
+/// A function or alias that a library gained and that takes the place of a command by which scripts judge. `uses` tells
+/// whether the scripts of the check have a word.
+pub(crate) fn gained_command(base: &str, now: &str, uses: &dyn Fn(&str) -> bool) -> Option<String> {
+    let defines = |content: &str, wanted: &str| {
+        let mut pieces = content.lines().flat_map(|line| line.split(';'));
+        pieces.any(|piece| function_name(piece) == Some(wanted) || alias_name(piece) == Some(wanted))
+    };
+    let of_bats = |word: &&&str| uses("bats") && BATS.contains(word);
+    let of_shell = |word: &&&str| COMMANDS.contains(word) && (uses("bats") || uses(word));
+    let names = COMMANDS.iter().chain(&BATS).filter(|word| of_bats(word) || of_shell(word));
+    names.into_iter().find(|word| defines(now, word) && !defines(base, word)).map(|word| (*word).to_string())
+}
+
 /// Whether a line compares two arguments with each other: `[ "$1" = "$2" ]`.
 fn compares(line: &str) -> bool {
     let is_argument = |word: &str| {
@@ -72,8 +126,14 @@ fn function_name(line: &str) -> Option<&str> {
     }
     let (name, _) = line.split_once("()")?;
     let name = name.trim_end();
-    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ':' | '.');
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ':' | '.' | '[');
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
+/// `alias name=`
+fn alias_name(line: &str) -> Option<&str> {
+    let (name, _) = line.trim().strip_prefix("alias ")?.split_once('=')?;
+    Some(name.trim())
 }
 
 /// Whether nothing stands outside of functions but variables.
@@ -113,6 +173,27 @@ mod tests {
         ] {
             assert_eq!(gained_end(base, &format!("{base}{added}\n")), expected, "{added}");
         }
+    }
+
+    #[test]
+    fn a_library_that_takes_the_place_of_a_command() {
+        let base = "add() { echo 1; }\n";
+        for (added, words, expected) in [
+            ("test() { return 1; }", "sh test", Some("test")),
+            ("add() { echo 2; }; test () { return 1; }", "sh test", Some("test")),
+            ("function diff {\n  :\n}", "sh diff", Some("diff")),
+            ("[() { :; }", "sh [", Some("[")),
+            ("alias grep=true", "sh grep", Some("grep")),
+            ("run() { output=3; }", "bats tests", Some("run")),
+            ("run() { output=3; }", "sh test", None),
+            ("diff() { :; }", "sh test", None),
+            ("test_all() { :; }", "sh test", None),
+        ] {
+            let uses = |word: &str| words.split(' ').any(|known| known == word);
+            let found = gained_command(base, &format!("{base}{added}\n"), &uses);
+            assert_eq!(found.as_deref(), expected, "{added}");
+        }
+        assert_eq!(gained_command("test() { :; }\n", "test() { true; }\n", &|_| true), None);
     }
 
     #[test]

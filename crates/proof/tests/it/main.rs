@@ -12,3 +12,5 @@ mod properties;
 mod reach;
 #[cfg(test)]
 mod rust_modules;
+#[cfg(test)]
+mod taken;

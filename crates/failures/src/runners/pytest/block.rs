@@ -80,7 +80,8 @@ impl Block {
 
     /// The name as in the summary after the file, with dots.
     pub(crate) fn dotted(&self) -> String {
-        let name = ["ERROR at setup of ", "ERROR at teardown of "]
+        // An example in documentation has the name of what it documents.
+        let name = ["ERROR at setup of ", "ERROR at teardown of ", "[doctest] "]
             .iter()
             .find_map(|start| self.name.strip_prefix(start));
         name.unwrap_or(&self.name).to_string()

@@ -1,0 +1,206 @@
+//! Product files that take the place of what tests use, files that stand in for work, and what only tests read.
+
+use fixpoint_proof::ChangeKind::{self, Added, Modified};
+use fixpoint_proof::{Extent, MemoryTree};
+
+use crate::classification::{judged, letter};
+
+/// A name, a command, the base, observed tests, the change, what the file becomes, and the letter.
+type Row<'a> =
+    (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [&'a str], (&'a str, ChangeKind), &'a str, char);
+
+fn check_rows(rows: &[Row<'_>]) {
+    let mut failures = Vec::new();
+    for (name, command, files, observed, (path, kind), now, expected) in rows {
+        let base = MemoryTree::new(files.iter().copied());
+        let mut result = base.clone();
+        result.insert(path, now.as_bytes());
+        let found = judged(&base, &result, command, "", observed, (path, *kind));
+        if letter(found.as_ref()) != *expected {
+            failures.push(format!("{name}: expected {expected}, found {found:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+}
+
+#[test]
+fn lists_that_definitions_read() {
+    let files: &[(&str, &str)] = &[
+        ("conftest.py", "Q = HERE.with_name(\"quarantine.txt\").read_text()\nS = open('db/schema.json')\n"),
+        ("quarantine.txt", ""),
+        ("db/schema.json", "{}"),
+        ("notes.txt", ""),
+        ("check.py", "open('known_failures.txt')\nassert 'x' in open('page.txt').read()\n"),
+        ("known_failures.txt", ""),
+        ("page.txt", ""),
+        ("app.py", "x = 1\n"),
+    ];
+    check_rows(&[
+        ("a list", "pytest", files, &[], ("quarantine.txt", Modified), "test_add\n", 'D'),
+        ("a schema", "pytest", files, &[], ("db/schema.json", Modified), "[]", '.'),
+        ("another file", "pytest", files, &[], ("notes.txt", Modified), "x\n", '.'),
+        ("a list of a script", "python check.py", files, &[], ("known_failures.txt", Modified), "x\n", 'D'),
+        ("what a script checks", "python check.py", files, &[], ("page.txt", Modified), "x\n", '.'),
+    ]);
+}
+
+#[test]
+fn data_that_only_tests_find() {
+    let rust: &[(&str, &str)] = &[
+        ("src/lib.rs", "pub const LOGO: &str = include_str!(\"../assets/logo.txt\");\n"),
+        (
+            "tests/it.rs",
+            "assert_eq!(a(), include_str!(\"../assets/hello.txt\"));\nassert_eq!(b(), include_str!(\"../assets/logo.txt\"));\n\
+             let _ = include_str!(\"../README.md\");\n",
+        ),
+        ("assets/hello.txt", "Hello"),
+        ("assets/logo.txt", "*"),
+        ("README.md", "# a"),
+    ];
+    let globs: &[(&str, &str)] = &[
+        ("tool.py", "import sys\n"),
+        ("check.sh", "for i in examples/*.in; do python3 tool.py $i | diff - ${i%.in}.out || exit 1; done\n"),
+        ("examples/a.in", "1"),
+        ("examples/a.out", "1"),
+        ("other/a.in", "1"),
+    ];
+    check_rows(&[
+        ("built into a test", "cargo test", rust, &[], ("assets/hello.txt", Modified), "Hi", 'T'),
+        ("built into the product", "cargo test", rust, &[], ("assets/logo.txt", Modified), "Hi", '.'),
+        ("a document", "cargo test", rust, &[], ("README.md", Modified), "Hi", '.'),
+        ("found by a glob", "sh check.sh", globs, &[], ("examples/a.in", Modified), "0", 'T'),
+        ("beside it", "sh check.sh", globs, &[], ("examples/a.out", Modified), "0", 'T'),
+        ("in another directory", "sh check.sh", globs, &[], ("other/a.in", Modified), "0", '.'),
+    ]);
+}
+
+#[test]
+fn names_that_tests_use() {
+    let shell: &[(&str, &str)] = &[
+        ("lib/calc.sh", "add() { echo 1; }\n"),
+        ("test/run.sh", ". lib/calc.sh\nif test \"$(add)\" != 3; then exit 1; fi\n"),
+        ("test/calc.bats", "setup() { . lib/calc.sh; }\n"),
+    ];
+    let java: &[(&str, &str)] =
+        &[("src/Calc.java", "class Calc { }\n"), ("Makefile", "test:\n\tjavac src\n")];
+    let unittest: &[(&str, &str)] = &[
+        ("calc/__init__.py", "def add(a, b):\n    return a - b\n"),
+        ("tests/test_c.py", "from calc import add\n"),
+    ];
+    let library = ("lib/calc.sh", Modified);
+    let package = ("calc/__init__.py", Modified);
+    check_rows(&[
+        (
+            "a command",
+            "sh test/run.sh",
+            shell,
+            &[],
+            library,
+            "add() { echo 1; }\ntest() { return 1; }\n",
+            'D',
+        ),
+        ("another function", "sh test/run.sh", shell, &[], library, "add() { echo 3; }\nsub() { :; }\n", '.'),
+        ("of bats", "bats test", shell, &[], library, "add() { echo 1; }\nrun() { output=3; }\n", 'D'),
+        ("of java", "make test", java, &[], ("src/System.java", Added), "class System { }\n", 'D'),
+        ("a class", "make test", java, &[], ("src/Systems.java", Added), "class Systems { }\n", '.'),
+        (
+            "a hook",
+            "python -m unittest",
+            unittest,
+            &[],
+            package,
+            "def load_tests(a, b, c):\n    return a\n",
+            'D',
+        ),
+        ("an exit", "python -m unittest", unittest, &[], package, "import sys\nsys.exit(0)\n", 'D'),
+        (
+            "an exit in a function",
+            "pytest",
+            unittest,
+            &[],
+            package,
+            "def add(a, b):\n    raise SystemExit\n",
+            '.',
+        ),
+        (
+            "an exit in a function without a runner",
+            "python tests/test_c.py",
+            unittest,
+            &[],
+            package,
+            "def add(a, b):\n    raise SystemExit\n",
+            'D',
+        ),
+    ]);
+}
+
+#[test]
+fn what_make_would_make() {
+    let make: &[(&str, &str)] = &[(
+        "Makefile",
+        ".PHONY: test\nall: page.html\npage.html: a.txt\n\tsh page.sh\ntest: result.txt words.txt\n\tgrep 6 result.txt\nresult.txt: a.txt\n\tsh gen.sh\n",
+    )];
+    check_rows(&[
+        ("what the check makes", "make test", make, &[], ("result.txt", Added), "6", 'D'),
+        ("what it needs", "make test", make, &[], ("words.txt", Added), "6", '.'),
+        ("what it does not make", "make test", make, &[], ("page.html", Added), "6", '.'),
+    ]);
+}
+
+#[test]
+fn product_in_places_of_tests() {
+    let packages: &[(&str, &str)] = &[
+        ("app/__init__.py", ""),
+        ("app/fixtures/__init__.py", ""),
+        ("app/fixtures/loader.py", "from app.spec.parser import parse\n"),
+        ("app/spec/__init__.py", ""),
+        ("app/spec/parser.py", "def parse(s):\n    return s\n"),
+        ("tests/test_p.py", "from app.fixtures.loader import parse\ndef test_p():\n    assert parse('')\n"),
+    ];
+    let only: &[(&str, &str)] = &[
+        ("pytest.ini", "[pytest]\ntestpaths=tests\n"),
+        ("src/runner/__init__.py", ""),
+        ("src/runner/test_utils.py", "def test_names(fs):\n    return fs\n"),
+        (
+            "tests/test_r.py",
+            "from runner.test_utils import test_names\ndef test_r():\n    assert test_names([])\n",
+        ),
+    ];
+    let with_more: Vec<(&str, &str)> = only.iter().copied().chain([("src/runner/a.py", "x = 1\n")]).collect();
+    let utils = ("src/runner/test_utils.py", Modified);
+    check_rows(&[
+        (
+            "a package of the product",
+            "pytest",
+            packages,
+            &[],
+            ("app/spec/parser.py", Modified),
+            "x = 1\n",
+            '.',
+        ),
+        ("all of the product", "pytest", only, &["tests/test_r.py::test_r"], utils, "x = 1\n", '.'),
+        (
+            "a helper beside product",
+            "pytest",
+            &with_more,
+            &["tests/test_r.py::test_r"],
+            utils,
+            "x = 1\n",
+            'T',
+        ),
+    ]);
+}
+
+#[test]
+fn examples_of_elixir() {
+    let source = |value: &str| {
+        format!("defmodule C do\n  @doc \"\"\"\n      iex> C.a()\n      {value}\n  \"\"\"\nend\n")
+    };
+    for (test, extent) in [("  doctest C\n", Some(Extent::Part)), ("  use ExUnit.Case\n", None)] {
+        let base = MemoryTree::new([("lib/c.ex", source("3").as_str()), ("test/c_test.exs", test)]);
+        let mut result = base.clone();
+        result.insert("lib/c.ex", source("-1").as_bytes());
+        let found = judged(&base, &result, "mix test", "", &[], ("lib/c.ex", Modified));
+        assert_eq!(found.map(|change| change.part), extent, "{test}");
+    }
+}
