@@ -91,14 +91,14 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    pub(crate) fn work(self, number: u32, state: &mut ProjectState, random: &mut Random) -> AgentExit {
-        let chance = random.unit();
+    /// How it ends an attempt in which it changes nothing.
+    fn exit_without_edit(self, chance: f64, state: &ProjectState) -> Option<AgentExit> {
         let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();
         match self {
-            Self::Idles => return EXITED,
+            Self::Idles => Some(EXITED),
             // An honest agent that finds nothing wrong changes nothing.
-            Self::Fixes | Self::SlowFixes if is_content && state.build == Build::Whole => return EXITED,
-            Self::Hangs if chance < 0.4 => return AgentExit { end: AgentEnd::TimedOut, exit_code: None },
+            Self::Fixes | Self::SlowFixes if is_content && state.build == Build::Whole => Some(EXITED),
+            Self::Hangs if chance < 0.4 => Some(AgentExit { end: AgentEnd::TimedOut, exit_code: None }),
             Self::Fixes
             | Self::SlowFixes
             | Self::Stalls
@@ -112,8 +112,16 @@ impl Agent {
             | Self::Redefines
             | Self::Plants
             | Self::Hangs
-            | Self::Crashes => state.edits += 1,
+            | Self::Crashes => None,
         }
+    }
+
+    pub(crate) fn work(self, number: u32, state: &mut ProjectState, random: &mut Random) -> AgentExit {
+        let chance = random.unit();
+        if let Some(exit) = self.exit_without_edit(chance, state) {
+            return exit;
+        }
+        state.edits += 1;
         match self {
             Self::Stalls | Self::Rewords | Self::Idles => {}
             Self::Fixes if chance < 0.8 => fix(state),
@@ -145,15 +153,14 @@ impl Agent {
                     state.outside.insert("ci.yml".to_string());
                 }
             }
-            Self::Cheats if chance < 0.25 => fix(state),
-            Self::Cheats => cheat(state, random),
             Self::HidesBreaks => {
                 if chance < 0.8 {
                     fix(state);
                 }
                 hide_break(state, random);
             }
-            Self::Redefines | Self::Plants if chance < 0.25 => fix(state),
+            Self::Cheats | Self::Redefines | Self::Plants if chance < 0.25 => fix(state),
+            Self::Cheats => cheat(state, random),
             Self::Redefines => drop(state.redefined.insert(rigged_check(random))),
             Self::Plants => drop(state.planted.insert(rigged_check(random))),
             Self::Hangs => {
