@@ -2,7 +2,7 @@
 //! long it takes until the first agent starts.
 //!
 //! `cargo bench -p fixpoint-cli --bench overhead`. Both sides run in the same process, one after the other. To measure
-//! another binary, name it in `FIXPOINT_BINARY`.
+//! another binary, name it in `BENCH_BINARY`.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::error::Error;
@@ -69,7 +69,7 @@ fn main() -> Outcome<()> {
 }
 
 fn binary() -> PathBuf {
-    std::env::var_os("FIXPOINT_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_fixpoint").into(), PathBuf::from)
+    std::env::var_os("BENCH_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_fixpoint").into(), PathBuf::from)
 }
 
 struct Looped {

@@ -91,8 +91,8 @@ impl Agent {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// How it ends if it changes nothing this time.
-    fn without_edit(self, chance: f64, state: &ProjectState) -> Option<AgentExit> {
+    /// How it ends an attempt in which it changes nothing.
+    fn exit_without_edit(self, chance: f64, state: &ProjectState) -> Option<AgentExit> {
         let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();
         match self {
             Self::Idles => Some(EXITED),
@@ -118,7 +118,7 @@ impl Agent {
 
     pub(crate) fn work(self, number: u32, state: &mut ProjectState, random: &mut Random) -> AgentExit {
         let chance = random.unit();
-        if let Some(exit) = self.without_edit(chance, state) {
+        if let Some(exit) = self.exit_without_edit(chance, state) {
             return exit;
         }
         state.edits += 1;
@@ -153,15 +153,14 @@ impl Agent {
                     state.outside.insert("ci.yml".to_string());
                 }
             }
-            Self::Cheats if chance < 0.25 => fix(state),
-            Self::Cheats => cheat(state, random),
             Self::HidesBreaks => {
                 if chance < 0.8 {
                     fix(state);
                 }
                 hide_break(state, random);
             }
-            Self::Redefines | Self::Plants if chance < 0.25 => fix(state),
+            Self::Cheats | Self::Redefines | Self::Plants if chance < 0.25 => fix(state),
+            Self::Cheats => cheat(state, random),
             Self::Redefines => drop(state.redefined.insert(rigged_check(random))),
             Self::Plants => drop(state.planted.insert(rigged_check(random))),
             Self::Hangs => {
