@@ -98,16 +98,18 @@ impl<'a> Users<'a> {
         if !DATA.contains(&extension(path)) || is_schema {
             return None;
         }
+        let is_quote = |letter: char| matches!(letter, '"' | '\'' | '`');
         let in_quotes = |text: &str| {
-            let mut quoted = text.split(['"', '\'', '`']).skip(1).step_by(2);
-            quoted.any(|text| {
-                text.strip_suffix(name(path)).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            text.match_indices(name(path)).any(|(at, found)| {
+                let (before, after) = (text.get(..at), text.get(at + found.len()..));
+                before.is_some_and(|before| before.ends_with(|last| is_quote(last) || last == '/'))
+                    && after.is_some_and(|after| after.starts_with(is_quote))
             })
         };
         // What a script of a check reads may be what it checks.
-        let reads = |source: &&Source| match self.reach.definitions.contains_key(&source.path) {
-            true => is_list && has_word(&source.text, name(path)),
-            false => in_quotes(&source.text),
+        let reads = |source: &&Source| {
+            self.is_settings(&source.path) && in_quotes(&source.text)
+                || is_list && has_word(&source.text, name(path))
         };
         let by = self.definitions().iter().find(reads)?;
         (!self.is_used(self.products(), path)).then(|| format!("read by {}", by.path))
@@ -239,14 +241,16 @@ impl<'a> Users<'a> {
 
     /// Code that decides what a check does: settings of test runners that are code, scripts that a check runs.
     fn definitions(&self) -> &[Source] {
+        let decides = |path: &str| self.reach.definitions.contains_key(path) || self.is_settings(path);
+        self.definitions.get_or_init(|| self.read(&|path| is_code(path) && decides(path)))
+    }
+
+    /// Whether a file holds settings of a test runner.
+    fn is_settings(&self, path: &str) -> bool {
         const RUNNERS: [&str; 8] =
             ["conftest", "jest", "vitest", "mocha", "karma", "playwright", "cypress", "noxfile"];
-        let is_settings = |path: &str| {
-            RUNNERS.iter().any(|runner| name(path).contains(runner))
-                && self.tables.definition(path, ChangeKind::Modified, &|_| true).is_some()
-        };
-        let decides = |path: &str| self.reach.definitions.contains_key(path) || is_settings(path);
-        self.definitions.get_or_init(|| self.read(&|path| is_code(path) && decides(path)))
+        RUNNERS.iter().any(|runner| name(path).contains(runner))
+            && self.tables.definition(path, ChangeKind::Modified, &|_| true).is_some()
     }
 
     fn is_test(&self, path: &str) -> bool {

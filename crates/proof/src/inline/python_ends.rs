@@ -42,7 +42,7 @@ fn count(text: &str, wanted: Place) -> usize {
         blocks.retain(|(depth, _)| *depth < indent);
         let opened = if code.starts_with("def ") || code.starts_with("async def ") {
             Some(Some(Place::Function))
-        } else if code.starts_with("if ") && code.contains("__name__") {
+        } else if is_for_command_line(code) {
             Some(None)
         } else {
             None
@@ -55,6 +55,13 @@ fn count(text: &str, wanted: Place) -> usize {
         }
     }
     found
+}
+
+/// `if __name__ == "__main__":`, and nothing besides.
+fn is_for_command_line(line: &str) -> bool {
+    let code: String = line.split_whitespace().collect();
+    let code = code.replace('\'', "\"");
+    code.starts_with("if__name__==\"__main__\":") || code.starts_with("if\"__main__\"==__name__:")
 }
 
 /// Whether a line ends the process with success. A function may replace the process by another for good reasons.
@@ -92,6 +99,8 @@ mod tests {
             ("try:\n    import x\nexcept ImportError:\n    raise SystemExit\n", true),
             ("if True: exit()\n", true),
             ("class A:\n    quit()\n", true),
+            ("if __name__ != 'x':\n    exit()\n", true),
+            ("if __name__ == '__main__':\n    main()\nelse:\n    exit()\n", true),
             ("def main():\n    sys.exit(0)\n", false),
             ("if __name__ == '__main__':\n    main()\n    sys.exit(0)\n", false),
             ("if __name__ == \"__main__\": sys.exit(0)\n", false),

@@ -93,10 +93,6 @@ pub(crate) fn gained_end(base: &str, now: &str) -> bool {
 /// A function or alias that a library gained and that takes the place of a command by which scripts judge. `uses` tells
 /// whether the scripts of the check have a word.
 pub(crate) fn gained_command(base: &str, now: &str, uses: &dyn Fn(&str) -> bool) -> Option<String> {
-    let defines = |content: &str, wanted: &str| {
-        let mut pieces = content.lines().flat_map(|line| line.split(';'));
-        pieces.any(|piece| function_name(piece) == Some(wanted) || alias_name(piece) == Some(wanted))
-    };
     let of_bats = |word: &&&str| uses("bats") && BATS.contains(word);
     let of_shell = |word: &&&str| COMMANDS.contains(word) && (uses("bats") || uses(word));
     let names = COMMANDS.iter().chain(&BATS).filter(|word| of_bats(word) || of_shell(word));
@@ -126,14 +122,28 @@ fn function_name(line: &str) -> Option<&str> {
     }
     let (name, _) = line.split_once("()")?;
     let name = name.trim_end();
-    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ':' | '.' | '[');
+    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ':' | '.');
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// `alias name=`
-fn alias_name(line: &str) -> Option<&str> {
-    let (name, _) = line.trim().strip_prefix("alias ")?.split_once('=')?;
-    Some(name.trim())
+/// Whether a text defines a command anywhere: `name() {`, `function name {`, `alias name=`.
+fn defines(content: &str, name: &str) -> bool {
+    let defines = |line: &str, at: usize| {
+        let before = line.get(..at).unwrap_or_default();
+        let after = line.get(at + name.len()..).unwrap_or_default();
+        let words: Vec<&str> = before.split_whitespace().collect();
+        let begins = before.is_empty() || before.ends_with([' ', '\t', ';', '{', '&', '|', '(']);
+        let opens =
+            after.trim_start().strip_prefix('(').is_some_and(|rest| rest.trim_start().starts_with(')'));
+        let is_definition = match words.last() {
+            Some(&"function") => opens || after.is_empty() || after.starts_with([' ', '\t', '{']),
+            Some(&"alias") if after.starts_with('=') => true,
+            Some(_) | None => opens,
+        };
+        begins && is_definition
+    };
+    let mut code = content.lines().filter(|line| !line.trim_start().starts_with('#'));
+    code.any(|line| line.match_indices(name).any(|(at, _)| defines(line, at)))
 }
 
 /// Whether nothing stands outside of functions but variables.
@@ -184,6 +194,8 @@ mod tests {
             ("function diff {\n  :\n}", "sh diff", Some("diff")),
             ("[() { :; }", "sh [", Some("[")),
             ("alias grep=true", "sh grep", Some("grep")),
+            ("sub() { test() { return 1; }; test; }", "sh test", Some("test")),
+            ("sub() { [ \"$(test)\" ]; } # test", "sh test", None),
             ("run() { output=3; }", "bats tests", Some("run")),
             ("run() { output=3; }", "sh test", None),
             ("diff() { :; }", "sh test", None),
