@@ -290,12 +290,12 @@ impl Judge<'_> {
         let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
         if let Some(command) = taken {
             let what = format!("takes the place of `{command}`, which a check uses");
-            return Some((Role::Definition, Extent::Whole, what));
+            return Some((Role::Interference, Extent::Whole, what));
         }
         if extension == "py"
             && let Some(what) = self.python_end(path, &old, &new)
         {
-            return Some((Role::Definition, Extent::Whole, what.to_string()));
+            return Some((Role::Interference, Extent::Whole, what.to_string()));
         }
         let has_inline = match extension {
             "rs" => true,
