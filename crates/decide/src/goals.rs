@@ -135,18 +135,6 @@ pub enum Proof {
     ExitCodeOnly,
 }
 
-impl Proof {
-    /// What it means, for the description of a branch.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Goals => "the goals pass, and the guards show no new failure",
-            Self::GuardsOnly => "the guards show no new failure; no goal was given",
-            Self::JudgeOnly => "a model judged it done twice; no check was given",
-            Self::ExitCodeOnly => "the checks exit with 0; they name no tests",
-        }
-    }
-}
-
 /// The strongest proof of a task that finished. For its goals and its guards, if any: whether one of them names tests.
 pub(crate) const fn proof(goals: Option<NamedTests>, guards: Option<NamedTests>) -> Proof {
     match (goals, guards) {

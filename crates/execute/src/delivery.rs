@@ -10,7 +10,7 @@ use std::path::Path;
 
 use fixpoint_ports::DiffStyle;
 use fixpoint_vocabulary::run_spec::Delivery;
-use fixpoint_vocabulary::work::{CommandResult, DeliverCommand, Delivered, DeliveredBranch};
+use fixpoint_vocabulary::work::{CommandResult, CommitId, DeliverCommand, Delivered, DeliveredBranch};
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
@@ -19,9 +19,11 @@ impl ExecutionContext {
     pub(crate) fn deliver(&self, order: &DeliverCommand) -> Result<CommandResult, ExecuteError> {
         let delivered = match &order.delivery {
             Delivery::Nothing => Delivered::default(),
-            Delivery::Branch => Delivered { branch: Some(self.run_branch(order)?), ..Delivered::default() },
+            Delivery::Branch => {
+                Delivered { branch: Some(self.run_branch(&order.result)?), ..Delivered::default() }
+            }
             Delivery::Into(name) => {
-                let branch = Some(self.run_branch(order)?);
+                let branch = Some(self.run_branch(&order.result)?);
                 let update = self.deps.workspaces.fast_forward(name, &order.result)?;
                 let into = Some(DeliveredBranch { name: name.clone(), update });
                 Delivered { branch, into, patch: None }
@@ -34,16 +36,9 @@ impl ExecutionContext {
         Ok(CommandResult::Delivered(delivered))
     }
 
-    fn run_branch(&self, order: &DeliverCommand) -> Result<DeliveredBranch, ExecuteError> {
+    fn run_branch(&self, result: &CommitId) -> Result<DeliveredBranch, ExecuteError> {
         let name = format!("fixpoint/{}", self.run);
-        let update = self.deps.workspaces.deliver_branch(&name, &order.result)?;
-        if !order.evidence.is_empty() {
-            let evidence = self.deps.redactor.redact(&order.evidence);
-            let described = self.deps.workspaces.describe_branch(&name, evidence.as_str());
-            if let Err(error) = described {
-                self.notice_once(&format!("the branch {name} was made, but got no description: {error}"));
-            }
-        }
+        let update = self.deps.workspaces.deliver_branch(&name, result)?;
         Ok(DeliveredBranch { name, update })
     }
 

@@ -308,8 +308,6 @@ pub trait Workspaces: Send + Sync {
     ) -> Result<MergedTree, WorkspaceError>;
     /// Makes a branch at a commit, or moves it forward to it. Doing it again changes nothing.
     fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
-    /// Describes a branch, as `git branch --edit-description` does.
-    fn describe_branch(&self, branch: &str, text: &str) -> Result<(), WorkspaceError>;
     /// Moves a branch of the user's forward to a commit. A branch that is checked out is left alone: its files would
     /// no longer be those of its commit.
     fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;

@@ -317,9 +317,6 @@ pub struct DeliverCommand {
     /// The commit that is delivered.
     pub result: CommitId,
     pub delivery: Delivery,
-    /// What the result rests on, as the description of the branch.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub evidence: String,
 }
 
 /// Whether a branch was moved to the result.

@@ -1,8 +1,7 @@
 //! Results delivered to the user as branches: a new one, or a fast-forward of one that exists.
 //!
-//! Owns the only two ways in which more references than those in `refs/fixpoint/` change, and the only change of the
-//! user's git configuration: the description of a branch that it made. Refuses to move a branch otherwise, and one that
-//! is checked out.
+//! Owns the only two ways in which more references than those in `refs/fixpoint/` change. Refuses to move a branch
+//! otherwise, and one that is checked out.
 
 use std::io;
 
@@ -27,11 +26,6 @@ impl GitWorkspaces {
             Some(_) => self.forward(branch, commit),
             None => Err(error),
         }
-    }
-
-    pub(crate) fn describe(&self, branch: &str, text: &str) -> Result<(), WorkspaceError> {
-        let key = format!("branch.{branch}.description");
-        self.inner.repository.git("config").args(["--local", &key, text]).run().map(drop)
     }
 
     pub(crate) fn forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {

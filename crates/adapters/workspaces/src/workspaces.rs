@@ -222,10 +222,6 @@ impl Workspaces for GitWorkspaces {
         self.inner.merge(ours, theirs, reference)
     }
 
-    fn describe_branch(&self, branch: &str, text: &str) -> Result<(), WorkspaceError> {
-        self.describe(branch, text)
-    }
-
     fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
         self.create_or_forward(branch, commit)
     }

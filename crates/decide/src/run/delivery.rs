@@ -9,11 +9,6 @@ use fixpoint_vocabulary::work::{Base, Command, CommandResult, DeliverCommand, De
 use serde::{Deserialize, Serialize};
 
 use super::{Owner, Run, TaskSource, Transition};
-use crate::prelude::*;
-use crate::task_run::described;
-
-/// Lines of a branch's description.
-const MOST_LINES: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -72,23 +67,7 @@ impl Run {
             Delivery::Into(_) if cause != Cause::Done => Delivery::Branch,
             delivery @ (Delivery::Branch | Delivery::Into(_) | Delivery::Patch(_)) => delivery.clone(),
         };
-        let (base, result) = (base.commit.clone(), result.commit.clone());
-        Some(DeliverCommand { base, result, delivery, evidence: self.evidence() })
-    }
-
-    /// What the result rests on: for each task that is done, its proof and what it changed with permission.
-    fn evidence(&self) -> String {
-        let mut lines = Vec::new();
-        for node in self.tasks().filter(|node| node.result().is_some()) {
-            let Some(task) = &node.run else { continue };
-            lines.push(format!("{}: {}", node.id(), task.proof().words()));
-            let permitted: Vec<String> = task.permitted_changes().iter().map(described).collect();
-            if !permitted.is_empty() {
-                lines.push(format!("{}: changed with permission: {}", node.id(), permitted.join(", ")));
-            }
-        }
-        lines.truncate(MOST_LINES);
-        lines.join("\n")
+        Some(DeliverCommand { base: base.commit.clone(), result: result.commit.clone(), delivery })
     }
 }
 

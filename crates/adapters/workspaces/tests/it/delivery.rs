@@ -23,18 +23,6 @@ fn a_branch_is_created_once() {
 }
 
 #[test]
-fn a_branch_gets_a_description() {
-    let fixture = Fixture::new();
-    let workspaces = fixture.open();
-    let base = fixture.base(&workspaces);
-    workspaces.deliver_branch("fixpoint/run-1", &base).unwrap();
-    for text in ["t1: the goals pass", "t1: \"quoted\"; a # and a \\\nt2: the second line"] {
-        workspaces.describe_branch("fixpoint/run-1", text).unwrap();
-        assert_eq!(ask(&fixture.user, &["config", "branch.fixpoint/run-1.description"]), text);
-    }
-}
-
-#[test]
 fn only_an_older_branch_that_nobody_has_checked_out_is_fast_forwarded() {
     let fixture = Fixture::new();
     git(&fixture.user, &["branch", "older"]);
