@@ -153,7 +153,11 @@ impl TaskRun {
         let failure = |change: &ProtectedChange| {
             let path = change.path.path().to_owned();
             let id = FailureId::Weakened(alloc::boxed::Box::new(FailureId::Declared(path.clone())));
-            let message = format!("no check shows anything about code that has this: {}", described(change));
+            let file = described(change);
+            let message = format!(
+                "changes or silences a check, so no check can prove this code: {file}; remove that, or permit the file \
+                 with `scope.definitions`"
+            );
             ReportedFailure::new(id, Redactor::default().redact(&message)).at(Some(path))
         };
         self.unpermitted(evaluation).filter(is_one).map(failure).collect()
