@@ -270,6 +270,7 @@ fn show_task(drawing: &mut Drawing, run: &Run, task: TaskView<'_>, decision: &De
         Some(Command::Ask(ask)) => drawing.doing(&words.asking(ask.about.role())),
         Some(
             Command::Merge(_)
+            | Command::FindProtected(_)
             | Command::AskPerson(_)
             | Command::FindCachedPlan
             | Command::StorePlan

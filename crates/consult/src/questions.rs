@@ -103,6 +103,7 @@ impl QuestionHandler {
             | PreparedAction::RunChecks(_)
             | PreparedAction::RunAttempt(_)
             | PreparedAction::RestorePaths(_)
+            | PreparedAction::FindProtected(..)
             | PreparedAction::Merge(_)
             | PreparedAction::Deliver(_) => return None,
         };

@@ -12,6 +12,7 @@ mod change;
 mod clarification;
 mod delivery;
 mod execution;
+mod final_proof;
 mod final_review;
 mod finish;
 mod kept_goals;
@@ -40,6 +41,8 @@ use fixpoint_vocabulary::{Cause, TaskId};
 pub use self::base_checks::{BaseChecks, BaseChecksChange};
 pub use self::change::{Change, Decision, Owner, RejectedAnswer, RunChange, TaskSignal};
 pub use self::delivery::DeliveryChange;
+use self::final_proof::FinalProof;
+pub use self::final_proof::FinalProofChange;
 use self::final_review::FinalReview;
 pub use self::final_review::FinalReviewChange;
 pub use self::ledger::Ledger;
@@ -114,6 +117,7 @@ pub struct Run {
     /// The checks by number: the spec's, then those that tasks brought. Shared with the commands in flight.
     checks: Arc<Vec<PlacedCheck>>,
     left_out: BTreeSet<TaskId>,
+    final_proof: FinalProof,
     final_review: FinalReview,
     revisions: Revisions,
     /// A revision that waits for approval, and the error that it answers.
@@ -147,6 +151,7 @@ impl Run {
             graph,
             checks: Arc::new(checks),
             left_out: BTreeSet::new(),
+            final_proof: FinalProof::default(),
             final_review: FinalReview::default(),
             revisions: Revisions::default(),
             proposed: None,

@@ -48,6 +48,7 @@ pub use self::judge::Judgement;
 use self::judge::UnreadableAnswer;
 pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, TestEdits};
 pub use self::proof_tree::described;
+pub(crate) use self::proof_tree::is_permitted;
 pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
 use crate::convergence::{AttemptOutcome, Controller};
 use crate::prelude::*;
@@ -135,10 +136,13 @@ impl TaskRun {
                 let unfinished = baseline.base.as_ref().filter(|_| baseline.is_unproven);
                 (baseline.clone(), unfinished.map(Evaluation::of_existing), None)
             }
-            TaskStart::Evaluate { baseline, work, conflict } => {
+            TaskStart::Evaluate { baseline, work, conflict, changes } => {
                 let remaining =
                     conflict.as_ref().map(|conflict| Remaining::of_conflict(&work.commit, conflict));
-                (baseline.clone(), Some(Evaluation::of_existing(work)), remaining)
+                let protected_from = baseline.base.as_ref().map_or(&work.commit, |base| &base.commit).clone();
+                let protected = changes.clone();
+                let evaluation = Evaluation { protected, protected_from, ..Evaluation::of_existing(work) };
+                (baseline.clone(), Some(evaluation), remaining)
             }
         };
         Self {
@@ -201,6 +205,7 @@ impl TaskRun {
             | CommandResult::Attempt(_)
             | CommandResult::Restored { .. }
             | CommandResult::Answer(_)
+            | CommandResult::Protected { .. }
             | CommandResult::Merged(_)
             | CommandResult::Person(_)
             | CommandResult::CachedPlan(_)

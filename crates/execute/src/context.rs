@@ -73,6 +73,7 @@ impl CommandRunner for ExecutionContext {
             PreparedAction::RunChecks(run) => context.run_checks(id, run, cancel),
             PreparedAction::RunAttempt(order) => context.run_attempt(id, order, cancel),
             PreparedAction::RestorePaths(restore) => context.restore_paths(id, restore),
+            PreparedAction::FindProtected(range, tests) => context.find_protected(range, tests),
             PreparedAction::Merge(order) => context.merge(order),
             PreparedAction::Deliver(order) => context.deliver(order),
             PreparedAction::Ask(_)

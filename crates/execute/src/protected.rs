@@ -13,8 +13,8 @@ use fixpoint_proof::{
 };
 use fixpoint_vocabulary::prepared::{PreparedAttempt, TestsAtBase};
 use fixpoint_vocabulary::work::{
-    CommandId, CommandResult, ProtectedChange, ProtectedEdit, ProtectedRole, RestorePaths, RestoredPath,
-    TestName,
+    CommandId, CommandResult, CommitRange, ProtectedChange, ProtectedEdit, ProtectedRole, RestorePaths,
+    RestoredPath, TestName,
 };
 
 use crate::ExecutionContext;
@@ -40,20 +40,32 @@ impl ExecutionContext {
         if self.spec.checks.is_empty() {
             return Ok((Vec::new(), None));
         }
+        let tests = &attempt.tests_at_base;
         // Both sides of a merge may have changed tests. Only what the agent changed on top of them is its own.
         let Some(conflict) = &attempt.merge else {
-            return Ok((self.protected_between(attempt, &attempt.command.origin, commit, changed)?, None));
+            return Ok((self.protected_between(tests, &attempt.command.origin, commit, changed)?, None));
         };
         let merged = &attempt.command.base;
         let mut changed = self.deps.workspaces.changes(merged, commit)?;
         changed.retain(|change| !conflict.paths.contains(&path_text(&change.path)));
-        let protected = self.protected_between(attempt, merged, commit, &changed)?;
+        let protected = self.protected_between(tests, merged, commit, &changed)?;
         Ok((protected, Some(merged.clone())))
+    }
+
+    /// The tests and check definitions that differ between two commits.
+    pub(crate) fn find_protected(
+        &self,
+        range: &CommitRange,
+        tests: &TestsAtBase,
+    ) -> Result<CommandResult, ExecuteError> {
+        let changed = self.deps.workspaces.changes(&range.from, &range.to)?;
+        let changes = self.protected_between(tests, &range.from, &range.to, &changed)?;
+        Ok(CommandResult::Protected { changes })
     }
 
     fn protected_between(
         &self,
-        attempt: &PreparedAttempt,
+        tests: &TestsAtBase,
         from: &CommitId,
         to: &CommitId,
         changed: &[FileChange],
@@ -66,7 +78,7 @@ impl ExecutionContext {
         let (base, result) = (CommitTree::open(workspaces, from)?, CommitTree::open(workspaces, to)?);
         base.read_ahead(&changes)?;
         result.read_ahead(&changes)?;
-        let observed = self.observed_tests(&attempt.tests_at_base)?;
+        let observed = self.observed_tests(tests)?;
         let found = protected_changes(&self.check_commands(), &observed, &changes, &base, &result);
         base.finish()?;
         result.finish()?;

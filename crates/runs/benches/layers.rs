@@ -96,6 +96,7 @@ impl Executor for Instantly {
             PreparedAction::RestorePaths(restore) => {
                 CommandResult::Restored { commit: restore.onto.clone(), tree: TreeId(restore.onto.0.clone()) }
             }
+            PreparedAction::FindProtected(..) => CommandResult::Protected { changes: Vec::new() },
             PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })

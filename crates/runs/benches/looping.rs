@@ -79,7 +79,8 @@ impl Executor for Instantly {
             PreparedAction::RestorePaths(restore) => {
                 CommandResult::Restored { commit: restore.onto.clone(), tree: TreeId(restore.onto.0.clone()) }
             }
-            PreparedAction::Merge(_)
+            PreparedAction::FindProtected(..)
+            | PreparedAction::Merge(_)
             | PreparedAction::Ask(_)
             | PreparedAction::AskPerson(_)
             | PreparedAction::FindCachedPlan

@@ -198,6 +198,7 @@ impl RunHistory {
             | Change::Planning(_)
             | Change::PlanReview(_)
             | Change::Merge(_)
+            | Change::FinalProof(_)
             | Change::FinalReview(_)
             | Change::Reflection(_)
             | Change::Delivery(_) => {}
@@ -217,6 +218,7 @@ impl RunHistory {
                 Owner::Planning
                 | Owner::PlanReview
                 | Owner::Merge(_)
+                | Owner::FinalProof
                 | Owner::FinalReview
                 | Owner::Reflection(_)
                 | Owner::Delivery => None,

@@ -161,6 +161,7 @@ const fn kind_name(kind: &TaskKind) -> &'static str {
         TaskKind::Planned => "planned",
         TaskKind::Replanned => "replanned",
         TaskKind::Added => "added",
+        TaskKind::FinalProof => "final_proof",
         TaskKind::Merge { .. } => "merge",
     }
 }

@@ -77,6 +77,7 @@ fn content(change: &Change, run: &Run, lang: Lang) -> Option<(&'static str, Valu
             ReflectionChange::Reflected { document: None, .. } | ReflectionChange::RevisionProposed { .. },
         )
         | Change::Run(_)
+        | Change::FinalProof(_)
         | Change::BaseChecks(_)
         | Change::Planning(_)
         | Change::Merge(_)

@@ -233,6 +233,7 @@ impl<'a> RunExplainer<'a> {
         };
         let kind = match node.kind {
             TaskKind::Merge { .. } => self.say(" (merge)", "（マージ）"),
+            TaskKind::FinalProof => self.say(" (final check)", "（最終確認）"),
             TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => String::new(),
         };
         self.say(

@@ -57,6 +57,7 @@ impl Project {
             Command::RunAttempt(command) => CommandResult::Attempt(self.attempt(command)),
             Command::RestorePaths(command) => restore_paths(command),
             Command::Merge(_)
+            | Command::FindProtected(_)
             | Command::Ask(_)
             | Command::AskPerson(_)
             | Command::FindCachedPlan
@@ -119,6 +120,7 @@ fn command_key(command: &Command) -> String {
         Command::RunChecks(run) => format!("checks {} {}", run.calls.len(), run.commit),
         Command::RunAttempt(command) => format!("attempt {} {}", command.number, command.base),
         Command::RestorePaths(command) => format!("graft {}", command.onto),
+        Command::FindProtected(range) => format!("compare {}", range.to),
         Command::Merge(command) => format!("merge {} {}", command.ours, command.theirs),
         Command::Ask(ask) => format!("ask {:?}", ask.about),
         Command::AskPerson(ask) => format!("person {}", ask.about),

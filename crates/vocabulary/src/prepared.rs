@@ -9,8 +9,8 @@ use crate::run_spec::PlacedCheck;
 use crate::settings::ScopeSettings;
 use crate::usage::MicroUsd;
 use crate::work::{
-    AttemptCommand, BlobId, CheckRun, Conflict, DeliverCommand, MergeCommand, ReportedFailure, RestorePaths,
-    TestName, TreeId,
+    AttemptCommand, BlobId, CheckRun, CommitRange, Conflict, DeliverCommand, MergeCommand, ReportedFailure,
+    RestorePaths, TestName, TreeId,
 };
 use crate::{Redacted, TaskId};
 
@@ -79,6 +79,8 @@ pub enum PreparedAction {
     RunAttempt(PreparedAttempt),
     /// Make a commit out of two, path by path.
     RestorePaths(RestorePaths),
+    /// Find the tests and check definitions that differ between two commits.
+    FindProtected(CommitRange, TestsAtBase),
     Merge(MergeCommand),
     Ask(Box<Ask>),
     AskPerson(PersonQuestion),

@@ -41,6 +41,8 @@ pub enum Command {
     RunAttempt(AttemptCommand),
     /// Make a commit out of two, path by path.
     RestorePaths(RestorePaths),
+    /// Find the tests and check definitions that differ between two commits.
+    FindProtected(CommitRange),
     /// Merge two commits.
     Merge(MergeCommand),
     Ask(ModelQuestion),
@@ -197,6 +199,13 @@ impl AttemptResult {
             last_words: None,
         }
     }
+}
+
+/// Two commits to be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitRange {
+    pub from: CommitId,
+    pub to: CommitId,
 }
 
 /// A commit to be made out of two: `onto`, with these paths as they are in `from`.
@@ -364,6 +373,10 @@ pub enum CommandResult {
     Restored {
         commit: CommitId,
         tree: TreeId,
+    },
+    /// The tests and check definitions that differ between two commits.
+    Protected {
+        changes: Vec<ProtectedChange>,
     },
     /// Two commits were merged, with or without conflicts.
     Merged(Merged),

@@ -86,6 +86,14 @@ fn result_words(result: &CommandResult, lang: Lang) -> String {
             )
         }
         CommandResult::Restored { .. } => say(lang, "files restored", "ファイルを復元"),
+        CommandResult::Protected { changes } => {
+            let files = changes.len();
+            say(
+                lang,
+                format!("{} of tests or check definitions changed since the base", counted(files, "file")),
+                format!("ベースからテストまたはチェック定義{files}ファイルが変更"),
+            )
+        }
         CommandResult::Merged(merged) => {
             let conflicts = merged.conflicts.len();
             say(
@@ -148,6 +156,7 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
         | Owner::PlanReview
         | Owner::Replan(_)
         | Owner::Merge(_)
+        | Owner::FinalProof
         | Owner::FinalReview
         | Owner::Delivery
         | Owner::Reflection(_) => Some(match command {
@@ -155,6 +164,7 @@ fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String>
             Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
             Command::RunAttempt(_) => say(lang, "start the agent", "エージェントを起動"),
             Command::RestorePaths(_) => say(lang, "restore files", "ファイルを復元"),
+            Command::FindProtected(_) => say(lang, "compare the tests with the base", "テストをベースと比較"),
             Command::Merge(_) => say(lang, "merge two results", "2つの結果をマージ"),
             Command::Ask(ask) => {
                 let role = ask.about.role().name();

@@ -120,6 +120,7 @@ fn row(node: &TaskNode, view: RunView<'_>, is_in_vain: bool, words: Words) -> Ro
     };
     let kind = match node.kind {
         TaskKind::Merge { .. } => " (merge)",
+        TaskKind::FinalProof => " (final check)",
         TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => "",
     };
     let mut parts = vec![format!(" {mark} {}{kind}", harmless(node.id().as_str())), state];

@@ -3,12 +3,12 @@
 use fixpoint_decide::noise;
 use fixpoint_decide::refinement::Decision;
 use fixpoint_decide::run::{
-    BaseChecksChange, Change, FinalReviewChange, MergeChange, Owner, PlanRepair, PlanReviewChange,
-    PlanningChange, ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
+    BaseChecksChange, Change, FinalProofChange, FinalReviewChange, MergeChange, Owner, PlanRepair,
+    PlanReviewChange, PlanningChange, ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
 };
 use fixpoint_runs::{RunHistory, RunView, cause_name, implied_goal_lines};
 use fixpoint_vocabulary::documents::Subtask;
-use fixpoint_vocabulary::work::Command;
+use fixpoint_vocabulary::work::{Command, ProtectedChange};
 use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
 
 use super::words::Words;
@@ -40,6 +40,7 @@ pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<
             format!("[{task}] left out of the result: it could not be merged with the others"),
             format!("[{task}] 他の結果とマージできないため、成果物に含めません"),
         )],
+        Change::FinalProof(FinalProofChange::Compared { changes, .. }) => final_check_line(changes, words),
         Change::FinalReview(FinalReviewChange::Judged { is_complete, missing }) => {
             let is_partial = view.run.tasks().any(|node| node.state == TaskState::Blocked);
             let head = if *is_complete && is_partial {
@@ -62,6 +63,24 @@ pub(super) fn lines_of(change: &Change, view: RunView<'_>, words: Words) -> Vec<
             ReflectionChange::Reflected { .. } | ReflectionChange::RevisionProposed { .. },
         )
         | Change::Delivery(_) => Vec::new(),
+    }
+}
+
+/// That the whole is checked with the base's tests, and why.
+fn final_check_line(changes: &[ProtectedChange], words: Words) -> Vec<String> {
+    let files = short(&changes.iter().map(|change| change.path.path()).collect::<Vec<_>>().join(", "));
+    match changes.len() {
+        0 => Vec::new(),
+        number => vec![words.say(
+            format!(
+                "final check: the tasks changed {} that decide what the checks show ({files}); \
+                 running the checks with these as at the base",
+                counted(number, "file")
+            ),
+            format!(
+                "最終確認: チェックの結果を左右する{number}ファイルが変更されました（{files}）。ベースの内容に戻してチェックを実行します"
+            ),
+        )],
     }
 }
 
@@ -230,6 +249,7 @@ pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<St
     let what = match command {
         Command::TakeBase => words.taking_snapshot(),
         Command::RunChecks(_) if *owner == Owner::BaseChecks => return Some(words.checking_base()),
+        Command::FindProtected(_) => words.say("comparing the tests with the base", "テストをベースと比較中"),
         Command::Merge(_) => words.say("merging results", "結果をマージ中"),
         Command::Ask(ask) => words.asking(ask.about.role()),
         Command::AskPerson(_) => words.say("waiting for your answer", "あなたの回答を待っています"),

@@ -113,6 +113,7 @@ impl Words {
             Owner::Planning => self.say("planning", "計画"),
             Owner::PlanReview => self.say("plan review", "計画レビュー"),
             Owner::Replan(task) => self.say(format!("[{task}] replanning"), format!("[{task}] 再計画")),
+            Owner::FinalProof => self.say("final check", "最終確認"),
             Owner::FinalReview => self.say("final review", "最終レビュー"),
             Owner::Reflection(task) => self.say(format!("[{task}] reflection"), format!("[{task}] 振り返り")),
             Owner::Delivery => self.say("delivery", "納品"),

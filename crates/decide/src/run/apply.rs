@@ -59,6 +59,7 @@ impl Run {
             Change::PlanReview(change) => self.apply_plan_review(change),
             Change::Task(change) => self.apply_task(id, change),
             Change::Merge(change) => self.apply_merge(change),
+            Change::FinalProof(change) => self.apply_final_proof(change),
             Change::FinalReview(change) => self.apply_final_review(change),
             Change::Reflection(change) => self.apply_reflection(change),
             Change::Delivery(change) => self.apply_delivery(change),

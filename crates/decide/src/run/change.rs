@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::base_checks::BaseChecksChange;
 use super::delivery::DeliveryChange;
+use super::final_proof::FinalProofChange;
 use super::final_review::FinalReviewChange;
 use super::merging::MergeChange;
 use super::plan_review::PlanReviewChange;
@@ -34,6 +35,8 @@ pub enum Owner {
     Replan(TaskId),
     /// Merging the two results that this task merges.
     Merge(TaskId),
+    /// Comparing the result with the base of the run.
+    FinalProof,
     /// Judging the result as a whole.
     FinalReview,
     /// The reflection after this task.
@@ -47,7 +50,12 @@ impl Owner {
     pub const fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Task(task) | Self::Merge(task) | Self::Replan(task) | Self::Reflection(task) => Some(task),
-            Self::BaseChecks | Self::Planning | Self::PlanReview | Self::FinalReview | Self::Delivery => None,
+            Self::BaseChecks
+            | Self::Planning
+            | Self::PlanReview
+            | Self::FinalProof
+            | Self::FinalReview
+            | Self::Delivery => None,
         }
     }
 }
@@ -154,6 +162,8 @@ pub enum Change {
     /// A task or the task graph.
     Task(TaskChange),
     Merge(MergeChange),
+    /// The whole result against the base of the run.
+    FinalProof(FinalProofChange),
     /// The judgement of the whole result.
     FinalReview(FinalReviewChange),
     /// Reflection and revision.
@@ -179,6 +189,7 @@ change_from! {
     PlanReview(PlanReviewChange),
     Task(TaskChange),
     Merge(MergeChange),
+    FinalProof(FinalProofChange),
     FinalReview(FinalReviewChange),
     Reflection(ReflectionChange),
     Delivery(DeliveryChange),
@@ -204,6 +215,7 @@ impl Change {
             | Self::Planning(_)
             | Self::PlanReview(_)
             | Self::Merge(_)
+            | Self::FinalProof(_)
             | Self::FinalReview(_)
             | Self::Reflection(_)
             | Self::Delivery(_) => None,

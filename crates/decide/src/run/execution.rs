@@ -47,7 +47,9 @@ impl Run {
             lineage_iteration: node.lineage_iteration(),
             replanning: settings.replanning.clone(),
         };
-        let is_judged = judging == Judging::ByModel && !node.is_merge();
+        // What is merged or proven as a whole is judged as a whole, when it is complete.
+        let is_part = !node.is_merge() && node.kind != TaskKind::FinalProof;
+        let is_judged = judging == Judging::ByModel && is_part;
         let (goals, guards) = self.with_kept_goals(node, guards);
         let start = match start {
             TaskStart::FromCommit(base) => self.start_on_base(base, &goals, &guards),
@@ -78,6 +80,9 @@ impl Run {
         // Work that is there already rests on the same results: it goes on there, not on the results alone.
         let first = below.first().filter(|id| node.baseline.is_none() || !self.is_below_replaced(node, id));
         let done = first.and_then(|id| self.task(id)).and_then(|node| node.run.as_ref());
+        if let Some(start) = self.start_of_final_proof(node, done) {
+            return Some(start);
+        }
         match (done, &node.baseline, &self.planning.base) {
             (Some(done), ..) => Some(TaskStart::FromBaseline(done.baseline_after())),
             (None, Some(baseline), _) => Some(TaskStart::FromBaseline(baseline.clone())),

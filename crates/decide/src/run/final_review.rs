@@ -1,15 +1,15 @@
-//! After the last task: results are merged two by two, the run's own goals are checked, and the whole is judged.
+//! After the last task: results are merged two by two, the whole is proven and judged.
 //!
 //! Owns the judge's question about the whole result and what its answer means. Invariant: at most
 //! `max_fix_iterations` rounds of additional tasks.
 
 use fixpoint_vocabulary::ask::{ModelAnswer, ParsedAnswer, QuestionKind};
 use fixpoint_vocabulary::documents::{Document, Subtask, WholeJudgement};
-use fixpoint_vocabulary::work::CommandResult;
+use fixpoint_vocabulary::work::{Command, CommandResult};
 use fixpoint_vocabulary::{Cause, TaskId};
 use serde::{Deserialize, Serialize};
 
-use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, TaskNode, Transition};
+use super::{NewTask, Owner, RejectedAnswer, Run, TaskChange, TaskKind, Transition};
 use crate::prelude::*;
 use crate::{plan_shape, sanitising};
 
@@ -39,30 +39,6 @@ impl Run {
                 self.forget_rejected(&Owner::FinalReview);
             }
         }
-    }
-
-    /// The task that makes pass at the end what nobody has seen passing there: goals of the run, and of its tasks.
-    fn last_task(&self) -> Option<NewTask> {
-        let end: Vec<TaskId> = self.unmerged_results();
-        let unproven = self.unproven_goals();
-        let is_asked_for = |node: &TaskNode| {
-            node.kind == TaskKind::Added && node.task.dependencies == end && node.goals.is_superset(&unproven)
-        };
-        if unproven.is_empty() || !self.is_everything_included() || self.tasks().any(is_asked_for) {
-            return None;
-        }
-        let kept = self.goals_below(&end);
-        let goals: BTreeSet<u32> = self.promised_goals().difference(&kept).copied().collect();
-        let commands = goals.union(&unproven).filter_map(|goal| self.checks.get(*goal as usize));
-        let names: BTreeSet<&TaskId> = self.tasks().map(TaskNode::id).collect();
-        let named = |n: u32| TaskId::from(format!("goals-{n}"));
-        let id = (1u32..).map(named).find(|id| !names.contains(id))?;
-        let task = Subtask {
-            dependencies: end,
-            goals: commands.map(|placed| placed.check.command.clone()).collect(),
-            ..Subtask::new(id, self.goal())
-        };
-        Some(NewTask::new(task, TaskKind::Added))
     }
 
     /// The tasks that the judge wants added, as far as they may be, on top of the result.
@@ -107,6 +83,12 @@ impl Transition<'_> {
         if let Some((ours, theirs)) = self.run.next_pair() {
             let merge = self.run.merge_task(&ours, &theirs);
             return self.push(TaskChange::Added { tasks: Vec::from([merge]) });
+        }
+        if self.run.is_busy(&Owner::FinalProof) {
+            return;
+        }
+        if let Some(range) = self.run.uncompared_result() {
+            return self.begin(Owner::FinalProof, Command::FindProtected(range));
         }
         if let Some(last) = self.run.last_task() {
             return self.push(TaskChange::Added { tasks: Vec::from([last]) });

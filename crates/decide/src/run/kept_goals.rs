@@ -14,7 +14,7 @@ use crate::task_run::{CheckBaseline, TaskRun};
 /// The checks that passed when a result was accepted: its goals, and the guards that did not fail before.
 fn proven_by(run: &TaskRun) -> impl Iterator<Item = u32> {
     let passed = |guard: &&u32| {
-        run.baseline().checks.get(guard).is_some_and(|check| !CheckBaseline::always_failed(check))
+        run.baseline().checks.get(guard).is_none_or(|check| !CheckBaseline::always_failed(check))
     };
     run.options().goals.iter().chain(run.options().guards.iter().filter(passed)).copied()
 }
@@ -26,6 +26,9 @@ impl Run {
         node: &TaskNode,
         guards: BTreeSet<u32>,
     ) -> (BTreeSet<u32>, BTreeSet<u32>) {
+        if let Some(checks) = self.checks_of_final_proof(node, &guards) {
+            return checks;
+        }
         let below = self.goals_below(&self.effective_dependencies(&node.task.dependencies));
         if node.is_merge() {
             let kept: BTreeSet<u32> = below.intersection(&self.promised_goals()).copied().collect();

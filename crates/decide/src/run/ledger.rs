@@ -79,6 +79,7 @@ impl Run {
             Command::TakeBase
             | Command::RunChecks(_)
             | Command::RestorePaths(_)
+            | Command::FindProtected(_)
             | Command::Merge(_)
             | Command::AskPerson(_)
             | Command::FindCachedPlan

@@ -140,6 +140,7 @@ impl Run {
             baseline,
             work: Base { commit: merged.commit.clone(), tree: merged.tree.clone() },
             conflict: (!merged.conflicts.is_empty()).then_some(conflict),
+            changes: Vec::new(),
         };
         Some(self.task_options(node, start, self.settings()?))
     }

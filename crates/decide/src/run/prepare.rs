@@ -35,6 +35,9 @@ impl Run {
             Command::RunChecks(run) => PreparedAction::RunChecks(run.clone()),
             Command::RunAttempt(command) => PreparedAction::RunAttempt(self.prepare_attempt(task, command)),
             Command::RestorePaths(restore) => PreparedAction::RestorePaths(restore.clone()),
+            Command::FindProtected(range) => {
+                PreparedAction::FindProtected(range.clone(), self.base_checks.baseline.tests())
+            }
             Command::Merge(merge) => PreparedAction::Merge(merge.clone()),
             Command::Ask(question) => PreparedAction::Ask(Box::new(self.prepare_ask(owner, task, question))),
             Command::AskPerson(ask) => PreparedAction::AskPerson(ask.clone()),

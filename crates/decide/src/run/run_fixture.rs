@@ -165,6 +165,7 @@ impl RunFixture {
             Command::RestorePaths(restore) => {
                 CommandResult::Restored { commit: restore.onto.clone(), tree: TreeId(restore.onto.0.clone()) }
             }
+            Command::FindProtected(_) => CommandResult::Protected { changes: Vec::new() },
             Command::Merge(merge) => {
                 let merged = base(&format!("{} {}", merge.ours, merge.theirs));
                 let (commit, tree) = (merged.commit, merged.tree);

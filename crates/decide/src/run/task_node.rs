@@ -22,6 +22,8 @@ pub enum TaskKind {
     Replanned,
     /// Something that was missing when the result was judged.
     Added,
+    /// The whole result, to be proven against the base of the run.
+    FinalProof,
     Merge {
         /// The task whose result is the one side.
         ours: TaskId,

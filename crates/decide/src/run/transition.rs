@@ -168,6 +168,7 @@ impl<'a> Transition<'a> {
             Owner::PlanReview => self.with_review(&command, result),
             Owner::Replan(task) => self.with_replan(task, result),
             Owner::Merge(task) => return self.with_merge(task, result),
+            Owner::FinalProof => self.with_final_proof(result),
             Owner::FinalReview => self.with_final_review(result),
             Owner::Reflection(task) => return self.with_reflection(task, result),
             Owner::Delivery => self.with_delivery(result),
@@ -198,6 +199,7 @@ impl<'a> Transition<'a> {
                 | Owner::PlanReview
                 | Owner::Replan(_)
                 | Owner::Merge(_)
+                | Owner::FinalProof
                 | Owner::FinalReview
                 | Owner::Reflection(_)
                 | Owner::Delivery => self.push(RunChange::Defer { owner, command, cause: Cause::Stopped }),

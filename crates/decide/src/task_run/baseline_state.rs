@@ -1,6 +1,7 @@
 //! What the checks showed before the first attempt, and what is known of them after the last.
 
 use fixpoint_vocabulary::Cause;
+use fixpoint_vocabulary::prepared::TestsAtBase;
 use fixpoint_vocabulary::work::{
     Base, BlobId, CheckCall, CheckEnd, CheckProblem, CheckReport, CheckRun, FailureId, Leftovers,
     ReportedFailure, Reuse, TestName,
@@ -98,6 +99,17 @@ impl CheckBaseline {
             failures: failures.cloned().collect(),
             // One run in which the flaky ones failed, and one in which they did not.
             failing: Vec::from([both.union(&flaky).cloned().collect(), both]),
+            ..self.clone()
+        }
+    }
+
+    /// The same without what no longer fails.
+    pub(crate) fn still_failing(&self, now: &Self) -> Self {
+        let fails = |id: &FailureId| now.failing.iter().any(|run| run.contains(id));
+        let still = |run: &BTreeSet<FailureId>| run.iter().filter(|id| fails(id)).cloned().collect();
+        Self {
+            failures: self.failures.iter().filter(|failure| fails(failure.id())).cloned().collect(),
+            failing: self.failing.iter().map(still).collect(),
             ..self.clone()
         }
     }
@@ -298,6 +310,15 @@ impl BaselineState {
             out_of_scope: BTreeSet::new(),
             masked: checks.iter().any(|check| check.masked),
         })
+    }
+
+    /// The tests that the checks named there.
+    pub(crate) fn tests(&self) -> TestsAtBase {
+        let checks = || self.checks.values();
+        TestsAtBase {
+            passed: checks().filter_map(|check| check.passed_set.clone()).collect(),
+            failed: checks().flat_map(CheckBaseline::failing_tests).cloned().collect(),
+        }
     }
 
     /// A run of checks at the base, by its number. Another task that began with the same tree may have made it.

@@ -154,6 +154,7 @@ impl FakeProject {
                 CommandResult::Restored { tree: self.tree(&commit), commit }
             }
             other @ (Command::Merge(_)
+            | Command::FindProtected(_)
             | Command::Deliver(_)
             | Command::Ask(_)
             | Command::AskPerson(_)

@@ -35,7 +35,13 @@ impl TaskRun {
             },
         );
         let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
-        let calls: Vec<CheckCall> = self.options.guards.difference(&goals).map(call).collect();
+        // A check that never ran at the base may need tests that are not there.
+        let needs_own_tests = |guard: &&u32| {
+            let is_other = tree == TreeKind::Proof && self.has_proof_tree(evaluation);
+            is_other && !self.baseline.checks.contains_key(*guard)
+        };
+        let guards = self.options.guards.difference(&goals).filter(|guard| !needs_own_tests(guard));
+        let calls: Vec<CheckCall> = guards.map(call).collect();
         if calls.is_empty() {
             return self.after_guards(activity, evaluation, tree);
         }

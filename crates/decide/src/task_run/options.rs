@@ -3,7 +3,7 @@
 use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::settings::ReplanningSettings;
 use fixpoint_vocabulary::settings::{BaselineSettings, CheckOptions, OnViolation, Settings};
-use fixpoint_vocabulary::work::{Allowance, Base, Conflict};
+use fixpoint_vocabulary::work::{Allowance, Base, Conflict, ProtectedChange};
 use serde::{Deserialize, Serialize};
 
 use super::BaselineState;
@@ -52,6 +52,9 @@ pub enum TaskStart {
         /// The conflict that it holds, marked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conflict: Option<Conflict>,
+        /// The tests and check definitions in which the work differs from what it is compared with.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<ProtectedChange>,
     },
 }
 

@@ -172,7 +172,8 @@ impl TaskRun {
     }
 }
 
-fn is_permitted(test_edits: TestEdits, change: &ProtectedChange) -> bool {
+/// Whether somebody permitted a change of tests or definitions.
+pub(crate) fn is_permitted(test_edits: TestEdits, change: &ProtectedChange) -> bool {
     let is_allowed_test = test_edits == TestEdits::Allowed && change.role == ProtectedRole::Test;
     change.is_permitted || is_allowed_test
 }

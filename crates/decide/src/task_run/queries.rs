@@ -1,12 +1,12 @@
 //! What others need to know of a task: the run, the agent, the judge, the planner.
 
-use fixpoint_vocabulary::prepared::{PreparedAttempt, TestsAtBase};
+use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{
     AttemptCommand, CheckReport, Command, CommitId, Conflict, ProtectedChange, ReportedFailure,
 };
 
 use super::evaluation::Evaluation;
-use super::{CheckBaseline, TaskOptions, TaskRun, TaskStart, TaskStatus};
+use super::{TaskOptions, TaskRun, TaskStart, TaskStatus};
 use crate::goals::{NamedTests, Proof, proof};
 use crate::prelude::*;
 
@@ -77,16 +77,8 @@ impl TaskRun {
             remarks,
             merge,
             idle,
-            tests_at_base: self.tests_at_base(),
+            tests_at_base: self.baseline.tests(),
             ..PreparedAttempt::new(command.clone())
-        }
-    }
-
-    fn tests_at_base(&self) -> TestsAtBase {
-        let checks = || self.baseline.checks.values();
-        TestsAtBase {
-            passed: checks().filter_map(|check| check.passed_set.clone()).collect(),
-            failed: checks().flat_map(CheckBaseline::failing_tests).cloned().collect(),
         }
     }
 

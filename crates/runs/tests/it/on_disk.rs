@@ -45,6 +45,7 @@ impl Executor for Stuck {
                 )
             }),
             other @ (PreparedAction::RestorePaths(_)
+            | PreparedAction::FindProtected(..)
             | PreparedAction::Merge(_)
             | PreparedAction::Ask(_)
             | PreparedAction::AskPerson(_)

@@ -84,6 +84,7 @@ impl Executor for Instantly {
             PreparedAction::RestorePaths(order) => {
                 CommandResult::Restored { commit: order.onto.clone(), tree: TreeId(order.onto.0.clone()) }
             }
+            PreparedAction::FindProtected(..) => CommandResult::Protected { changes: Vec::new() },
             PreparedAction::Merge(_) => {
                 let (commit, tree) = self.next();
                 CommandResult::Merged(Merged { commit, tree, conflicts: Vec::new() })

@@ -37,6 +37,7 @@ pub(crate) fn key_of(task: Option<&TaskId>, command: &Command) -> String {
             format!("attempt {} {} {} {}", order.number, order.stage, order.base, order.origin)
         }
         Command::RestorePaths(order) => format!("graft {} {:?}", order.onto, order.paths),
+        Command::FindProtected(range) => format!("compare {}", range.to),
         // The id of a merge task depends on the order in which tasks ended; the merged commits do not.
         Command::Merge(order) => return format!("merge {} {}", order.ours, order.theirs),
         Command::Ask(ask) => {
@@ -73,6 +74,7 @@ impl Actors {
                 CommandResult::Attempt(attempt.run())
             }
             PreparedAction::RestorePaths(order) => restore_paths(order),
+            PreparedAction::FindProtected(..) => CommandResult::Protected { changes: Vec::new() },
             PreparedAction::Merge(order) => merge(order),
             PreparedAction::Ask(ask) => CommandResult::Answer(self.answer(ask, random)),
             PreparedAction::AskPerson(asked) => CommandResult::Person(self.ask_person(asked, random)),

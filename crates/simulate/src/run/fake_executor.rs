@@ -185,6 +185,7 @@ impl FakeExecutor {
             PreparedAction::TakeBase
             | PreparedAction::RunChecks(_)
             | PreparedAction::RestorePaths(_)
+            | PreparedAction::FindProtected(..)
             | PreparedAction::Merge(_)
             | PreparedAction::AskPerson(_)
             | PreparedAction::FindCachedPlan

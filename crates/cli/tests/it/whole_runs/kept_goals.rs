@@ -2,6 +2,7 @@
 
 use super::stage::Stage;
 use super::words::{Task, agreeing, holds, task, writes};
+use crate::scenarios::lab::Outcome;
 
 const LIMITS: [&str; 4] = ["--set", "convergence.max_iterations=3", "--set", "convergence.on_stop=block"];
 
@@ -73,4 +74,39 @@ fn a_goal_that_a_later_task_breaks_once_is_repaired() {
             });
         }
     });
+}
+
+/// A check that the first task weakens: it looks at what the second one is free to break.
+const SCRIPT: &str = "tests/check.sh";
+
+fn with_script(second: &str, edit: &str, arguments: &[&str]) -> (Stage, Outcome) {
+    let first = task("a", &format!("echo two > src/a; {edit}")).within(&["src/a", SCRIPT]);
+    let second = task("b", second).within(&["src/a", "src/b"]).after(&["a"]);
+    let stage = Stage::new(&agreeing(&[first, second.until(&own())]));
+    stage.lab.put(SCRIPT, "grep -q two src/a || { echo src/a does not say two; exit 1; }\n");
+    stage.lab.commit("a check");
+    let outcome = stage.run(&[&LIMITS[..], arguments].concat());
+    (stage, outcome)
+}
+
+#[test]
+fn a_test_that_one_task_weakens_does_not_hide_what_another_breaks() {
+    let breaks = "echo two > src/b; echo one > src/a";
+    let until = format!("sh {SCRIPT}");
+    let (stage, outcome) = with_script(breaks, &format!("echo true > {SCRIPT}"), &["--until", &until]);
+    let (code, _, cause) = outcome.end();
+    assert_eq!((code, cause), (8, "partial"), "{}", outcome.json);
+    let told = stage.told(&["explain"]);
+    assert!(told.contains(SCRIPT), "{told}");
+    assert!(outcome.json["diagnosis"]["evidence"].to_string().contains(SCRIPT), "{}", outcome.json);
+    assert!(outcome.stderr.contains("final check"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_test_that_one_task_changes_and_the_result_passes_anyway_is_accepted() {
+    let until = format!("sh {SCRIPT}");
+    let edit = format!("echo '# checks src/a' >> {SCRIPT}");
+    let (stage, outcome) = with_script("echo two > src/b", &edit, &["--until", &until]);
+    assert_eq!(outcome.end(), (0, "done", "done"), "{}", outcome.json);
+    assert!(stage.delivered(&outcome, SCRIPT).ends_with("# checks src/a\n"));
 }

@@ -99,6 +99,7 @@ fn moment_of(change: &Change, run: &Run) -> Option<Moment> {
         | Change::Run(_)
         | Change::BaseChecks(_)
         | Change::Planning(_)
+        | Change::FinalProof(_)
         | Change::Reflection(_)
         | Change::Delivery(_) => None,
     }
