@@ -4,6 +4,7 @@
 //! Deleting, skipping or weakening a test, or making the command do nothing, is told apart and named.
 
 use crate::prelude::*;
+use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::work::{FailureId, TestName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,6 +134,27 @@ pub enum Proof {
     JudgeOnly,
     /// Commands succeeded without naming what they ran.
     ExitCodeOnly,
+}
+
+impl Proof {
+    /// What it shows, as the end of a sentence.
+    pub fn text(self) -> Text {
+        match self {
+            Self::Goals => Text::new(
+                "what failed before passes now, and there are no new failures",
+                "失敗していたテストが成功し、新たな失敗はありません",
+            ),
+            Self::GuardsOnly => Text::new(
+                "files changed and there are no new failures (no goal was given)",
+                "変更があり、新たな失敗はありません（目標の指定なし）",
+            ),
+            Self::ExitCodeOnly => Text::new(
+                "the commands pass (they do not report single tests)",
+                "コマンドは成功しました（個々のテストは報告されていません）",
+            ),
+            Self::JudgeOnly => Text::new("the judge approved it twice", "判定者が2回承認しました"),
+        }
+    }
 }
 
 /// The strongest proof of a task that finished. For its goals and its guards, if any: whether one of them names tests.

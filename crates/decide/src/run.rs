@@ -35,7 +35,7 @@ mod transition;
 use fixpoint_vocabulary::documents::ActionPlan;
 use fixpoint_vocabulary::run_spec::{PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::Settings;
-use fixpoint_vocabulary::work::{Command, CommandId, Event};
+use fixpoint_vocabulary::work::{Command, CommandId, CommitId, Event};
 use fixpoint_vocabulary::{Cause, TaskId};
 
 pub use self::base_checks::{BaseChecks, BaseChecksChange};
@@ -117,6 +117,8 @@ pub struct Run {
     /// The checks by number: the spec's, then those that tasks brought. Shared with the commands in flight.
     checks: Arc<Vec<PlacedCheck>>,
     left_out: BTreeSet<TaskId>,
+    /// The commit that was last delivered.
+    last_delivered: Option<CommitId>,
     final_proof: FinalProof,
     final_review: FinalReview,
     revisions: Revisions,
@@ -151,6 +153,7 @@ impl Run {
             graph,
             checks: Arc::new(checks),
             left_out: BTreeSet::new(),
+            last_delivered: None,
             final_proof: FinalProof::default(),
             final_review: FinalReview::default(),
             revisions: Revisions::default(),

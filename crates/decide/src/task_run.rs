@@ -319,7 +319,10 @@ impl TaskRun {
         let tree = TreeId(judged.attempt.tree.clone().unwrap_or_default());
         self.snapshots.push(Base { commit: judged.commit.clone(), tree });
         // Not by the kind of progress: the first attempt at a task without goals is of a kind of its own.
-        let is_idle = judged.attempt.tree.is_some() && judged.attempt.tree == judged.attempt.base_tree;
+        // What was reverted because it was out of scope was a change all the same.
+        let is_idle = judged.attempt.tree.is_some()
+            && judged.attempt.tree == judged.attempt.base_tree
+            && judged.outside.is_empty();
         self.idle_attempts = if is_idle { self.idle_attempts.saturating_add(1) } else { 0 };
         let counted = |failure: &ReportedFailure| {
             let before = self.attempts_with.get(failure.fingerprint()).copied().unwrap_or(0);

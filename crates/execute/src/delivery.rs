@@ -20,13 +20,16 @@ impl ExecutionContext {
         let delivered = match &order.delivery {
             Delivery::Nothing => Delivered::default(),
             Delivery::Branch => {
-                Delivered { branch: Some(self.run_branch(&order.result)?), ..Delivered::default() }
+                let commit = self.reworded(order)?;
+                let branch = Some(self.run_branch(&commit, order)?);
+                Delivered { commit: Some(commit), branch, ..Delivered::default() }
             }
             Delivery::Into(name) => {
-                let branch = Some(self.run_branch(&order.result)?);
-                let update = self.deps.workspaces.fast_forward(name, &order.result)?;
+                let commit = self.reworded(order)?;
+                let branch = Some(self.run_branch(&commit, order)?);
+                let update = self.deps.workspaces.fast_forward(name, &commit)?;
                 let into = Some(DeliveredBranch { name: name.clone(), update });
-                Delivered { branch, into, patch: None }
+                Delivered { commit: Some(commit), branch, into, patch: None }
             }
             Delivery::Patch(path) => {
                 self.write_patch(Path::new(path), order)?;
@@ -36,9 +39,15 @@ impl ExecutionContext {
         Ok(CommandResult::Delivered(delivered))
     }
 
-    fn run_branch(&self, result: &CommitId) -> Result<DeliveredBranch, ExecuteError> {
+    /// The result with the message that people read in the history.
+    fn reworded(&self, order: &DeliverCommand) -> Result<CommitId, ExecuteError> {
+        let message = format!("{}\n\nFixpoint-Run: {}\n", order.message.as_str().trim_end(), self.run);
+        Ok(self.deps.workspaces.reword(&order.result, &message, &self.reference(DELIVERED))?)
+    }
+
+    fn run_branch(&self, commit: &CommitId, order: &DeliverCommand) -> Result<DeliveredBranch, ExecuteError> {
         let name = format!("fixpoint/{}", self.run);
-        let update = self.deps.workspaces.deliver_branch(&name, result)?;
+        let update = self.deps.workspaces.deliver_branch(&name, commit, order.replaces.as_ref())?;
         Ok(DeliveredBranch { name, update })
     }
 
@@ -88,3 +97,5 @@ impl ExecutionContext {
 
 /// The reference of the result that was last written as a patch.
 const PATCH: &str = "patch";
+/// The reference of the commit that was last delivered as a branch.
+const DELIVERED: &str = "delivered";

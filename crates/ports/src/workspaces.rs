@@ -306,8 +306,16 @@ pub trait Workspaces: Send + Sync {
         theirs: &CommitId,
         reference: &str,
     ) -> Result<MergedTree, WorkspaceError>;
-    /// Makes a branch at a commit, or moves it forward to it. Doing it again changes nothing.
-    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;
+    /// The same commit with another message, stored under `reference`. The same message always gives the same commit.
+    fn reword(&self, commit: &CommitId, message: &str, reference: &str) -> Result<CommitId, WorkspaceError>;
+    /// Makes a branch at a commit, or moves it to it: forward, or from the commit that this one takes the place of.
+    /// Doing it again changes nothing.
+    fn deliver_branch(
+        &self,
+        branch: &str,
+        commit: &CommitId,
+        replaces: Option<&CommitId>,
+    ) -> Result<BranchUpdate, WorkspaceError>;
     /// Moves a branch of the user's forward to a commit. A branch that is checked out is left alone: its files would
     /// no longer be those of its commit.
     fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError>;

@@ -1,6 +1,7 @@
 //! The state of a task in words: the cause, the evidence, and what to do next. It fits on one screen.
 
 mod agent;
+mod conduct;
 
 use std::collections::BTreeSet;
 
@@ -85,13 +86,20 @@ impl TaskExplainer<'_> {
                 "目標はすでに達成されているため、エージェントは起動していません。",
             ),
             Cause::NotConverging => self.say(
-                format!("Stopped after {}: the agent {}.", counted(attempts, "attempt"), self.circles().0),
-                format!("{attempts}回の試行で停止: エージェントは{}。", self.circles().1),
+                format!(
+                    "Stopped after {}: the agent {}.",
+                    counted(attempts, "attempt"),
+                    self.conduct_words()
+                ),
+                format!("{attempts}回の試行で停止: エージェントは{}。", self.conduct_words()),
             ),
-            Cause::MaxIterations => self.say(
-                format!("Stopped after {}, the maximum.", counted(attempts, "attempt")),
-                format!("上限の{attempts}回の試行に達したため停止しました。"),
-            ),
+            Cause::MaxIterations => {
+                let conduct = self.conduct_sentence().unwrap_or_default();
+                self.say(
+                    format!("Stopped after {}, the maximum.{conduct}", counted(attempts, "attempt")),
+                    format!("上限の{attempts}回の試行に達したため停止しました。{conduct}"),
+                )
+            }
             Cause::ScopeViolation => self.say(
                 "Stopped: files out of scope were changed, and `scope.on_violation` is `block`.",
                 "停止: 範囲外のファイルが変更されました（`scope.on_violation` は `block`）。",
@@ -139,16 +147,6 @@ impl TaskExplainer<'_> {
         }
     }
 
-    /// Why the attempts do not converge.
-    fn circles(&self) -> (&'static str, &'static str) {
-        let is_idle = |iteration: &Iteration| iteration.judged.verdict.progress == ProgressKind::NoChange;
-        if self.task.history.iterations.iter().all(is_idle) {
-            ("changed nothing", "何も変更しませんでした")
-        } else {
-            ("makes no more progress", "これ以上進展していません")
-        }
-    }
-
     fn working(&self, activity: TaskActivity) -> String {
         let attempt = self.task.history.iterations.len() + 1;
         match activity {
@@ -191,26 +189,7 @@ impl TaskExplainer<'_> {
                 self.say(format!("; changed with permission: {files}"), format!("。許可された変更: {files}"))
             }
         };
-        format!("{}{permitted}", self.proof_level())
-    }
-
-    fn proof_level(&self) -> String {
-        use fixpoint_decide::goals::Proof;
-        match self.task.task.proof() {
-            Proof::Goals => self.say(
-                "what failed before passes now, and there are no new failures",
-                "失敗していたテストが成功し、新たな失敗はありません",
-            ),
-            Proof::GuardsOnly => self.say(
-                "files changed and there are no new failures (no goal was given)",
-                "変更があり、新たな失敗はありません（目標の指定なし）",
-            ),
-            Proof::ExitCodeOnly => self.say(
-                "the commands pass (they do not report single tests)",
-                "コマンドは成功しました（個々のテストは報告されていません）",
-            ),
-            Proof::JudgeOnly => self.say("the judge approved it twice", "判定者が2回承認しました"),
-        }
+        format!("{}{permitted}", self.task.task.proof().text().in_lang(self.lang))
     }
 
     fn obstacle(&self) -> Option<String> {
@@ -250,7 +229,13 @@ impl TaskExplainer<'_> {
                 0 | 1 => String::new(),
                 stage => self.say(format!(" (stage {stage})"), format!("（ステージ{stage}）")),
             };
-            let (number, word) = (iteration.number, progress_words(judged.verdict.progress, self.lang));
+            let is_reverted =
+                judged.verdict.progress == ProgressKind::NoChange && !conduct::changed_nothing(iteration);
+            let word = match judged.verdict.progress {
+                _ if is_reverted => self.say("changes out of scope only", "範囲外の変更のみ"),
+                progress => progress_words(progress, self.lang).to_string(),
+            };
+            let number = iteration.number;
             self.say(format!("Attempt {number}: {word}{stage}."), format!("試行{number}: {word}{stage}。"))
         };
         let skipped = iterations.len().saturating_sub(MOST_ATTEMPTS);
@@ -372,7 +357,7 @@ impl TaskExplainer<'_> {
     fn agent_failed(&self) -> bool {
         self.task.history.iterations.iter().all(|iteration| {
             let code = iteration.attempt.as_ref().and_then(|made| made.result.exit_code);
-            iteration.judged.verdict.progress == ProgressKind::NoChange && code != Some(0)
+            conduct::changed_nothing(iteration) && code != Some(0)
         })
     }
 

@@ -129,6 +129,9 @@ impl<'a> RunView<'a> {
 
     /// The commit with the result: of a single task its own, of a plan the one that all results were merged into.
     pub fn result(self) -> Option<CommitId> {
+        if let Some(delivered) = self.run.delivered().and_then(|delivered| delivered.commit.clone()) {
+            return Some(delivered);
+        }
         match &self.run.options().tasks {
             TaskSource::Given(_) => self.first().and_then(TaskView::result).cloned(),
             TaskSource::Planned(_) => self.run.result().map(|result| result.commit.clone()),

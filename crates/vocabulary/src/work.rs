@@ -326,6 +326,12 @@ pub struct DeliverCommand {
     /// The commit that is delivered.
     pub result: CommitId,
     pub delivery: Delivery,
+    /// What the commit says of itself in the history: what was asked for, and what shows that it is done.
+    #[serde(default)]
+    pub message: Redacted,
+    /// The commit that was delivered before and that this one takes the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<CommitId>,
 }
 
 /// Whether a branch was moved to the result.
@@ -350,6 +356,9 @@ pub struct DeliveredBranch {
 /// Where a result was delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Delivered {
+    /// The commit of the branch: the result with a message of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<DeliveredBranch>,
     /// The user's branch that was to be moved forward.

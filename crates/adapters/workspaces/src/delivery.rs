@@ -11,10 +11,11 @@ use crate::git::parse;
 use crate::workspaces::{GitWorkspaces, RefStorage};
 
 impl GitWorkspaces {
-    pub(crate) fn create_or_forward(
+    pub(crate) fn create_or_move(
         &self,
         branch: &str,
         commit: &CommitId,
+        replaces: Option<&CommitId>,
     ) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
         self.require_shared_objects()?;
@@ -23,12 +24,22 @@ impl GitWorkspaces {
         let Err(error) = update.input(create.into_bytes()).run() else { return Ok(BranchUpdate::Updated) };
         match self.branch_commit(branch)? {
             Some(at) if at == *commit => Ok(BranchUpdate::Updated),
-            Some(_) => self.forward(branch, commit),
+            Some(_) => self.move_branch(branch, commit, replaces),
             None => Err(error),
         }
     }
 
     pub(crate) fn forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
+        self.move_branch(branch, commit, None)
+    }
+
+    /// Moves a branch forward to a commit, or away from the one that the commit takes the place of.
+    fn move_branch(
+        &self,
+        branch: &str,
+        commit: &CommitId,
+        replaces: Option<&CommitId>,
+    ) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
         self.require_shared_objects()?;
         let repository = &self.inner.repository;
@@ -42,7 +53,7 @@ impl GitWorkspaces {
             return Ok(BranchUpdate::CheckedOut);
         }
         let ancestor = repository.git("merge-base").args(["--is-ancestor", &old.0, &commit.0]).output()?;
-        if !ancestor.succeeded() {
+        if !ancestor.succeeded() && replaces != Some(&old) {
             return Ok(BranchUpdate::Diverged);
         }
         let update = format!("update {name}\0{commit}\0{old}\0");

@@ -120,6 +120,25 @@ impl Inner {
         git.input(message.as_bytes().to_vec()).run_for_line().map(CommitId)
     }
 
+    /// A commit with another message, and everything else as it is.
+    pub(crate) fn reword(
+        &self,
+        commit: &CommitId,
+        message: &str,
+        reference: &str,
+    ) -> Result<CommitId, WorkspaceError> {
+        let tree = self.tree_of(commit)?;
+        let mut content = self.object_git("cat-file").args(["commit", &commit.0]).run()?;
+        let headers = content.windows(2).position(|pair| pair == b"\n\n").unwrap_or(content.len());
+        content.truncate(headers);
+        content.extend_from_slice(b"\n\n");
+        content.extend_from_slice(message.as_bytes());
+        let git = self.object_git("hash-object").args(["-t", "commit", "-w", "--stdin"]);
+        let reworded = git.input(content).run_for_line().map(CommitId)?;
+        self.store_newest(reference, &reworded, &tree)?;
+        Ok(reworded)
+    }
+
     pub(crate) fn tree_of(&self, commit: &CommitId) -> Result<TreeId, WorkspaceError> {
         let git = self.object_git("rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
         let output = git.arg(format!("{commit}^{{commit}}^{{tree}}")).output()?;

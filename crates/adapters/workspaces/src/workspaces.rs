@@ -222,8 +222,17 @@ impl Workspaces for GitWorkspaces {
         self.inner.merge(ours, theirs, reference)
     }
 
-    fn deliver_branch(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {
-        self.create_or_forward(branch, commit)
+    fn reword(&self, commit: &CommitId, message: &str, reference: &str) -> Result<CommitId, WorkspaceError> {
+        self.inner.reword(commit, message, reference)
+    }
+
+    fn deliver_branch(
+        &self,
+        branch: &str,
+        commit: &CommitId,
+        replaces: Option<&CommitId>,
+    ) -> Result<BranchUpdate, WorkspaceError> {
+        self.create_or_move(branch, commit, replaces)
     }
 
     fn fast_forward(&self, branch: &str, commit: &CommitId) -> Result<BranchUpdate, WorkspaceError> {

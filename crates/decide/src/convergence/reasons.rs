@@ -64,7 +64,7 @@ impl Limits {
 
 fn got_nowhere(progress: ProgressKind) -> (&'static str, &'static str) {
     match progress {
-        ProgressKind::NoChange => ("the attempt changed nothing", "変更なし"),
+        ProgressKind::NoChange => ("the attempt left the files unchanged", "変更なし"),
         ProgressKind::Repeated => ("the same failures again", "同じ失敗の反復"),
         ProgressKind::Oscillating => ("back to failures seen before", "以前と同じ失敗に逆戻り"),
         ProgressKind::Regressed => ("more failures than before", "失敗が増加"),

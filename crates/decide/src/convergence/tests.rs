@@ -255,7 +255,7 @@ fn a_stall_says_what_kind_it_is_and_how_far_it_has_come() {
     }
     let mut unchanged = history(Some("a"), vec![Attempt { tree: Some("t".to_string()), ..failing("a") }]);
     unchanged.tree_before = Some("t".to_string());
-    assert_eq!(words(&unchanged), at_stage_1("the attempt changed nothing", "変更なし"));
+    assert_eq!(words(&unchanged), at_stage_1("the attempt left the files unchanged", "変更なし"));
 }
 
 #[test]

@@ -3,12 +3,17 @@
 //! Delivery is a command like any other: decided and recorded here, executed once, and repeated after a crash, which
 //! changes nothing where it was done already. Invariant: a run that has something to deliver ends only after that.
 
-use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::run_spec::Delivery;
 use fixpoint_vocabulary::work::{Base, Command, CommandResult, DeliverCommand, Delivered};
+use fixpoint_vocabulary::{Cause, Lang, Redacted, Redactor};
 use serde::{Deserialize, Serialize};
 
 use super::{Owner, Run, TaskSource, Transition};
+use crate::prelude::*;
+use crate::task_run::{TaskRun, described};
+
+/// Characters of the first line of a commit message.
+const LONGEST_SUBJECT: usize = 71;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -24,6 +29,9 @@ pub enum DeliveryChange {
 
 impl Run {
     pub(super) fn apply_delivery(&mut self, change: &DeliveryChange) {
+        if let DeliveryChange::Finished { delivered } = change {
+            self.last_delivered.clone_from(&delivered.commit);
+        }
         self.delivery = Some(change.clone());
     }
 
@@ -67,8 +75,42 @@ impl Run {
             Delivery::Into(_) if cause != Cause::Done => Delivery::Branch,
             delivery @ (Delivery::Branch | Delivery::Into(_) | Delivery::Patch(_)) => delivery.clone(),
         };
-        Some(DeliverCommand { base: base.commit.clone(), result: result.commit.clone(), delivery })
+        let (base, result) = (base.commit.clone(), result.commit.clone());
+        let (message, replaces) = (self.commit_message(cause), self.last_delivered.clone());
+        Some(DeliverCommand { base, result, delivery, message, replaces })
     }
+
+    /// What the history says of the result: what was asked for, what shows that it is done, and what is missing.
+    fn commit_message(&self, cause: Cause) -> Redacted {
+        let done = || self.tasks().filter_map(|node| node.run.as_ref()).filter(|run| run.result().is_some());
+        let goal = self.spec.as_ref().map(|spec| spec.goal.as_str()).unwrap_or_default();
+        let mut lines = Vec::from([subject(goal), String::new()]);
+        match cause {
+            Cause::Partial => {
+                lines.push("This is a part of what was asked for: not every task is done.".into())
+            }
+            Cause::JudgeUnavailable => lines.push("The result as a whole was not judged.".into()),
+            _ => {}
+        }
+        // Of several tasks the weakest proof.
+        let proof = done().map(TaskRun::proof).max();
+        lines.extend(proof.map(|proof| format!("Proof: {}.", proof.text().in_lang(Lang::En))));
+        let permitted: BTreeSet<String> =
+            done().flat_map(|run| run.permitted_changes().iter().map(described)).collect();
+        lines.extend(permitted.into_iter().map(|change| format!("Changed with permission: {change}")));
+        Redactor::default().redact(&lines.join("\n"))
+    }
+}
+
+/// The beginning of the first line of a goal, without what a terminal would obey.
+fn subject(goal: &str) -> String {
+    let first = goal.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Result of a run");
+    let harmless = first.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let mut subject: String = harmless.take(LONGEST_SUBJECT).collect();
+    if first.chars().nth(LONGEST_SUBJECT).is_some() {
+        subject.push('…');
+    }
+    subject
 }
 
 impl Transition<'_> {

@@ -8,7 +8,7 @@ use super::evaluation::{Evaluation, failures_in, found};
 use super::first_attempt::whole;
 use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
-use super::{CheckBaseline, Decision, TaskActivity, TaskRun};
+use super::{CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::goals::{self, GoalEvidence, GoalRun, GoalVerdict, NamedTests};
 use crate::prelude::*;
 
@@ -124,14 +124,16 @@ impl TaskRun {
             }
             GoalVerdict::Passing => Vec::new(),
             GoalVerdict::Failing { .. } | GoalVerdict::Flaky { .. } => {
-                let failures = failures_in(runs);
+                let mut failures = failures_in(runs);
+                failures.extend(self.missing_tests(&evidence.failing_before, runs));
                 if failures.is_empty() { unreadable() } else { failures }
             }
-            GoalVerdict::NoTestsRan => problem(GoalProblem::NoTestsRan, "the goal ran no test"),
-            GoalVerdict::NotObserved { tests } => {
-                let vanished = |test| found(FailureId::Vanished(test), "was not seen passing");
-                tests.into_iter().map(vanished).collect()
+            GoalVerdict::NoTestsRan => {
+                let mut failures = problem(GoalProblem::NoTestsRan, "the goal ran no test");
+                failures.extend(self.missing_tests(&evidence.failing_before, runs));
+                failures
             }
+            GoalVerdict::NotObserved { tests } => tests.into_iter().map(not_seen).collect(),
             GoalVerdict::TestsWeakened { failures } => {
                 let unnamed = FailureId::Goal { goal, problem: GoalProblem::Unreadable };
                 let failures = if failures.is_empty() { BTreeSet::from([unnamed]) } else { failures };
@@ -140,6 +142,28 @@ impl TaskRun {
             GoalVerdict::NotRun => unreadable(),
         }
     }
+
+    /// Tests that failed before and were neither seen failing nor passing, in runs that were not cut short. To remove a
+    /// failing test is no progress.
+    fn missing_tests(
+        &self,
+        failing_before: &BTreeSet<&TestName>,
+        runs: &[&CheckReport],
+    ) -> Vec<ReportedFailure> {
+        let is_seen = |test: &TestName, run: &&CheckReport| {
+            run.masked
+                || run.seen_passing.contains(test)
+                || run.failures.iter().any(|failure| failure.test() == Some(test))
+        };
+        let is_missing = |test: &&&TestName| !runs.iter().any(|run| is_seen(test, run));
+        let may_remove = self.options.test_edits == TestEdits::Allowed;
+        let missing = failing_before.iter().filter(is_missing).filter(|_| !may_remove);
+        missing.map(|test| not_seen((*test).clone())).collect()
+    }
+}
+
+fn not_seen(test: TestName) -> ReportedFailure {
+    found(FailureId::Vanished(test), "was not seen passing")
 }
 
 fn as_run(report: &CheckReport) -> GoalRun<'_> {

@@ -6,6 +6,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::evaluation::Evaluation;
+use super::proof_tree::is_permitted;
 use super::{TaskOptions, TaskRun, TaskStart, TaskStatus};
 use crate::goals::{NamedTests, Proof, proof};
 use crate::prelude::*;
@@ -32,6 +33,11 @@ impl TaskRun {
     /// The changes of tests and definitions in the result that somebody permitted.
     pub fn permitted_changes(&self) -> &[ProtectedChange] {
         &self.permitted_changes
+    }
+
+    /// Whether somebody permitted a change of tests or definitions.
+    pub fn permits(&self, change: &ProtectedChange) -> bool {
+        is_permitted(self.options.test_edits, change)
     }
 
     /// The commits the judged attempts left, in order.

@@ -2,9 +2,9 @@
 //!
 //! Its last message is shown because it often says why; nothing is concluded from it.
 
-use fixpoint_decide::progress::ProgressKind;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult};
 
+use super::conduct::changed_nothing;
 use super::{TaskExplainer, short};
 use crate::history::Iteration;
 
@@ -53,7 +53,7 @@ impl TaskExplainer<'_> {
             )),
             (AgentEnd::Exited | AgentEnd::CouldNotStart | AgentEnd::Unavailable, _) => None,
         };
-        let is_idle = last.judged.verdict.progress == ProgressKind::NoChange;
+        let is_idle = changed_nothing(last);
         let words = self.last_words(result).filter(|_| is_idle);
         ended.into_iter().chain(words).collect()
     }
@@ -65,9 +65,8 @@ impl TaskExplainer<'_> {
         let changed = |iteration: &Iteration| {
             iteration.attempt.as_ref().is_some_and(|made| made.result.changed_files > 0)
         };
-        let is_idle = last.judged.verdict.progress == ProgressKind::NoChange
-            && code == Some(0)
-            && !self.task.history.iterations.iter().any(changed);
+        let is_idle =
+            changed_nothing(last) && code == Some(0) && !self.task.history.iterations.iter().any(changed);
         is_idle.then(|| {
             self.say(
                 "The agent exited successfully without changing a file. It may lack permission to edit: see its last \

@@ -150,7 +150,7 @@ fn results_can_be_stored_outside_the_repository() {
     let grafted = workspaces.graft(&base, &result, &[b"added".to_vec()], "grafted").unwrap();
     assert_eq!(workspaces.changes(&result, &grafted.commit).unwrap(), []);
     assert_eq!(workspaces.stored_refs().unwrap().len(), 4);
-    let branch = workspaces.deliver_branch("fixpoint/run", &result);
+    let branch = workspaces.deliver_branch("fixpoint/run", &result, None);
     assert!(matches!(branch, Err(WorkspaceError::Io { .. })), "{branch:?}");
     // Another process finds what was stored.
     assert_eq!(fixture.open_with(options()).resolve("refs/fixpoint/result", "r").unwrap().commit, result);

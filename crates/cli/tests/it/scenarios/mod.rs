@@ -4,6 +4,7 @@
 mod around;
 mod baselines;
 mod comparing;
+mod conduct;
 mod delivering;
 pub(crate) mod lab;
 mod mischief;
