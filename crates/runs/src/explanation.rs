@@ -93,13 +93,7 @@ impl TaskExplainer<'_> {
                 ),
                 format!("{attempts}回の試行で停止: エージェントは{}。", self.conduct_words()),
             ),
-            Cause::MaxIterations => {
-                let conduct = self.conduct_sentence().unwrap_or_default();
-                self.say(
-                    format!("Stopped after {}, the maximum.{conduct}", counted(attempts, "attempt")),
-                    format!("上限の{attempts}回の試行に達したため停止しました。{conduct}"),
-                )
-            }
+            Cause::MaxIterations => self.after_last_attempt(attempts),
             Cause::ScopeViolation => self.say(
                 "Stopped: files out of scope were changed, and `scope.on_violation` is `block`.",
                 "停止: 範囲外のファイルが変更されました（`scope.on_violation` は `block`）。",
@@ -145,6 +139,14 @@ impl TaskExplainer<'_> {
                 self.say(format!("Ended: {name}."), format!("終了: {name}。"))
             }
         }
+    }
+
+    fn after_last_attempt(&self, attempts: usize) -> String {
+        let conduct = self.conduct_sentence().unwrap_or_default();
+        self.say(
+            format!("Stopped after {}, the maximum.{conduct}", counted(attempts, "attempt")),
+            format!("上限の{attempts}回の試行に達したため停止しました。{conduct}"),
+        )
     }
 
     fn working(&self, activity: TaskActivity) -> String {
@@ -231,9 +233,10 @@ impl TaskExplainer<'_> {
             };
             let is_reverted =
                 judged.verdict.progress == ProgressKind::NoChange && !conduct::changed_nothing(iteration);
-            let word = match judged.verdict.progress {
-                _ if is_reverted => self.say("changes out of scope only", "範囲外の変更のみ"),
-                progress => progress_words(progress, self.lang).to_string(),
+            let word = if is_reverted {
+                self.say("changes out of scope only", "範囲外の変更のみ")
+            } else {
+                progress_words(judged.verdict.progress, self.lang).to_string()
             };
             let number = iteration.number;
             self.say(format!("Attempt {number}: {word}{stage}."), format!("試行{number}: {word}{stage}。"))

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Owner, Run, TaskSource, Transition};
 use crate::prelude::*;
-use crate::task_run::{TaskRun, described};
+use crate::task_run::{TaskRun, TaskStatus, described};
 
 /// Characters of the first line of a commit message.
 const LONGEST_SUBJECT: usize = 71;
@@ -82,16 +82,16 @@ impl Run {
 
     /// What the history says of the result: what was asked for, what shows that it is done, and what is missing.
     fn commit_message(&self, cause: Cause) -> Redacted {
-        let done = || self.tasks().filter_map(|node| node.run.as_ref()).filter(|run| run.result().is_some());
+        let is_done = |run: &&TaskRun| run.status() == TaskStatus::Ended { cause: Cause::Done };
+        let done = || self.tasks().filter_map(|node| node.run.as_ref()).filter(is_done);
         let goal = self.spec.as_ref().map(|spec| spec.goal.as_str()).unwrap_or_default();
         let mut lines = Vec::from([subject(goal), String::new()]);
-        match cause {
-            Cause::Partial => {
-                lines.push("This is a part of what was asked for: not every task is done.".into())
-            }
-            Cause::JudgeUnavailable => lines.push("The result as a whole was not judged.".into()),
-            _ => {}
-        }
+        let caveats = [
+            (Cause::Partial, "This is a part of what was asked for: not every task is done."),
+            (Cause::JudgeUnavailable, "The result as a whole was not judged."),
+        ];
+        let caveat = caveats.iter().find(|(of, _)| *of == cause);
+        lines.extend(caveat.map(|(_, words)| (*words).to_string()));
         // Of several tasks the weakest proof.
         let proof = done().map(TaskRun::proof).max();
         lines.extend(proof.map(|proof| format!("Proof: {}.", proof.text().in_lang(Lang::En))));
