@@ -43,7 +43,6 @@ pub(crate) use self::baseline_state::BaselineStep;
 pub use self::baseline_state::{BaselineState, CheckBaseline};
 pub use self::decision::{BaselineComparison, Decision, JudgedAttempt};
 use self::evaluation::Evaluation;
-pub(crate) use self::first_attempt::whole;
 pub use self::judge::Judgement;
 use self::judge::UnreadableAnswer;
 pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, TestEdits};

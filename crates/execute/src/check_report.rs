@@ -84,21 +84,7 @@ fn runs_tests(runner: Runner) -> bool {
 
 /// A check that could not run at all.
 pub(crate) fn could_not_run(check: u32, why: &'static str) -> CheckReport {
-    CheckReport {
-        check,
-        end: CheckEnd::CouldNotRun,
-        failures: Vec::new(),
-        masked: false,
-        passed: None,
-        counted: 0,
-        passed_set: None,
-        seen_passing: BTreeSet::new(),
-        gone: BTreeSet::new(),
-        reasons: vec![Redacted::ours(why)],
-        took_ms: 0,
-        decided_by_file: false,
-        rewrote: BTreeSet::new(),
-    }
+    CheckReport { reasons: vec![Redacted::ours(why)], ..CheckReport::new(check, CheckEnd::CouldNotRun) }
 }
 
 /// A check that would use the user's working tree instead of its slot.

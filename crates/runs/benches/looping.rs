@@ -42,19 +42,10 @@ fn report(run: &CheckRun) -> CheckReport {
     let failure =
         ReportedFailure::of_test("a_test".into(), fingerprint, Redactor::default().redact(&message));
     CheckReport {
-        check: GOAL,
-        end: CheckEnd::Failed,
         failures: vec![failure],
-        masked: false,
         passed: Some(9),
         counted: 9,
-        passed_set: None,
-        seen_passing: BTreeSet::new(),
-        gone: BTreeSet::new(),
-        reasons: Vec::new(),
-        took_ms: 0,
-        decided_by_file: false,
-        rewrote: BTreeSet::new(),
+        ..CheckReport::new(GOAL, CheckEnd::Failed)
     }
 }
 

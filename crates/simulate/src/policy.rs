@@ -142,14 +142,7 @@ impl PlainLoop {
     }
 
     fn check(&mut self, commit: &CommitId) -> Vec<CheckReport> {
-        let whole = |check| CheckCall {
-            check,
-            only: BTreeSet::new(),
-            watched: BTreeSet::new(),
-            passed_before: None,
-            decided_by_file: false,
-            rewrites: BTreeSet::new(),
-        };
+        let whole = |check| CheckCall::whole(check);
         let run = CheckRun {
             commit: commit.clone(),
             calls: [GOAL, GUARD].map(whole).into(),

@@ -145,21 +145,7 @@ pub(crate) fn asked(call: &CheckCall) -> Option<BTreeSet<&str>> {
 }
 
 fn report(check: u32, end: CheckEnd, failures: Vec<ReportedFailure>) -> CheckReport {
-    CheckReport {
-        check,
-        end,
-        failures,
-        masked: false,
-        passed: None,
-        counted: 0,
-        passed_set: None,
-        seen_passing: BTreeSet::new(),
-        gone: BTreeSet::new(),
-        reasons: Vec::new(),
-        took_ms: 0,
-        decided_by_file: false,
-        rewrote: BTreeSet::new(),
-    }
+    CheckReport { failures, ..CheckReport::new(check, end) }
 }
 
 /// A check that a timeout or a build error ended early.
@@ -215,14 +201,7 @@ mod tests {
     use crate::project_state::named;
 
     fn call(check: u32) -> CheckCall {
-        CheckCall {
-            check,
-            only: BTreeSet::new(),
-            watched: BTreeSet::new(),
-            passed_before: None,
-            decided_by_file: false,
-            rewrites: BTreeSet::new(),
-        }
+        CheckCall::whole(check)
     }
 
     fn ends(world: World, state: &ProjectState, call: &CheckCall) -> Vec<(CheckEnd, usize)> {

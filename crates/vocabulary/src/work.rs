@@ -115,6 +115,20 @@ pub struct CheckCall {
     pub rewrites: BTreeSet<String>,
 }
 
+impl CheckCall {
+    /// A call of a whole check.
+    pub const fn whole(check: u32) -> Self {
+        Self {
+            check,
+            only: BTreeSet::new(),
+            watched: BTreeSet::new(),
+            passed_before: None,
+            decided_by_file: false,
+            rewrites: BTreeSet::new(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptCommand {
     /// Its number, from 1.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Owner, PlanOptions, Run, RunChange, Transition};
 use crate::prelude::*;
-use crate::task_run::{BaselineState, BaselineStep, CheckBaseline, TaskStart, whole};
+use crate::task_run::{BaselineState, BaselineStep, CheckBaseline, TaskStart};
 
 /// What the given checks showed at the base.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -100,7 +100,7 @@ impl Transition<'_> {
             return;
         }
         let checks = self.run.plan_options().map(|options| options.goals.union(&options.guards));
-        let calls: Vec<CheckCall> = checks.into_iter().flatten().copied().map(whole).collect();
+        let calls: Vec<CheckCall> = checks.into_iter().flatten().copied().map(CheckCall::whole).collect();
         if calls.is_empty() {
             return self.push(BaseChecksChange::Settled { goals: BTreeSet::new() });
         }

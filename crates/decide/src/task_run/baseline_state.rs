@@ -10,7 +10,6 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::evaluation::{NoResult, no_result};
-use super::first_attempt::whole;
 use super::{ImpliedGoals, TaskRun, TaskStatus};
 use crate::prelude::*;
 use crate::progress::FailureSet;
@@ -154,7 +153,7 @@ impl CheckBaseline {
 
 /// The call that runs again at the base what failed there. All of it, where a failure may have hidden tests.
 fn again(report: &CheckReport) -> CheckCall {
-    let whole = whole(report.check);
+    let whole = CheckCall::whole(report.check);
     if report.masked { whole } else { CheckCall { only: failing(report), ..whole } }
 }
 
@@ -367,19 +366,12 @@ mod tests {
             ReportedFailure::of_test((*test).into(), Fingerprint(format!("f:{test}")), Redacted::ours(""))
         };
         CheckReport {
-            check: 0,
-            end,
             failures: failing.iter().map(failure).collect(),
             masked,
             passed: passed.map(|_| 1),
             counted: u64::from(passed.is_some()),
             passed_set: passed.map(|name| BlobId(name.into())),
-            seen_passing: BTreeSet::new(),
-            gone: BTreeSet::new(),
-            reasons: Vec::new(),
-            took_ms: 0,
-            decided_by_file: false,
-            rewrote: BTreeSet::new(),
+            ..CheckReport::new(0, end)
         }
     }
 

@@ -183,8 +183,6 @@ impl FakeProject {
         };
         let natural = if failing.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
         CheckReport {
-            check: call.check,
-            end: state.end.unwrap_or(natural),
             failures: failing.iter().map(failure).collect(),
             masked: call.check == GUARD && !state.hidden.is_empty(),
             passed: Some(9),
@@ -192,10 +190,7 @@ impl FakeProject {
             passed_set: Some(BlobId("passed".into())),
             seen_passing: call.watched.iter().filter(is_seen).cloned().collect(),
             gone: if call.passed_before.is_some() { state.gone.clone() } else { BTreeSet::new() },
-            reasons: Vec::new(),
-            took_ms: 0,
-            decided_by_file: false,
-            rewrote: BTreeSet::new(),
+            ..CheckReport::new(call.check, state.end.unwrap_or(natural))
         }
     }
 }

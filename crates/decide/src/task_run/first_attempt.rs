@@ -8,18 +8,6 @@ use super::{
 };
 use crate::prelude::*;
 
-/// A call of a whole check.
-pub(crate) fn whole(check: u32) -> CheckCall {
-    CheckCall {
-        check,
-        only: BTreeSet::new(),
-        watched: BTreeSet::new(),
-        passed_before: None,
-        decided_by_file: false,
-        rewrites: BTreeSet::new(),
-    }
-}
-
 impl TaskRun {
     pub(super) fn begin(&self) -> Decision {
         match (&self.options.start, &self.evaluation, &self.baseline.base) {
@@ -44,7 +32,7 @@ impl TaskRun {
     pub(super) fn after_base(&self, base: &Base) -> Decision {
         let checks = self.options.goals.union(&self.options.guards);
         let unknown = checks.filter(|check| !self.baseline.checks.contains_key(check));
-        let calls: Vec<CheckCall> = unknown.copied().map(whole).collect();
+        let calls: Vec<CheckCall> = unknown.copied().map(CheckCall::whole).collect();
         if calls.is_empty() && !self.baseline.checks.is_empty() {
             return self.first_attempt(base);
         }

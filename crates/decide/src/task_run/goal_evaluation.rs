@@ -5,7 +5,6 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::evaluation::{Evaluation, failures_in, found};
-use super::first_attempt::whole;
 use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
 use super::{CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
@@ -45,7 +44,7 @@ impl TaskRun {
         let call = |goal: &u32| {
             let check = self.baseline.checks.get(goal);
             let watched = check.into_iter().flat_map(CheckBaseline::failing_tests).cloned().collect();
-            CheckCall { watched, passed_before: self.passed_before(*goal), ..whole(*goal) }
+            CheckCall { watched, passed_before: self.passed_before(*goal), ..CheckCall::whole(*goal) }
         };
         let activity = match tree {
             TreeKind::Own => TaskActivity::Goals,

@@ -6,7 +6,6 @@ use fixpoint_vocabulary::work::{
 };
 
 use super::evaluation::{Evaluation, FailingByCheck, found};
-use super::first_attempt::whole;
 use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
 use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
@@ -34,7 +33,8 @@ impl TaskRun {
                 TreeKind::Proof => TaskActivity::ProofGuards,
             },
         );
-        let call = |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..whole(*guard) };
+        let call =
+            |guard: &u32| CheckCall { passed_before: self.passed_before(*guard), ..CheckCall::whole(*guard) };
         // A check that never ran at the base may need tests that are not there.
         let needs_own_tests = |guard: &&u32| {
             let is_other = tree == TreeKind::Proof && self.has_proof_tree(evaluation);
@@ -287,7 +287,7 @@ impl TaskRun {
 
 /// Calls of the checks for these failures only.
 fn only(failing: FailingByCheck) -> Vec<CheckCall> {
-    failing.into_iter().map(|(check, only)| CheckCall { only, ..whole(check) }).collect()
+    failing.into_iter().map(|(check, only)| CheckCall { only, ..CheckCall::whole(check) }).collect()
 }
 
 fn tests_run(report: &CheckReport) -> u64 {

@@ -145,7 +145,7 @@ fn tests_that_only_the_base_version_has_are_missed() {
     let mut project = fake_project::FakeProject::new(failing("", ""), vec![]);
     let checks = Command::RunChecks(fixpoint_vocabulary::work::CheckRun {
         commit: CommitId("base".into()),
-        calls: vec![super::first_attempt::whole(GOAL)],
+        calls: vec![fixpoint_vocabulary::work::CheckCall::whole(GOAL)],
         reuse: None,
         leftovers: Leftovers::Kept,
     });

@@ -37,14 +37,7 @@ fn finished(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<
 }
 
 fn call() -> CheckCall {
-    CheckCall {
-        check: 0,
-        only: BTreeSet::new(),
-        watched: BTreeSet::new(),
-        passed_before: None,
-        decided_by_file: false,
-        rewrites: BTreeSet::new(),
-    }
+    CheckCall::whole(0)
 }
 
 fn names(names: &[&str]) -> BTreeSet<TestName> {

@@ -1,6 +1,6 @@
 //! Checks that really run, in slots of a scratch repository.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -202,14 +202,7 @@ impl Checked {
             goals: None,
             host: Arc::default(),
         };
-        let call = CheckCall {
-            check: 0,
-            only: BTreeSet::new(),
-            watched: BTreeSet::new(),
-            passed_before: None,
-            decided_by_file: false,
-            rewrites: BTreeSet::new(),
-        };
+        let call = CheckCall::whole(0);
         let commit = CommitId(git(&self.user(), &["rev-parse", "HEAD"]));
         let run = CheckRun { commit, calls: vec![call], reuse, leftovers: Leftovers::Kept };
         let mut command = PreparedCommand::new(PreparedAction::RunChecks(run));

@@ -63,19 +63,11 @@ fn report() -> CheckReport {
     let message = Redactor::default().redact(&"x".repeat(MESSAGE));
     let failure = ReportedFailure::of_test("adds".into(), "f00d".into(), message);
     CheckReport {
-        check: 0,
-        end: CheckEnd::Failed,
         failures: vec![failure.at(Some("src/lib.rs:3".into()))],
-        masked: false,
         passed: Some(1),
         counted: 1,
-        passed_set: None,
-        seen_passing: BTreeSet::new(),
-        gone: BTreeSet::new(),
-        reasons: Vec::new(),
         took_ms: 1,
-        decided_by_file: false,
-        rewrote: BTreeSet::new(),
+        ..CheckReport::new(0, CheckEnd::Failed)
     }
 }
 
