@@ -7,7 +7,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::ChangeKind;
+use crate::inline::{is_javascript, vitest};
+use crate::own_process::loads;
 use crate::paths::{directory, extension, matches, name, stem};
 use crate::reach::Reach;
 use crate::tables::{Tables, helper_by_path, helper_by_text};
@@ -171,6 +175,28 @@ impl<'a> Users<'a> {
         !self.base.is_file(path) || self.is_used(self.tests(), path) || self.is_used(self.products(), path)
     }
 
+    /// Whether a script of JavaScript is a program: tests name it, and neither code nor a manifest loads it.
+    pub(crate) fn is_program(&self, path: &str) -> bool {
+        let is_named = || self.tests().iter().any(|source| has_word(&source.text, name(path)));
+        let mut sources = self.tests().iter().chain(self.products());
+        let is_loaded = |source: &Source| {
+            is_javascript(extension(&source.path)) && loads(&source.path, &source.text, path)
+        };
+        let is_entry = |manifest: &String| {
+            let manifest =
+                text(self.base, manifest).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let entries = ["main", "module", "exports", "imports", "browser"];
+            let value = |key: &&str| manifest.as_ref().and_then(|manifest| manifest.get(*key));
+            entries.iter().filter_map(value).any(|value| has_word(&value.to_string(), stem(path)))
+        };
+        let mut manifests = self.base.files().iter().filter(|path| name(path) == "package.json");
+        is_javascript(extension(path))
+            && self.base.is_file(path)
+            && is_named()
+            && !sources.any(is_loaded)
+            && !manifests.any(is_entry)
+    }
+
     /// Whether a check runs a script of Python that tests without a test runner.
     pub(crate) fn has_bare_script(&self) -> bool {
         let uses_runner =
@@ -254,7 +280,11 @@ impl<'a> Users<'a> {
     }
 
     fn is_test(&self, path: &str) -> bool {
-        self.observed.contains(path)
+        let holds_product = || {
+            is_javascript(extension(path))
+                && text(self.base, path).is_some_and(|text| vitest::holds_tests(&text))
+        };
+        self.observed.contains(path) && !holds_product()
             || self.reach.tests.contains(path)
             || is_code(path) && self.tables.test(path, ChangeKind::Modified).is_some()
             || self.reach.definitions.contains_key(path) && is_code(path)

@@ -10,6 +10,7 @@ mod changes;
 mod inline;
 mod manifests;
 mod observed;
+mod own_process;
 mod patches;
 mod paths;
 mod reach;
