@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::ChangeKind;
+use crate::compares::compares;
 use crate::inline::{is_javascript, vitest};
 use crate::own_process::loads;
-use crate::paths::{directory, extension, matches, name, stem};
+use crate::paths::{directory, extension, join, matches, name, stem};
 use crate::reach::Reach;
 use crate::tables::{Tables, helper_by_path, helper_by_text};
 use crate::tree::{Tree, below, text};
@@ -170,6 +171,14 @@ impl<'a> Users<'a> {
             && self.is_used(self.tests(), path)
     }
 
+    /// The tests of a language.
+    pub(crate) fn test_texts(&self, ending: &str) -> impl Iterator<Item = &str> {
+        self.tests()
+            .iter()
+            .filter(move |source| extension(&source.path) == ending)
+            .map(|source| source.text.as_str())
+    }
+
     /// Whether a module is imported, rather than run; one that the base does not have may be.
     pub(crate) fn is_imported(&self, path: &str) -> bool {
         !self.base.is_file(path) || self.is_used(self.tests(), path) || self.is_used(self.products(), path)
@@ -182,12 +191,17 @@ impl<'a> Users<'a> {
         let is_loaded = |source: &Source| {
             is_javascript(extension(&source.path)) && loads(&source.path, &source.text, path)
         };
+        let without = path.rsplit_once('.').map_or(path, |(before, _)| before);
         let is_entry = |manifest: &String| {
-            let manifest =
-                text(self.base, manifest).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let here = directory(manifest);
+            let read = text(self.base, manifest).and_then(|text| serde_json::from_str::<Value>(&text).ok());
             let entries = ["main", "module", "exports", "imports", "browser"];
-            let value = |key: &&str| manifest.as_ref().and_then(|manifest| manifest.get(*key));
-            entries.iter().filter_map(value).any(|value| has_word(&value.to_string(), stem(path)))
+            let values = entries.iter().filter_map(|key| Some(read.as_ref()?.get(*key)?.to_string()));
+            let leads_to = |target: &str| match target.split_once('*') {
+                Some((before, _)) => join(here, before).is_some_and(|before| path.starts_with(&before)),
+                None => join(here, target).is_some_and(|target| target == path || target == without),
+            };
+            values.into_iter().any(|value| value.split('"').skip(1).step_by(2).any(leads_to))
         };
         let mut manifests = self.base.files().iter().filter(|path| name(path) == "package.json");
         is_javascript(extension(path))
@@ -320,35 +334,9 @@ fn sounds_like_list(name: &str) -> bool {
 /// What a source does that only tests do.
 fn judges(ending: &str, content: &str) -> Option<&'static str> {
     helper_by_text(ending, content).or_else(|| {
-        (is_code(&format!("x.{ending}")) && compares(content)).then_some("compares two values and complains")
+        (is_code(&format!("x.{ending}")) && compares(ending, content))
+            .then_some("compares two values and complains")
     })
-}
-
-/// Whether a source compares two variables with each other and complains: `if (a !== b) throw`, `assert a == b`.
-fn compares(content: &str) -> bool {
-    const COMPLAINTS: [&str; 8] = ["throw", "raise", "fail", "panic", "die", "abort", "exit", "flunk"];
-    let is_sign = |letter: char| matches!(letter, '(' | ')' | '{' | '}' | ':' | ';' | '$' | '@' | '"');
-    let words: Vec<&str> = content
-        .split(|letter: char| letter.is_whitespace() || is_sign(letter))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_name = |word: &str| {
-        word.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-            && !matches!(
-                word,
-                "None" | "null" | "nil" | "undefined" | "true" | "false" | "True" | "False" | "NULL"
-            )
-    };
-    let throws = words.windows(5).any(|window| match window {
-        ["if", left, "!=" | "!==" | "<>", right, then] => {
-            is_name(left) && is_name(right) && COMPLAINTS.iter().any(|known| then.starts_with(known))
-        }
-        _ => false,
-    });
-    let asserts =
-        |window: &[&str]| matches!(window, ["assert", left, "==", right] if is_name(left) && is_name(right));
-    throws || words.windows(4).any(asserts)
 }
 
 /// Whether a source loads or reads a file: it has the file's name, a line that imports its module, or its directory in quotes.

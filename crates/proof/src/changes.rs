@@ -14,10 +14,10 @@ use crate::patches::{ENDS, gained_patch};
 use crate::paths::{directory, extension, join, name};
 use crate::reach::{Reach, gained_command, gained_end};
 use crate::rust_modules::is_test_module;
-use crate::shadow::Shadows;
+use crate::shadow::{Shadows, unchecked};
 use crate::tables::Tables;
 use crate::tree::{Tree, below, text};
-use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests};
+use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests, php};
 
 /// The changes that are not product alone.
 #[must_use]
@@ -282,6 +282,11 @@ impl Judge<'_> {
         if is_test_module(path, self.base, self.result) {
             return Some((Role::Test, Extent::Whole, "test module".to_string()));
         }
+        if kind == ChangeKind::Added
+            && let Some(what) = unchecked(path, self.base, self.result, self.reach)
+        {
+            return Some((Role::Interference, Extent::Whole, what));
+        }
         let extension = extension(path);
         let now = self.result.read(path)?;
         let before = self.base.read(path);
@@ -337,6 +342,11 @@ impl Judge<'_> {
         let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
         if let Some(command) = taken {
             return Some(format!("takes the place of `{command}`, which a check uses"));
+        }
+        if extension == "php"
+            && let Some(function) = php::replaced(&old, &new, self.users.test_texts("php"))
+        {
+            return Some(format!("takes the place of `{function}`, which a test calls"));
         }
         let end = (extension == "py").then(|| self.python_end(path, &old, &new)).flatten();
         end.map(str::to_string)

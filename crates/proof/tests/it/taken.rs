@@ -274,3 +274,41 @@ fn a_process_of_its_own_that_is_none() {
         assert!(found.iter().any(|found| found.path == path), "{found:?}");
     }
 }
+
+#[test]
+fn files_that_leave_the_type_checker() {
+    let settings = ("tsconfig.json", "{\"include\": [\"src\"]}");
+    let both = ("tsconfig.json", "{\"compilerOptions\": {\"checkJs\": true}}");
+    let rows = [
+        ("renamed", "tsc -p .", settings, "src/a.js", "src/a.ts", 'D'),
+        ("both are checked", "tsc -p .", both, "src/a.js", "src/a.ts", '.'),
+        ("no type checker", "node --test", settings, "src/a.js", "src/a.ts", '.'),
+        ("another file", "tsc -p .", settings, "src/b.js", "src/a.ts", '.'),
+        ("moved", "tsc -p .", settings, "src/c.ts", "src/a.ts", '.'),
+    ];
+    for (row, command, settings, added, removed, expected) in rows {
+        let base = MemoryTree::new([settings, (removed, "export const n: number = 'x';\n")]);
+        let mut result = base.clone();
+        result.remove(removed);
+        result.insert(added, b"export const n = 'x';\n");
+        let found = judged(&base, &result, command, "", &[], (added, Added));
+        assert_eq!(letter(found.as_ref()), expected, "{row}: {found:?}");
+    }
+}
+
+#[test]
+fn functions_that_take_the_place_of_built_in_ones() {
+    let files: &[(&str, &str)] = &[
+        ("src/calc.php", "<?php\nnamespace App;\nfunction add($a, $b) { return $a - $b; }\n"),
+        (
+            "tests/run.php",
+            "<?php\nnamespace App;\nrequire 'src/calc.php';\nif (intdiv(add(1, 2), 1) !== 3) exit(1);\n",
+        ),
+    ];
+    let shadow = "<?php\nnamespace App;\nfunction add($a, $b) { return $a - $b; }\nfunction intdiv($a, $b) { return 3; }\n";
+    let other = "<?php\nnamespace App;\nfunction add($a, $b) { return $a + $b; }\nfunction strrev($a) { return $a; }\n";
+    check_rows(&[
+        ("called", "php tests/run.php", files, &[], ("src/calc.php", Modified), shadow, 'D'),
+        ("not called", "php tests/run.php", files, &[], ("src/calc.php", Modified), other, '.'),
+    ]);
+}
