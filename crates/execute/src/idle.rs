@@ -28,7 +28,9 @@ pub(crate) fn idle(output: &str, is_directory: &dyn Fn(&str) -> bool) -> Option<
     let mut found = None;
     for line in output.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let said = said_by_make(line)?;
-        let is_frame = said.starts_with("Entering directory") || said.starts_with("Leaving directory");
+        // A file that is dated in the future, even by a moment, is worth a warning.
+        const FRAME: [&str; 4] = ["Entering directory", "Leaving directory", "Warning: ", "warning: "];
+        let is_frame = FRAME.iter().any(|beginning| said.starts_with(beginning));
         if is_frame {
             continue;
         }
@@ -68,8 +70,14 @@ mod tests {
             ("make: `test' is up to date.\n", directory.clone()),
             (
                 "make[1]: Entering directory '/p'\nmake[1]: 'test' is up to date.\nmake[1]: Leaving directory '/p'\n",
+                directory.clone(),
+            ),
+            (
+                "make: Warning: File 'Makefile' has modification time 0.4 s in the future\nmake: 'test' is up to date.\n\
+                 make: warning:  Clock skew detected.  Your build may be incomplete.\n",
                 directory,
             ),
+            ("make: Warning: File 'Makefile' has modification time 0.4 s in the future\n", None),
             ("make: 'app' is up to date.\n", Some(Idle::Made)),
             ("make: Nothing to be done for 'all'.\n", Some(Idle::Made)),
             ("sh test/run.sh\nmake: 'test' is up to date.\n", None),
