@@ -21,7 +21,7 @@ use crate::named_lock::{LockOutcome, acquire};
 use crate::progress::Progress;
 
 /// The version of an entry; others are ignored.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// Tools are updated and services move without a change of the tree.
 const OLDEST: Duration = Duration::from_secs(24 * 3600);
 

@@ -9,6 +9,8 @@ use fixpoint_ports::{ExitCause, Slot};
 use fixpoint_vocabulary::settings::{CheckVerdict, FingerprintValues};
 use fixpoint_vocabulary::work::CommandId;
 
+use crate::idle::{Idle, idle};
+
 /// The end of the output that is searched for a verdict in words.
 const VERDICT_TAIL: usize = 64 << 10;
 /// A larger decision file is ignored.
@@ -74,6 +76,13 @@ impl CheckOutput {
     /// Adds a report that a test runner wrote to a file. A verdict in words is not looked for there.
     pub(crate) fn push_report(&mut self, bytes: &[u8]) {
         self.parser.push(bytes);
+    }
+
+    /// Whether it says that nothing was run in a directory, and why.
+    pub(crate) fn idle(&self, directory: &Path) -> Option<Idle> {
+        let is_whole = self.tail.len() < VERDICT_TAIL;
+        let output = is_whole.then(|| String::from_utf8_lossy(&self.tail))?;
+        idle(&output, &|path| directory.join(path).is_dir())
     }
 
     /// What the parser read, and what the check itself decided. Without a decision file none counts.

@@ -14,6 +14,8 @@ use fixpoint_vocabulary::work::{
 };
 use fixpoint_vocabulary::{Lang, Redacted, Redactor};
 
+use crate::idle::Idle;
+
 /// Failures that are reported at most; the others are counted.
 const MOST_FAILURES: usize = 500;
 /// Characters of a message that are reported.
@@ -42,6 +44,10 @@ pub(crate) struct FinishedCheck {
     pub(crate) took_ms: u64,
     /// The tests, and the files that decide what it does, that are not as they were before it ran.
     pub(crate) rewrote: BTreeSet<String>,
+    /// Tests that were waited for and seen under another name, since their file was renamed.
+    pub(crate) moved: BTreeSet<TestName>,
+    /// What it says where it ran nothing, if it had everything to do.
+    pub(crate) idle: Option<Idle>,
     /// Whether no attempt had changed anything yet, so that what it rewrote is what it always does.
     pub(crate) is_at_base: bool,
 }
@@ -129,6 +135,10 @@ pub(crate) fn report_of(
     before: &BTreeSet<TestName>,
     redactor: &Redactor,
 ) -> (CheckReport, Option<BTreeSet<TestName>>) {
+    if let Some(idle) = ran_nothing(check, &finished).filter(|_| finished.is_at_base) {
+        let reasons = vec![redactor.redact(&idle.why())];
+        return (CheckReport { reasons, took_ms: finished.took_ms, ..could_not_run(call.check, "") }, None);
+    }
     let report = &finished.report;
     let passed: BTreeSet<TestName> =
         report.passed.iter().map(|test| test_name(&test.to_string(), redactor)).collect();
@@ -153,7 +163,7 @@ pub(crate) fn report_of(
         passed: is_named.then(|| u32::try_from(passed.len()).unwrap_or(u32::MAX)),
         counted: report.passed_count(),
         passed_set: None,
-        seen_passing: call.watched.intersection(&passed).cloned().collect(),
+        seen_passing: call.watched.intersection(&passed).chain(&finished.moved).cloned().collect(),
         gone: before.iter().filter(gone).cloned().collect(),
         failures,
         reasons,
@@ -163,6 +173,15 @@ pub(crate) fn report_of(
     };
     let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
+}
+
+/// Why a check ran nothing, where that matters: what is made already may be all that a guard asks for.
+fn ran_nothing<'a>(check: &Check, finished: &'a FinishedCheck) -> Option<&'a Idle> {
+    let idle = finished.idle.as_ref().filter(|_| finished.cause == ExitCause::Exited(0))?;
+    match (idle, check.kind) {
+        (Idle::Directory(_), _) | (Idle::Made, CheckKind::Goal) => Some(idle),
+        (Idle::Made, CheckKind::Guard) => None,
+    }
 }
 
 /// Whether tests fail that nobody may have asked about.
@@ -294,6 +313,10 @@ fn end_of(
         ExitCause::Exited(0) if check.kind == CheckKind::Goal && ran_no_test() => {
             (CheckEnd::Failed, always(CheckProblem::NoTestsRan, "it ran no test"))
         }
+        ExitCause::Exited(0) if ran_nothing(check, finished).is_some() => (
+            CheckEnd::Failed,
+            always(CheckProblem::NoTestsRan, "`make` found nothing to do, so it ran nothing"),
+        ),
         ExitCause::Exited(0) if check.verdict == CheckVerdict::Text => {
             (CheckEnd::Failed, always(CheckProblem::Undecided, "no line of its output is a verdict"))
         }

@@ -1,13 +1,13 @@
 //! Runs checks on a commit: each in a slot that no agent touched, within its time limit and under its lock.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fixpoint_failures::{CommandLine, Failure, Report, Runner};
+use fixpoint_failures::{CommandLine, Failure, Report, Runner, TestId};
 use fixpoint_ports::{
     Cancel, ExitCause, Invocation, ProcessLimits, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
 };
@@ -26,10 +26,13 @@ use crate::check_report::{
 use crate::context::directory_in;
 use crate::error::ExecuteError;
 use crate::logs::{check_log, redact};
+use crate::moved_tests::moved_tests;
 use crate::named_lock::{LockOutcome, acquire};
+use crate::path_text::{path_bytes, path_text};
+use crate::planted::planted;
 use crate::progress::{LineSplitter, Progress};
 use crate::report_files::ReportFiles;
-use crate::right_tree::{SlotCommand, TreeProblem};
+use crate::right_tree::{SlotCommand, TreeProblem, concerns_python, shell_words};
 
 const KEPT_OUTPUT: u64 = 64 << 20;
 const GRACE: Duration = Duration::from_secs(5);
@@ -163,13 +166,46 @@ impl ExecutionContext {
         report: &Report,
     ) -> Result<BTreeSet<String>, ExecuteError> {
         let changed = slot.changed_files()?;
-        if changed.is_empty() {
+        let planted = self.planted(slot, job)?;
+        if changed.is_empty() && planted.is_empty() {
             return Ok(BTreeSet::new());
         }
         let mut tests: BTreeSet<String> = report.passed.iter().map(ToString::to_string).collect();
         tests.extend(report.failures.iter().filter_map(Failure::test_id).map(|test| test.to_string()));
         tests.extend(self.passed_before(job.call)?.iter().map(ToString::to_string));
-        self.protected_paths(job.commit, &changed, &tests)
+        let mut rewritten = self.protected_paths(job.commit, &changed, &tests)?;
+        let modules: Vec<Vec<u8>> = planted.values().map(|module| path_bytes(module)).collect();
+        let modules = self.protected_paths(job.commit, &modules, &tests)?;
+        rewritten.extend(planted.into_iter().filter(|(_, of)| modules.contains(of)).map(|(path, _)| path));
+        Ok(rewritten)
+    }
+
+    /// What Python would load instead of modules of the commit, with these modules.
+    fn planted(&self, slot: &dyn Slot, job: CheckJob<'_>) -> Result<BTreeMap<String, String>, ExecuteError> {
+        if !concerns_python(&shell_words(&job.placed.check.command), slot.directory()) {
+            return Ok(BTreeMap::new());
+        }
+        let files = self.deps.workspaces.files(job.commit)?;
+        let files: Vec<String> = files.iter().map(|path| path_text(path)).collect();
+        Ok(planted(slot.directory(), &files))
+    }
+
+    /// The tests that were waited for and are seen in a file that took the place of theirs.
+    fn moved(
+        &self,
+        slot: &dyn Slot,
+        directory: &Path,
+        call: &CheckCall,
+        report: &Report,
+    ) -> Result<BTreeSet<TestName>, ExecuteError> {
+        let name = |test: &TestId| TestName(self.deps.redactor.redact(&test.to_string()).to_string());
+        let passed: BTreeSet<TestName> = report.passed.iter().map(name).collect();
+        if call.watched.is_subset(&passed) {
+            return Ok(BTreeSet::new());
+        }
+        let is_file =
+            |path: &str| [directory, slot.directory()].iter().any(|place| place.join(path).is_file());
+        Ok(moved_tests(&call.watched, &passed, &self.passed_before(call)?, &is_file))
     }
 
     /// The tests that passed at the base.
@@ -187,16 +223,7 @@ impl ExecutionContext {
         cancel: &Cancel,
     ) -> Result<FinishedCheck, ExecuteError> {
         let log = check_log(&self.paths.outputs, job.command, job.index);
-        let request = SlotRequest {
-            purpose: SlotPurpose::Check,
-            at: job.commit,
-            recover_as: None,
-            leftovers: match job.leftovers {
-                Leftovers::Kept => SlotLeftovers::Kept,
-                Leftovers::Pristine | Leftovers::Baseline => SlotLeftovers::Pristine,
-            },
-        };
-        let mut slot = self.deps.workspaces.acquire(&request, cancel)?;
+        let mut slot = self.deps.workspaces.acquire(&slot_request(job), cancel)?;
         self.prepare(&*slot, &log, cancel)?;
         let directory = directory_in(&*slot, &job.placed.directory)?;
         let line = command_line(job.placed, &directory);
@@ -227,11 +254,14 @@ impl ExecutionContext {
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mode = job.placed.check.verdict;
         let counts = job.is_at_base || job.call.decided_by_file || mode == CheckVerdict::File;
+        let is_fresh = job.is_at_base || job.leftovers != Leftovers::Kept;
+        let idle = output.idle(&directory).filter(|_| is_fresh);
         let (report, verdict) = output.finish(&exit.cause, Some(&decision).filter(|_| counts), mode);
         let rewrote = match job.leftovers {
             Leftovers::Kept => BTreeSet::new(),
             Leftovers::Pristine | Leftovers::Baseline => self.rewritten(&*slot, job, &report)?,
         };
+        let moved = self.moved(&*slot, &directory, job.call, &report)?;
         if job.leftovers == Leftovers::Baseline {
             slot.capture_pristine()?;
         }
@@ -245,8 +275,22 @@ impl ExecutionContext {
             selection,
             took_ms,
             rewrote,
+            moved,
+            idle,
             is_at_base,
         })
+    }
+}
+
+fn slot_request(job: CheckJob<'_>) -> SlotRequest<'_> {
+    SlotRequest {
+        purpose: SlotPurpose::Check,
+        at: job.commit,
+        recover_as: None,
+        leftovers: match job.leftovers {
+            Leftovers::Kept => SlotLeftovers::Kept,
+            Leftovers::Pristine | Leftovers::Baseline => SlotLeftovers::Pristine,
+        },
     }
 }
 

@@ -7,8 +7,13 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::ChangeKind;
-use crate::paths::{directory, extension, matches, name, stem};
+use crate::compares::compares;
+use crate::inline::{is_javascript, vitest};
+use crate::own_process::loads;
+use crate::paths::{directory, extension, join, matches, name, stem};
 use crate::reach::Reach;
 use crate::tables::{Tables, helper_by_path, helper_by_text};
 use crate::tree::{Tree, below, text};
@@ -166,9 +171,44 @@ impl<'a> Users<'a> {
             && self.is_used(self.tests(), path)
     }
 
+    /// The tests of a language.
+    pub(crate) fn test_texts(&self, ending: &str) -> impl Iterator<Item = &str> {
+        self.tests()
+            .iter()
+            .filter(move |source| extension(&source.path) == ending)
+            .map(|source| source.text.as_str())
+    }
+
     /// Whether a module is imported, rather than run; one that the base does not have may be.
     pub(crate) fn is_imported(&self, path: &str) -> bool {
         !self.base.is_file(path) || self.is_used(self.tests(), path) || self.is_used(self.products(), path)
+    }
+
+    /// Whether a script of JavaScript is a program: tests name it, and neither code nor a manifest loads it.
+    pub(crate) fn is_program(&self, path: &str) -> bool {
+        let is_named = || self.tests().iter().any(|source| has_word(&source.text, name(path)));
+        let mut sources = self.tests().iter().chain(self.products());
+        let is_loaded = |source: &Source| {
+            is_javascript(extension(&source.path)) && loads(&source.path, &source.text, path)
+        };
+        let without = path.rsplit_once('.').map_or(path, |(before, _)| before);
+        let is_entry = |manifest: &String| {
+            let here = directory(manifest);
+            let read = text(self.base, manifest).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let entries = ["main", "module", "exports", "imports", "browser"];
+            let values = entries.iter().filter_map(|key| Some(read.as_ref()?.get(*key)?.to_string()));
+            let leads_to = |target: &str| match target.split_once('*') {
+                Some((before, _)) => join(here, before).is_some_and(|before| path.starts_with(&before)),
+                None => join(here, target).is_some_and(|target| target == path || target == without),
+            };
+            values.into_iter().any(|value| value.split('"').skip(1).step_by(2).any(leads_to))
+        };
+        let mut manifests = self.base.files().iter().filter(|path| name(path) == "package.json");
+        is_javascript(extension(path))
+            && self.base.is_file(path)
+            && is_named()
+            && !sources.any(is_loaded)
+            && !manifests.any(is_entry)
     }
 
     /// Whether a check runs a script of Python that tests without a test runner.
@@ -254,7 +294,11 @@ impl<'a> Users<'a> {
     }
 
     fn is_test(&self, path: &str) -> bool {
-        self.observed.contains(path)
+        let holds_product = || {
+            is_javascript(extension(path))
+                && text(self.base, path).is_some_and(|text| vitest::holds_tests(&text))
+        };
+        self.observed.contains(path) && !holds_product()
             || self.reach.tests.contains(path)
             || is_code(path) && self.tables.test(path, ChangeKind::Modified).is_some()
             || self.reach.definitions.contains_key(path) && is_code(path)
@@ -290,35 +334,9 @@ fn sounds_like_list(name: &str) -> bool {
 /// What a source does that only tests do.
 fn judges(ending: &str, content: &str) -> Option<&'static str> {
     helper_by_text(ending, content).or_else(|| {
-        (is_code(&format!("x.{ending}")) && compares(content)).then_some("compares two values and complains")
+        (is_code(&format!("x.{ending}")) && compares(ending, content))
+            .then_some("compares two values and complains")
     })
-}
-
-/// Whether a source compares two variables with each other and complains: `if (a !== b) throw`, `assert a == b`.
-fn compares(content: &str) -> bool {
-    const COMPLAINTS: [&str; 8] = ["throw", "raise", "fail", "panic", "die", "abort", "exit", "flunk"];
-    let is_sign = |letter: char| matches!(letter, '(' | ')' | '{' | '}' | ':' | ';' | '$' | '@' | '"');
-    let words: Vec<&str> = content
-        .split(|letter: char| letter.is_whitespace() || is_sign(letter))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_name = |word: &str| {
-        word.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && word.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-            && !matches!(
-                word,
-                "None" | "null" | "nil" | "undefined" | "true" | "false" | "True" | "False" | "NULL"
-            )
-    };
-    let throws = words.windows(5).any(|window| match window {
-        ["if", left, "!=" | "!==" | "<>", right, then] => {
-            is_name(left) && is_name(right) && COMPLAINTS.iter().any(|known| then.starts_with(known))
-        }
-        _ => false,
-    });
-    let asserts =
-        |window: &[&str]| matches!(window, ["assert", left, "==", right] if is_name(left) && is_name(right));
-    throws || words.windows(4).any(asserts)
 }
 
 /// Whether a source loads or reads a file: it has the file's name, a line that imports its module, or its directory in quotes.

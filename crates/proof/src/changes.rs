@@ -6,17 +6,18 @@
 use std::collections::BTreeSet;
 
 use crate::beside::Users;
-use crate::inline::{self, python, python_ends};
+use crate::inline::{self, python, python_ends, vitest};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
-use crate::patches::gained_patch;
+use crate::own_process::{loads, replaces_fork, without_children};
+use crate::patches::{ENDS, gained_patch};
 use crate::paths::{directory, extension, join, name};
 use crate::reach::{Reach, gained_command, gained_end};
 use crate::rust_modules::is_test_module;
-use crate::shadow::Shadows;
+use crate::shadow::{Shadows, unchecked};
 use crate::tables::Tables;
 use crate::tree::{Tree, below, text};
-use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests};
+use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests, php};
 
 /// The changes that are not product alone.
 #[must_use]
@@ -33,7 +34,8 @@ pub fn protected_changes(
     let observed = observed_files(observed_tests, &directories, base);
     let shadows = Shadows::new(base, &reach, &tables);
     let users = Users::new(base, &tables, &reach, &observed);
-    let judge = Judge { reach: &reach, tables: &tables, observed: &observed, shadows, users, base, result };
+    let judge =
+        Judge { reach: &reach, tables: &tables, observed: &observed, shadows, users, changes, base, result };
     changes.iter().filter_map(|change| judge.judge(change)).collect()
 }
 
@@ -43,6 +45,7 @@ struct Judge<'a> {
     observed: &'a BTreeSet<String>,
     shadows: Shadows,
     users: Users<'a>,
+    changes: &'a [Change],
     base: &'a dyn Tree,
     result: &'a dyn Tree,
 }
@@ -85,6 +88,9 @@ impl Judge<'_> {
             return definition(what);
         }
         if let Some((part, what)) = self.test(path, kind) {
+            if let Some(what) = (part == Extent::Part).then(|| self.beside_tests(path)).flatten() {
+                return Some(protected(Role::Interference, Extent::Whole, what));
+            }
             return Some(protected(Role::Test, part, what));
         }
         if let Some(what) = self.users.read_by_definition(path) {
@@ -209,7 +215,10 @@ impl Judge<'_> {
             });
             module.starts_with('.') || forms.flatten().any(|form| form != path && self.base.is_file(&form))
         };
-        let is_mixed = extension(path) == "py" && python::holds_product(&before, &is_module);
+        let is_mixed = match extension(path) {
+            "py" => python::holds_product(&before, &is_module),
+            ending => inline::is_javascript(ending) && vitest::holds_tests(&before),
+        };
         if !is_mixed || kind != ChangeKind::Modified {
             return Some((Extent::Whole, what.to_string()));
         }
@@ -273,35 +282,27 @@ impl Judge<'_> {
         if is_test_module(path, self.base, self.result) {
             return Some((Role::Test, Extent::Whole, "test module".to_string()));
         }
+        if kind == ChangeKind::Added
+            && let Some(what) = unchecked(path, self.base, self.result, self.reach)
+        {
+            return Some((Role::Interference, Extent::Whole, what));
+        }
         let extension = extension(path);
         let now = self.result.read(path)?;
         let before = self.base.read(path);
-        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (old, new) = (lossy(before.as_deref().unwrap_or_default()), lossy(&now));
-        if let Some(what) = gained_patch(extension, &old, &new, &|program| self.reach.mentions(program)) {
-            return Some((Role::Interference, Extent::Whole, what.to_string()));
-        }
-        let is_tested = self.reach.tested.contains(path);
-        if is_tested && gained_end(&old, &new) {
-            let what = "ends the shell that sources it as if all was well";
-            return Some((Role::Interference, Extent::Whole, what.to_string()));
-        }
-        let is_shell = matches!(extension, "sh" | "bash") || is_tested;
-        let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
-        if let Some(command) = taken {
-            let what = format!("takes the place of `{command}`, which a check uses");
+        let product = match inline::mixed(path, before.as_deref(), &now) {
+            // Tests that stand in a source may do as tests do.
+            Mix::Parts { text, .. } if inline::is_javascript(extension) => text,
+            Mix::Parts { .. } | Mix::Product | Mix::Whole(_) => now.clone(),
+        };
+        if let Some(what) = self.interference(path, before.as_deref().unwrap_or_default(), &product) {
             return Some((Role::Interference, Extent::Whole, what));
-        }
-        if extension == "py"
-            && let Some(what) = self.python_end(path, &old, &new)
-        {
-            return Some((Role::Interference, Extent::Whole, what.to_string()));
         }
         let has_inline = match extension {
             "rs" => true,
             "py" => before.is_some() && self.reach.runs_doctests(),
             "ex" => before.is_some() && self.users.runs_examples(),
-            _ => false,
+            ending => inline::is_javascript(ending),
         };
         match has_inline.then(|| inline::mixed(path, before.as_deref(), &now))? {
             Mix::Product => None,
@@ -310,11 +311,68 @@ impl Judge<'_> {
         }
     }
 
+    /// What the product does to the checks in a file of which the tests are taken from the base.
+    fn beside_tests(&self, path: &str) -> Option<String> {
+        let (before, now) = (self.base.read(path), self.result.read(path)?);
+        match inline::mixed(path, before.as_deref(), &now) {
+            Mix::Parts { text, .. } => self.interference(path, before.as_deref().unwrap_or_default(), &text),
+            Mix::Product | Mix::Whole(_) => None,
+        }
+    }
+
+    /// What a source of product does to the checks that it did not do before.
+    fn interference(&self, path: &str, before: &[u8], now: &[u8]) -> Option<String> {
+        let extension = extension(path);
+        let lossy = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let is_forking = text.contains("fork") && !self.changes_that(extension, replaces_fork);
+            if is_forking { without_children(extension, &text) } else { text }
+        };
+        let (old, new) = (lossy(before), lossy(now));
+        let counts = |what: &str| what != ENDS || !self.is_program(path);
+        let mentions = |program: &str| self.reach.mentions(program);
+        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &counts) {
+            return Some(what.to_string());
+        }
+        let is_tested = self.reach.tested.contains(path);
+        if is_tested && gained_end(&old, &new) {
+            return Some("ends the shell that sources it as if all was well".to_string());
+        }
+        let is_shell = matches!(extension, "sh" | "bash") || is_tested;
+        let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
+        if let Some(command) = taken {
+            return Some(format!("takes the place of `{command}`, which a check uses"));
+        }
+        if extension == "php"
+            && let Some(function) = php::replaced(&old, &new, self.users.test_texts("php"))
+        {
+            return Some(format!("takes the place of `{function}`, which a test calls"));
+        }
+        let end = (extension == "py").then(|| self.python_end(path, &old, &new)).flatten();
+        end.map(str::to_string)
+    }
+
+    /// Whether a script is run as a program, and still loaded by nobody.
+    fn is_program(&self, path: &str) -> bool {
+        let is_loaded = || {
+            let changed = self.changes.iter().map(|change| change.path.as_str());
+            let mut sources = changed.filter(|changed| inline::is_javascript(extension(changed)));
+            sources.any(|source| text(self.result, source).is_some_and(|text| loads(source, &text, path)))
+        };
+        self.users.is_program(path) && !is_loaded()
+    }
+
+    /// Whether a changed source of a language is now one for which something holds.
+    fn changes_that(&self, ending: &str, holds: impl Fn(&str) -> bool) -> bool {
+        let changed = self.changes.iter().filter(|change| extension(&change.path) == ending);
+        changed.filter_map(|change| text(self.result, &change.path)).any(|text| holds(&text))
+    }
+
     /// A module that ends the process in which it is tested. A test runner takes an end in a function for a failure.
     fn python_end(&self, path: &str, old: &str, new: &str) -> Option<&'static str> {
         let is_gained = python_ends::gained_on_import(old, new)
             || python_ends::gained_in_function(old, new) && self.users.has_bare_script();
-        (is_gained && self.users.is_imported(path)).then_some("ends the process as if all was well")
+        (is_gained && self.users.is_imported(path)).then_some(ENDS)
     }
 }
 

@@ -7,11 +7,14 @@
 
 mod beside;
 mod changes;
+mod compares;
 mod inline;
 mod manifests;
 mod observed;
+mod own_process;
 mod patches;
 mod paths;
+mod php;
 mod reach;
 mod rust_modules;
 mod shadow;

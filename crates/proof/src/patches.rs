@@ -10,13 +10,17 @@ const AND: char = '…';
 /// Stands for the letters of a name.
 const NAME: char = '*';
 
+/// What the table says of code that ends the process in which it runs.
+pub(crate) const ENDS: &str = "ends the process as if all was well";
+
 /// What a file does to the checks in its new version that it did not do before. `mentions` tells whether the checks
-/// mention a program.
+/// mention a program, `counts` whether something that is done matters in this file.
 pub(crate) fn gained_patch(
     extension: &str,
     base: &str,
     result: &str,
     mentions: &dyn Fn(&str) -> bool,
+    counts: &dyn Fn(&str) -> bool,
 ) -> Option<&'static str> {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
     let mut texts = None;
@@ -31,7 +35,7 @@ pub(crate) fn gained_patch(
         let (before, now) = texts.get_or_insert_with(|| (squeezed(base), squeezed(result)));
         let has = |file: &str| text.split(AND).all(|part| count(file, part) > 0);
         let is_more = text.split(AND).any(|part| count(now, part) > count(before, part));
-        (has(now) && is_more).then_some(what)
+        (has(now) && is_more && counts(what)).then_some(what)
     })
 }
 
@@ -51,7 +55,17 @@ mod tests {
     use super::*;
 
     fn gained(extension: &str, base: &str, result: &str) -> Option<&'static str> {
-        gained_patch(extension, base, result, &|program| program == "mypy")
+        gained_patch(extension, base, result, &|program| program == "mypy", &|_| true)
+    }
+
+    #[test]
+    fn what_ends_only_its_own_process_does_not_count() {
+        let ends = "process.exitCode = 0;\n";
+        assert_eq!(gained("js", "", ends), Some(ENDS));
+        assert_eq!(gained_patch("js", "", ends, &|_| false, &|what| what != ENDS), None);
+        let replaces = format!("{ends}global.expect = () => {{}};\n");
+        let found = gained_patch("js", "", &replaces, &|_| false, &|what| what != ENDS);
+        assert_eq!(found, Some("replaces an assertion"));
     }
 
     #[test]

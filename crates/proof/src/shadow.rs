@@ -129,6 +129,23 @@ fn stub(path: &str, base: &dyn Tree, reach: &Reach) -> Option<String> {
     (is_checked && base.is_file(&module)).then(|| format!("added; hides {module} from the type checker"))
 }
 
+/// A file that the type checker does not look into, in place of one that it did.
+pub(crate) fn unchecked(path: &str, base: &dyn Tree, result: &dyn Tree, reach: &Reach) -> Option<String> {
+    const CHECKERS: [&str; 4] = ["tsc", "vue-tsc", "svelte-check", "tsgo"];
+    let module =
+        [".d.ts", ".js", ".jsx", ".mjs", ".cjs"].iter().find_map(|ending| path.strip_suffix(ending))?;
+    let sources = ["ts", "tsx", "mts", "cts"].map(|ending| format!("{module}.{ending}"));
+    let source = sources.into_iter().find(|source| base.is_file(source) && !result.is_file(source))?;
+    let checks_both = |settings: &String| {
+        let text = text(base, settings).unwrap_or_default();
+        text.split_whitespace().collect::<String>().contains("\"checkJs\":true")
+    };
+    let mut settings = base.files().iter().filter(|path| name(path).starts_with("tsconfig"));
+    let is_checked = CHECKERS.iter().any(|checker| reach.mentions(checker));
+    (is_checked && !settings.any(checks_both))
+        .then(|| format!("added; takes {source} out of the type checker"))
+}
+
 /// A header that is found before the system's or the test framework's of the same name.
 fn header(path: &str) -> Option<String> {
     let is_header = matches!(extension(path), "h" | "hpp" | "hh" | "");

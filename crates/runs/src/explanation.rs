@@ -376,12 +376,31 @@ impl TaskExplainer<'_> {
             "Give more detail in the prompt, split the goal, or extend --allow, and start again.",
             "プロンプトを詳しくする、目標を分割する、--allow を広げるなどして、もう一度実行してください。",
         );
-        let edits = self.say(
-            "If the tests, or the files that the goal runs, are supposed to change: --allow-test-edits.",
-            "テストや、目標が実行するファイルの変更が目的なら --allow-test-edits を付けてください。",
-        );
         let hint = self.idle_hint().into_iter();
-        hint.chain(read).chain([then]).chain(self.is_weakened().then_some(edits)).collect()
+        hint.chain(read).chain([then]).chain(self.permissions()).collect()
+    }
+
+    /// How to permit what the last attempt changed of tests and of what decides what the checks do.
+    fn permissions(&self) -> Vec<String> {
+        let last = self.task.history.iterations.last().filter(|_| self.is_weakened());
+        let changes =
+            last.and_then(|last| last.attempt.as_ref()).map(|made| made.result.protected.as_slice());
+        let changes = changes.unwrap_or_default().iter().filter(|change| !change.is_permitted);
+        let (tests, others): (Vec<_>, Vec<_>) =
+            changes.partition(|change| change.role == ProtectedRole::Test);
+        let edits = self.say(
+            "If the tests are supposed to change: --allow-test-edits.",
+            "テストの変更が目的なら --allow-test-edits を付けてください。",
+        );
+        let files: Vec<String> =
+            others.iter().take(3).map(|change| format!("\"{}\"", change.path.path())).collect();
+        let files = files.join(", ");
+        let definitions = self.say(
+            format!("If a file that decides what a check does is the work itself, permit it: `scope.definitions: [{files}]`."),
+            format!("チェックの動作を決めるファイルの変更が目的なら、`scope.definitions: [{files}]` で許可してください。"),
+        );
+        let of_tests = (!tests.is_empty() || last.is_some() && others.is_empty()).then_some(edits);
+        of_tests.into_iter().chain((!others.is_empty()).then_some(definitions)).collect()
     }
 
     fn next(&self) -> Vec<String> {

@@ -32,6 +32,8 @@ fn finished(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<
         selection: Selection::All,
         took_ms: 0,
         rewrote: BTreeSet::new(),
+        moved: BTreeSet::new(),
+        idle: None,
         is_at_base: false,
     }
 }
@@ -222,4 +224,39 @@ fn tests_that_were_asked_for_and_did_not_run_are_missed() {
     ] {
         assert_eq!(ran(selection).missed_all(&only(name)), expected, "{row}");
     }
+}
+
+#[test]
+fn a_check_that_ran_nothing_proves_nothing() {
+    use CheckEnd::{CouldNotRun, Failed, Passed};
+    use CheckKind::{Goal, Guard};
+    let directory = || Some(Idle::Directory("test".to_string()));
+    for (row, kind, idle, is_at_base, expected) in [
+        ("a goal at the base", Goal, directory(), true, CouldNotRun),
+        ("a guard at the base", Guard, directory(), true, CouldNotRun),
+        ("a goal that is made", Goal, Some(Idle::Made), true, CouldNotRun),
+        ("a guard that is made", Guard, Some(Idle::Made), true, Passed),
+        ("a goal after an attempt", Goal, Some(Idle::Made), false, Failed),
+        ("a guard after an attempt", Guard, directory(), false, Failed),
+        ("a guard that is made after an attempt", Guard, Some(Idle::Made), false, Passed),
+        ("a goal that ran", Goal, None, true, Passed),
+    ] {
+        let finished =
+            finished("make: 'test' is up to date.\n", ExitCause::Exited(0), CheckVerdict::Auto, None);
+        let report = report(&check(kind, CheckVerdict::Auto), FinishedCheck { idle, is_at_base, ..finished });
+        assert_eq!(report.end, expected, "{row}");
+        let is_said = report.reasons.iter().any(|reason| reason.as_str().contains("ran nothing"));
+        assert_eq!(is_said, expected == CouldNotRun, "{row}");
+    }
+}
+
+#[test]
+fn a_test_in_a_renamed_file_is_seen() {
+    let old = names(&["tests/test_old.py::test_a"]);
+    let call = CheckCall { watched: old.clone(), ..call() };
+    let finished = finished("1 passed in 0.01s\n", ExitCause::Exited(0), CheckVerdict::Auto, None);
+    let finished = FinishedCheck { moved: old.clone(), ..finished };
+    let check = check(CheckKind::Goal, CheckVerdict::Auto);
+    let report = report_of(&call, &check, finished, &BTreeSet::new(), &Redactor::default()).0;
+    assert_eq!(report.seen_passing, old);
 }

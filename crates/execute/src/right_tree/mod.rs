@@ -10,6 +10,7 @@ mod programs;
 mod python;
 mod scratch;
 mod shell_words;
+mod start_up;
 mod tree_files;
 mod tree_paths;
 mod variables;

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use super::editable::{EditableInstall, EditableSource, editable_installs};
 use super::programs::{find_program, python_of, variable};
 use super::shell_words::ShellWords;
+use super::start_up::{StartUp, changed, start_up};
 use super::tree_paths::TreePaths;
 use super::variables::{Variables, prepend_python_path};
 use super::{TreeProblem, WAY_OUT};
@@ -46,6 +47,9 @@ pub(crate) struct Interpreter {
     pub(crate) version: String,
     /// Its `site-packages` directories.
     pub(crate) sites: Vec<PathBuf>,
+    /// What it loads from there whenever it starts, as it was when it was first asked: before an agent began.
+    #[serde(skip)]
+    start_up: StartUp,
 }
 
 /// Where a check runs.
@@ -110,6 +114,13 @@ impl ExecutionContext {
         let mut installs: BTreeMap<PathBuf, Vec<EditableInstall>> = BTreeMap::new();
         for program in candidates.named.iter().chain(&candidates.others) {
             let Some(interpreter) = self.interpreter(program, variables, cancel)? else { continue };
+            let start_up = start_up(&interpreter.sites);
+            if let Some(path) = changed(&interpreter.start_up, &start_up, place.paths.slot()) {
+                return Err(ExecuteError::WrongTree(TreeProblem::Files(format!(
+                    "{} was written during the run, and every Python loads it when it starts: delete it",
+                    path.display()
+                ))));
+            }
             let found = interpreter.sites.iter().flat_map(|site| editable_installs(site, place.paths));
             let found: Vec<EditableInstall> = found.collect();
             if !found.is_empty() {
@@ -156,7 +167,11 @@ impl ExecutionContext {
             };
             let answer = self.ask(question, Path::new("/"), variables.clone(), cancel)?;
             let described: Option<Interpreter> = answer.as_deref().and_then(marked);
-            Ok(described.map(|described| Interpreter { program: program.to_path_buf(), ..described }))
+            Ok(described.map(|described| Interpreter {
+                program: program.to_path_buf(),
+                start_up: start_up(&described.sites),
+                ..described
+            }))
         })
     }
 

@@ -4,11 +4,13 @@
 //! a file whose tests are as at the base keeps its text.
 
 mod elixir;
+pub(crate) mod javascript_scan;
 pub(crate) mod python;
 pub(crate) mod python_ends;
 pub(crate) mod rust;
 pub(crate) mod rust_attributes;
 pub(crate) mod rust_scan;
+pub(crate) mod vitest;
 
 use crate::Mix;
 use crate::paths::extension;
@@ -23,6 +25,11 @@ pub(crate) fn mixed(path: &str, base: Option<&[u8]>, result: &[u8]) -> Mix {
         "rs" => rust::mixed(before, now),
         "py" => python::mixed(before, now),
         "ex" => elixir::mixed(before, now),
+        ending if is_javascript(ending) => vitest::mixed(before, now),
         _ => Mix::Product,
     }
+}
+
+pub(crate) fn is_javascript(ending: &str) -> bool {
+    matches!(ending, "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx")
 }

@@ -144,18 +144,18 @@ fn is_test(statement: &Statement) -> bool {
 
 /// How deep in brackets and strings a line ends.
 #[derive(Default)]
-pub(super) struct Nesting {
+pub(crate) struct Nesting {
     depth: usize,
     quote: Option<&'static str>,
     is_continued: bool,
 }
 
 impl Nesting {
-    pub(super) fn is_inside(&self) -> bool {
+    pub(crate) fn is_inside(&self) -> bool {
         self.depth > 0 || self.quote.is_some() || self.is_continued
     }
 
-    pub(super) fn read(&mut self, line: &str) {
+    pub(crate) fn read(&mut self, line: &str) {
         let mut rest = line;
         self.is_continued = line.trim_end_matches(['\n', '\r']).ends_with('\\');
         while let Some(first) = rest.chars().next() {

@@ -10,6 +10,13 @@ const FILES: &[(&str, &str)] = &[
     ("calc/money.py", "def rates():\n    return open('calc/rates.csv')\n"),
     ("calc/testing.py", "import unittest\n\nclass Case(unittest.TestCase):\n    pass\n"),
     ("calc/compare.py", "def same(a, b):\n    if a != b:\n        raise ValueError(a)\n"),
+    (
+        "calc/matrix.py",
+        "def det(rows, cols):\n    if rows != cols:\n        raise ValueError(rows)\n    return rows\n",
+    ),
+    ("packages/util/index.js", "exports.same=(a,b)=>{if(a!==b)throw new Error(a)}\n"),
+    ("packages/calc/index.js", "exports.add = (a, b) => a - b;\n"),
+    ("packages/calc/test/a.test.js", "const {same}=require('../../util');const {add}=require('..');\n"),
     ("calc/limits.py", "def check(a):\n    if a != None:\n        raise ValueError(a)\n"),
     ("calc/test_link.py", "def reaches(state):\n    return state\n"),
     ("calc/test_rows.py", "ROWS = [1]\n"),
@@ -30,7 +37,7 @@ const FILES: &[(&str, &str)] = &[
     ("sums.go", "package sums\n"),
     (
         "tests/test_calc.py",
-        "from calc import sums, limits\nfrom calc.compare import same\nfrom calc.testing import Case\nimport calc.test_rows\n\
+        "from calc import sums, limits, matrix\nfrom calc.compare import same\nfrom calc.testing import Case\nimport calc.test_rows\n\
          open('data/rows.csv')\nopen(ROOT / 'data' / 'table.json')\nopen('qa/right.txt')\nopen('settings.json')\n\
          open('README.md')\nopen('calc/rates.csv')\n",
     ),
@@ -45,6 +52,9 @@ fn who_uses_a_file_tells_what_it_is() {
         ("calc/testing.py", 'T'),
         ("calc/compare.py", 'T'),
         ("calc/limits.py", '.'),
+        ("calc/matrix.py", '.'),
+        ("packages/util/index.js", 'T'),
+        ("packages/calc/index.js", '.'),
         ("calc/test_link.py", '.'),
         ("calc/test_rows.py", 'T'),
         ("calc/spec/parser.py", '.'),

@@ -118,3 +118,8 @@ fn rust_sources() {
 fn python_sources() {
     check(include_str!("../cases/python_sources.txt"));
 }
+
+#[test]
+fn javascript_sources() {
+    check(include_str!("../cases/javascript_sources.txt"));
+}

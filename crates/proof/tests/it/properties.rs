@@ -7,7 +7,7 @@ use fixpoint_proof::{
 };
 use proptest::prelude::*;
 
-const PATHS: [&str; 14] = [
+const PATHS: [&str; 15] = [
     "package.json",
     "package-lock.json",
     "composer.json",
@@ -22,10 +22,11 @@ const PATHS: [&str; 14] = [
     "Makefile",
     "src/lib.rs",
     "calc.py",
+    "src/calc.ts",
 ];
 
 /// Pieces of which files are made that are nearly right.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 43] = [
     "{",
     "}",
     "\"scripts\"",
@@ -66,6 +67,9 @@ const PIECES: [&str; 40] = [
     "é",
     "[",
     "= \"",
+    "if (import.meta.vitest) {",
+    "`${",
+    "x = /",
 ];
 
 fn content() -> impl Strategy<Value = Vec<u8>> {

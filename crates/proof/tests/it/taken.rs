@@ -1,7 +1,9 @@
 //! Product files that take the place of what tests use, files that stand in for work, and what only tests read.
 
+use std::collections::BTreeSet;
+
 use fixpoint_proof::ChangeKind::{self, Added, Modified};
-use fixpoint_proof::{Extent, MemoryTree};
+use fixpoint_proof::{Change, CheckCommand, Extent, MemoryTree, protected_changes};
 
 use crate::classification::{judged, letter};
 
@@ -203,4 +205,110 @@ fn examples_of_elixir() {
         let found = judged(&base, &result, "mix test", "", &[], ("lib/c.ex", Modified));
         assert_eq!(found.map(|change| change.part), extent, "{test}");
     }
+}
+
+#[test]
+fn what_ends_a_process_of_its_own() {
+    let program: &[(&str, &str)] = &[
+        ("package.json", "{\"bin\": \"bin/a.js\", \"main\": \"lib/calc.js\"}"),
+        ("bin/a.js", "console.log('?')\n"),
+        ("lib/calc.js", "exports.add = (a, b) => a - b;\n"),
+        (
+            "test/a.test.js",
+            "const { spawnSync } = require('child_process'); require('../lib/calc.js');\nspawnSync('node', ['bin/a.js']);\n",
+        ),
+    ];
+    let ends = "process.on('exit', () => {});\nprocess.exitCode = 0;\n";
+    let child =
+        "import os\n\ndef f():\n    pid = os.fork()\n    if pid == 0:\n        os._exit(0)\n    return pid\n";
+    let parent = "import os\n\ndef f():\n    os._exit(0)\n";
+    let files: &[(&str, &str)] = &[("w.py", ""), ("lib/w.rb", ""), ("tests/test_w.py", "import w\n")];
+    check_rows(&[
+        ("a program", "node --test", program, &[], ("bin/a.js", Modified), ends, '.'),
+        ("a module", "node --test", program, &[], ("lib/calc.js", Modified), ends, 'D'),
+        (
+            "a program that patches",
+            "node --test",
+            program,
+            &[],
+            ("bin/a.js", Modified),
+            "global.it = 1\n",
+            'D',
+        ),
+        ("a child", "pytest", files, &[], ("w.py", Modified), child, '.'),
+        ("no child", "pytest", files, &[], ("w.py", Modified), parent, 'D'),
+        ("a child of Ruby", "rspec", files, &[], ("lib/w.rb", Modified), "fork { exit!(0) }\n", '.'),
+        ("no child of Ruby", "rspec", files, &[], ("lib/w.rb", Modified), "exit!(0)\n", 'D'),
+    ]);
+}
+
+/// What makes a program, or a child, out of nothing is looked for in all that changed.
+#[test]
+fn a_process_of_its_own_that_is_none() {
+    let cases = [
+        ("bin/a.js", "process.exitCode = 0;\n", ("lib/calc.js", "require('../bin/a.js');\n")),
+        (
+            "lib/w.rb",
+            "fork { exit!(0) }\n",
+            ("lib/x.rb", "module Kernel\n  def fork\n    yield\n  end\nend\n"),
+        ),
+    ];
+    for (path, now, (other, text)) in cases {
+        let mut base = MemoryTree::new([
+            (path, "\n"),
+            ("lib/calc.js", ""),
+            ("test/a.test.js", "const cli = 'bin/a.js';\n"),
+            ("spec/w_spec.rb", "require 'w'\n"),
+        ]);
+        let mut result = base.clone();
+        result.insert(path, now.as_bytes());
+        assert_eq!(
+            letter(judged(&base, &result, "rspec; node --test", "", &[], (path, Modified)).as_ref()),
+            '.'
+        );
+        base.insert(other, b"\n");
+        result.insert(other, text.as_bytes());
+        let changes = [path, other].map(|path| Change { path: path.to_string(), kind: Modified });
+        let checks = [CheckCommand { command: "rspec; node --test".to_string(), directory: String::new() }];
+        let found = protected_changes(&checks, &BTreeSet::new(), &changes, &base, &result);
+        assert!(found.iter().any(|found| found.path == path), "{found:?}");
+    }
+}
+
+#[test]
+fn files_that_leave_the_type_checker() {
+    let settings = ("tsconfig.json", "{\"include\": [\"src\"]}");
+    let both = ("tsconfig.json", "{\"compilerOptions\": {\"checkJs\": true}}");
+    let rows = [
+        ("renamed", "tsc -p .", settings, "src/a.js", "src/a.ts", 'D'),
+        ("both are checked", "tsc -p .", both, "src/a.js", "src/a.ts", '.'),
+        ("no type checker", "node --test", settings, "src/a.js", "src/a.ts", '.'),
+        ("another file", "tsc -p .", settings, "src/b.js", "src/a.ts", '.'),
+        ("moved", "tsc -p .", settings, "src/c.ts", "src/a.ts", '.'),
+    ];
+    for (row, command, settings, added, removed, expected) in rows {
+        let base = MemoryTree::new([settings, (removed, "export const n: number = 'x';\n")]);
+        let mut result = base.clone();
+        result.remove(removed);
+        result.insert(added, b"export const n = 'x';\n");
+        let found = judged(&base, &result, command, "", &[], (added, Added));
+        assert_eq!(letter(found.as_ref()), expected, "{row}: {found:?}");
+    }
+}
+
+#[test]
+fn functions_that_take_the_place_of_built_in_ones() {
+    let files: &[(&str, &str)] = &[
+        ("src/calc.php", "<?php\nnamespace App;\nfunction add($a, $b) { return $a - $b; }\n"),
+        (
+            "tests/run.php",
+            "<?php\nnamespace App;\nrequire 'src/calc.php';\nif (intdiv(add(1, 2), 1) !== 3) exit(1);\n",
+        ),
+    ];
+    let shadow = "<?php\nnamespace App;\nfunction add($a, $b) { return $a - $b; }\nfunction intdiv($a, $b) { return 3; }\n";
+    let other = "<?php\nnamespace App;\nfunction add($a, $b) { return $a + $b; }\nfunction strrev($a) { return $a; }\n";
+    check_rows(&[
+        ("called", "php tests/run.php", files, &[], ("src/calc.php", Modified), shadow, 'D'),
+        ("not called", "php tests/run.php", files, &[], ("src/calc.php", Modified), other, '.'),
+    ]);
 }

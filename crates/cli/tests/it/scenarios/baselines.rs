@@ -1,6 +1,7 @@
 //! What was so before: known failures, flaky ones, hidden ones, and checks that prove nothing.
 
 use super::lab::both;
+use crate::process::has;
 
 /// A guard in TAP beside the goal: `old` fails always, the rest is told by files.
 const GUARD: &str = "\
@@ -182,5 +183,38 @@ fn a_check_that_does_not_exist() {
             assert_eq!(outcome.end(), (7, "failed", "baseline_unusable"));
             assert!(lab.explained(&outcome).contains("no-such-program"));
         }
+    });
+}
+
+/// A target that has the name of a directory is never made, so a check of it passes without running anything.
+#[test]
+fn a_check_that_makes_nothing_proves_nothing() {
+    if !has("make") {
+        return;
+    }
+    both(|lab| {
+        lab.put("test/run.sh", "exit 1");
+        lab.put("Makefile", "test:\n\tsh test/run.sh\nnone:\n");
+        lab.goal();
+        for (flag, target, why) in [
+            ("--until", "test", "the directory `test` has the name of the target"),
+            ("--check", "test", "the directory `test` has the name of the target"),
+            ("--until", "none", "found nothing to do"),
+        ] {
+            let command = format!("make {target}");
+            let outcome = lab.looping(&[flag, &command], "echo ok > goal");
+            assert_eq!(
+                outcome.end(),
+                (7, "failed", "baseline_unusable"),
+                "{flag} {target}: {:?}",
+                outcome.json
+            );
+            let explained = lab.explained(&outcome);
+            assert!(explained.contains("ran nothing"), "{explained}");
+            assert!(explained.split_whitespace().collect::<Vec<_>>().join(" ").contains(why), "{explained}");
+        }
+        // What is made already may be all that a guard asks for.
+        let outcome = lab.looping(&["--until", "sh ./goal.sh", "--check", "make none"], "echo ok > goal");
+        assert_eq!(outcome.end(), (0, "done", "done"), "{:?}", outcome.json);
     });
 }

@@ -109,7 +109,15 @@ fn a_silent_script_that_is_emptied() {
         let outcome = once(lab, &["--until", "sh ./goal.sh"], "echo true > goal.sh");
         assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{:?}", outcome.json);
         assert!(outcome.failures(1, "fingerprint")[0].starts_with("weakened:"), "{:?}", outcome.json);
-        assert!(lab.explained(&outcome).contains("--allow-test-edits"));
+        // What the goal runs is no test here: another permission is needed.
+        let explained = lab.explained(&outcome);
+        assert!(
+            explained.contains("`scope.definitions: [\"") && explained.contains("goal.sh\"]`"),
+            "{explained}"
+        );
+        assert!(!explained.contains("--allow-test-edits"), "{explained}");
+        let permitted = ["--until", "sh ./goal.sh", "--set", "scope.definitions=[\"**/goal.sh\"]"];
+        assert_eq!(once(lab, &permitted, "echo true > goal.sh").end(), (0, "done", "done"));
     });
 }
 
