@@ -13,6 +13,7 @@ use crate::workspaces::Inner;
 impl Inner {
     pub(crate) fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<FileChange>, WorkspaceError> {
         let (entries, counts) = parse::diff(&self.diff_tree(from, to, &["-z", "--raw", "--numstat"])?)?;
+        self.derive_listing(from, to, &entries);
         let mut lines: HashMap<Vec<u8>, Option<u64>> = counts.into_iter().collect();
         let change = |entry: DiffEntry| FileChange {
             kind: kind(&entry),
