@@ -84,7 +84,7 @@ impl Inner {
     }
 }
 
-fn unreadable(error: &io::Error) -> WorkspaceError {
+pub(crate) fn unreadable(error: &io::Error) -> WorkspaceError {
     WorkspaceError::Git {
         command: "cat-file".to_string(),
         message: format!("its output cannot be read: {error}"),
@@ -92,7 +92,7 @@ fn unreadable(error: &io::Error) -> WorkspaceError {
 }
 
 /// What `cat-file --batch` prints: a line that ends with the size, the content, a newline.
-fn read_contents(mut pipe: impl BufRead, limit: u64) -> io::Result<Vec<Content>> {
+pub(crate) fn read_contents(mut pipe: impl BufRead, limit: u64) -> io::Result<Vec<Content>> {
     let mut contents = Vec::new();
     loop {
         let mut header = Vec::new();

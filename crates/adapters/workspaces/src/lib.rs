@@ -52,6 +52,7 @@ mod slot;
 mod slot_files;
 mod snapshot;
 mod sweep;
+mod tree_edit;
 mod untracked;
 mod users_index;
 mod working_tree;

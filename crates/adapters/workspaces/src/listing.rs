@@ -54,7 +54,7 @@ impl Listings {
         }
     }
 
-    fn keep(&self, at: &CommitId, listing: &Listing) {
+    pub(crate) fn keep(&self, at: &CommitId, listing: &Listing) {
         if !is_object(at) || listing.len() > LARGEST {
             return;
         }
@@ -71,7 +71,11 @@ impl Inner {
             return Ok(listing);
         }
         let git = self.object_git("ls-tree").args(["-r", "-z", "--full-tree", "--end-of-options"]);
-        let listing = Arc::new(parse::tree(&git.arg(&at.0).run()?)?);
+        let output = git.arg(&at.0).output()?;
+        if !output.succeeded() {
+            self.tree_of(at)?;
+        }
+        let listing = Arc::new(parse::tree(&output.checked()?)?);
         self.listings.keep(at, &listing);
         Ok(listing)
     }

@@ -46,6 +46,12 @@ impl Sweep {
         Some(Self { suspects, others, tree: index.tree })
     }
 
+    /// All paths about which only git can tell how they differ from the index, if they are few.
+    pub(crate) fn few_doubts(self) -> Option<Vec<Vec<u8>>> {
+        let doubts = [self.suspects, self.others].concat();
+        (doubts.len() <= FEW).then_some(doubts)
+    }
+
     /// Whether the suspects are so few that naming them to git is worth it.
     pub(crate) const fn has_few_suspects(&self) -> bool {
         self.suspects.len() <= FEW
