@@ -3,16 +3,18 @@
 //! Only objects are read, so an attribute that an agent wrote cannot turn off the line counts. Refuses renames: a rename
 //! is a deletion and an addition, so that both paths are seen.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use fixpoint_ports::{ChangeKind, CommitId, CommittedTree, FileChange, TreeId, WorkspaceError};
+use fixpoint_ports::{ChangeKind, CommitId, CommittedTree, FileChange, WorkspaceError};
 
 use crate::git::parse::{self, DiffEntry, EntryMode};
+use crate::tree_edit::Edit;
 use crate::workspaces::Inner;
 
 impl Inner {
     pub(crate) fn changes(&self, from: &CommitId, to: &CommitId) -> Result<Vec<FileChange>, WorkspaceError> {
         let (entries, counts) = parse::diff(&self.diff_tree(from, to, &["-z", "--raw", "--numstat"])?)?;
+        self.derive_listing(from, to, &entries);
         let mut lines: HashMap<Vec<u8>, Option<u64>> = counts.into_iter().collect();
         let change = |entry: DiffEntry| FileChange {
             kind: kind(&entry),
@@ -59,12 +61,18 @@ impl Inner {
         paths: &[Vec<u8>],
         reference: &str,
     ) -> Result<CommittedTree, WorkspaceError> {
-        let wanted: HashSet<&Vec<u8>> = paths.iter().collect();
-        let mut entries = self.diff_entries(onto, from)?;
-        entries.retain(|entry| wanted.contains(&entry.path));
-        // Deletions first, or a file could not take the place of a directory, and a directory not that of a file.
-        entries.sort_by_key(|entry| entry.after != EntryMode::Absent);
-        self.commit_with(onto, entries.iter().flat_map(index_line).collect(), reference)
+        self.fetch_missing_objects(onto)?;
+        self.fetch_missing_objects(from)?;
+        let (there, wanted) = (self.listing(onto)?, self.listing(from)?);
+        let edit = |path: &Vec<u8>| {
+            let [there, wanted] = [&there, &wanted].map(|listing| {
+                let position = listing.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
+                listing.get(position).map(|entry| (entry.mode, entry.object.clone()))
+            });
+            (there != wanted).then(|| (path.clone(), wanted))
+        };
+        let edits: Vec<Edit> = paths.iter().filter_map(edit).collect();
+        self.commit_with(onto, &edits, reference)
     }
 
     pub(crate) fn overlay(
@@ -73,41 +81,35 @@ impl Inner {
         files: &[(Vec<u8>, Vec<u8>)],
         reference: &str,
     ) -> Result<CommittedTree, WorkspaceError> {
-        let mut lines = Vec::new();
+        let mut edits = Vec::new();
         for (path, content) in files {
             let object = self
                 .object_git("hash-object")
                 .args(["-w", "--stdin"])
                 .input(content.clone())
                 .run_for_line()?;
-            lines.extend([format!("{REGULAR_FILE} {object}\t").as_bytes(), path, b"\0"].concat());
+            edits.push((path.clone(), Some((EntryMode::File(REGULAR_FILE), object))));
         }
-        self.commit_with(onto, lines, reference)
+        self.commit_with(onto, &edits, reference)
     }
 
-    /// A commit on top of `onto`, with its index changed by lines for `update-index --index-info`.
+    /// A commit on top of `onto`, with some of its entries replaced.
     fn commit_with(
         &self,
         onto: &CommitId,
-        lines: Vec<u8>,
+        edits: &[Edit],
         reference: &str,
     ) -> Result<CommittedTree, WorkspaceError> {
-        let scratch = self.scratch()?;
-        let index = scratch.path().join("index");
-        let git = |subcommand| self.object_git(subcommand).env("GIT_INDEX_FILE", &index);
-        git("read-tree").arg(&onto.0).run()?;
-        if !lines.is_empty() {
-            git("update-index").args(["-z", "--index-info"]).input(lines).run()?;
-        }
-        let tree = git("write-tree").arg("--missing-ok").run_for_line().map(TreeId)?;
+        let (tree, listing) = self.edited_tree(onto, edits)?;
         let commit = self.commit_tree(&tree, Some(onto), "Fixpoint: parts of another result\n")?;
+        self.listings.keep(&commit, &listing);
         self.store_ref(reference, &commit)?;
         Ok(CommittedTree { commit, tree })
     }
 }
 
 /// The mode of a file that is not executable.
-const REGULAR_FILE: &str = "100644";
+const REGULAR_FILE: u32 = 0o100_644;
 
 fn kind(entry: &DiffEntry) -> ChangeKind {
     match (entry.before, entry.after) {
@@ -117,9 +119,4 @@ fn kind(entry: &DiffEntry) -> ChangeKind {
         (before, after) if before == after => ChangeKind::Modified,
         _ => ChangeKind::TypeChanged,
     }
-}
-
-fn index_line(entry: &DiffEntry) -> Vec<u8> {
-    let header = format!("{} {}\t", entry.after.octal(), entry.object);
-    [header.as_bytes(), &entry.path, b"\0"].concat()
 }

@@ -8,11 +8,19 @@ use std::sync::Arc;
 
 use fixpoint_ports::{CommitId, TreeId, WorkspaceError};
 
-use crate::files::{ensure_directory, remove, restore_permissions};
+use crate::files::{as_path, ensure_directory, remove, restore_permissions};
 use crate::git::parse;
 use crate::private_git_dir::{Head, WorkTreeView, write_config, write_git_dir};
+use crate::sweep::Sweep;
 use crate::working_tree::{TreeOwner, write_tree};
 use crate::workspaces::Inner;
+
+/// Whether there can be anything in a slot that is not in its commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    None,
+    Possible,
+}
 
 #[derive(Debug)]
 pub(crate) struct Checkout {
@@ -52,10 +60,43 @@ impl Checkout {
         Ok(())
     }
 
+    /// Makes the working files those of the commit. Files that are in no commit stay.
+    pub(crate) fn switch(&self) -> Result<Others, WorkspaceError> {
+        let swept = Sweep::of(&self.view).filter(Sweep::has_few_suspects);
+        if let Some(sweep) = swept
+            && self.switch_few(&sweep).is_ok()
+        {
+            // Git deletes what only the last commit has, so what was not there before is not there now.
+            return Ok(if sweep.others.is_empty() { Others::None } else { Others::Possible });
+        }
+        self.view.git("read-tree").args(["--reset", "-u", &self.base.0]).run()?;
+        Ok(Others::Possible)
+    }
+
+    /// Puts back the suspects as the index has them. Then all files are as git noted, and it need not look at those
+    /// that do not differ between index and commit.
+    fn switch_few(&self, sweep: &Sweep) -> Result<(), WorkspaceError> {
+        if !sweep.suspects.is_empty() {
+            let git = self.view.git("checkout-index").args(["--force", "--index", "-q", "-z", "--stdin"]);
+            git.input(parse::nul_terminated(&sweep.suspects)).run()?;
+        }
+        let tree = self.inner.known_tree_of(&self.base)?;
+        if sweep.tree.as_ref() != Some(&tree.0) {
+            self.view.git("read-tree").args(["-m", "-u", &self.base.0]).run()?;
+        }
+        Ok(())
+    }
+
     /// The files of the commit that have another content now, or are gone.
     pub(crate) fn changed_files(&self) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+        let suspects = Sweep::of(&self.view).filter(Sweep::has_few_suspects).map(|sweep| sweep.suspects);
+        if suspects.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
         let quiet = ["--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
-        let output = self.view.git("diff").args(["--name-only", "-z"]).args(quiet).run()?;
+        let git =
+            self.view.git("diff").env("GIT_LITERAL_PATHSPECS", "1").args(["--name-only", "-z"]).args(quiet);
+        let output = git.arg("--").args(suspects.iter().flatten().map(|path| as_path(path))).run()?;
         Ok(parse::nul_separated(&output).map(<[u8]>::to_vec).collect())
     }
 

@@ -163,7 +163,25 @@ impl GitCommand {
     }
 
     /// Runs it, whatever its exit code.
-    pub(crate) fn output(mut self) -> Result<GitOutput, WorkspaceError> {
+    pub(crate) fn output(self) -> Result<GitOutput, WorkspaceError> {
+        let (mut output, stdout) = self.output_through(|pipe| read_all(pipe))?;
+        output.stdout = stdout;
+        Ok(output)
+    }
+
+    /// Runs it, and returns what `read` made of what it printed. An exit code other than 0 is an error.
+    pub(crate) fn run_through<T: Send + 'static>(
+        self,
+        read: impl FnOnce(&mut dyn Read) -> T + Send + 'static,
+    ) -> Result<T, WorkspaceError> {
+        let (output, read) = self.output_through(read)?;
+        output.checked().map(|_| read)
+    }
+
+    fn output_through<T: Send + 'static>(
+        mut self,
+        read: impl FnOnce(&mut dyn Read) -> T + Send + 'static,
+    ) -> Result<(GitOutput, T), WorkspaceError> {
         let stdin = if self.input.is_some() { Stdio::piped() } else { Stdio::null() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().map_err(|error| self.not_started(error))?;
@@ -171,8 +189,8 @@ impl GitCommand {
             // A process that exits before it has read everything is judged by its exit code, not by the broken pipe.
             std::thread::spawn(move || drop(pipe.write_all(&bytes)));
         }
-        let stderr = read_all(child.stderr.take());
-        let stdout = read_all(child.stdout.take());
+        let stderr = on_thread(child.stderr.take(), |pipe| read_all(pipe));
+        let stdout = on_thread(child.stdout.take(), read);
         let Ok(stdout) = stdout.recv_timeout(TIME_LIMIT) else {
             return Err(self.timed_out(&mut child));
         };
@@ -180,7 +198,9 @@ impl GitCommand {
         let stderr = stderr.recv().unwrap_or_default();
         let beginning = stderr.get(..stderr.len().min(MESSAGE_BYTES)).unwrap_or_default();
         let message = String::from_utf8_lossy(beginning.trim_ascii()).into_owned();
-        Ok(GitOutput { subcommand: self.subcommand, code: status.code(), stdout, message })
+        let output =
+            GitOutput { subcommand: self.subcommand, code: status.code(), stdout: Vec::new(), message };
+        Ok((output, stdout))
     }
 
     fn not_started(&self, error: std::io::Error) -> WorkspaceError {
@@ -210,18 +230,27 @@ impl GitCommand {
     }
 }
 
-/// Reads a pipe to its end on a thread of its own, so that git never waits for a full pipe.
-fn read_all<R: Read + Send + 'static>(pipe: Option<R>) -> mpsc::Receiver<Vec<u8>> {
+/// Reads a pipe on a thread of its own, so that git never waits for a full pipe.
+fn on_thread<R: Read + Send + 'static, T: Send + 'static>(
+    pipe: Option<R>,
+    read: impl FnOnce(&mut dyn Read) -> T + Send + 'static,
+) -> mpsc::Receiver<T> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read before an error is still used.
-            drop(pipe.read_to_end(&mut bytes));
-        }
-        drop(sender.send(bytes));
+        let result = match pipe {
+            Some(mut pipe) => read(&mut pipe),
+            None => read(&mut std::io::empty()),
+        };
+        drop(sender.send(result));
     });
     receiver
+}
+
+/// Everything up to the end; what was read before an error is still used.
+fn read_all(pipe: &mut dyn Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    drop(pipe.read_to_end(&mut bytes));
+    bytes
 }
 
 #[cfg(test)]

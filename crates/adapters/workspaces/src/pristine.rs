@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use fixpoint_ports::WorkspaceError;
 
-use crate::checkout::Checkout;
+use crate::checkout::{Checkout, Others};
 use crate::disk_space::free_bytes;
 use crate::files::{
     as_path, create_directory, ensure_directory, io_error, read_optional, remove, restore_permissions, write,
@@ -84,8 +84,11 @@ impl<'a> Pristine<'a> {
     }
 
     /// Puts the slot into the pristine state.
-    pub(crate) fn reset(&self) -> Result<(), WorkspaceError> {
-        let Some(mut wanted) = self.list()? else { return self.empty() };
+    pub(crate) fn reset(&self, others: Others) -> Result<(), WorkspaceError> {
+        let Some(mut wanted) = self.list()? else { return self.empty(others) };
+        if wanted.is_empty() && others == Others::None {
+            return slot_files::copy_notes(&self.directory, &self.slot());
+        }
         let Untracked { entries: found, committed } = self.untracked()?;
         // Those below a directory come after it, so they are deleted first.
         for path in found.keys().rev().filter(|path| !is_wanted(&wanted, path)) {
@@ -123,9 +126,11 @@ impl<'a> Pristine<'a> {
     }
 
     /// Deletes everything that is not in the commit.
-    fn empty(&self) -> Result<(), WorkspaceError> {
-        for path in self.untracked()?.entries.keys().rev() {
-            remove(&self.tree().join(as_path(path)))?;
+    fn empty(&self, others: Others) -> Result<(), WorkspaceError> {
+        if others == Others::Possible {
+            for path in self.untracked()?.entries.keys().rev() {
+                remove(&self.tree().join(as_path(path)))?;
+            }
         }
         slot_files::delete_notes(&self.slot())
     }
@@ -163,11 +168,11 @@ impl<'a> Pristine<'a> {
                     [] => entry.file_name().as_bytes().to_vec(),
                     above => [above, b"/", entry.file_name().as_bytes()].concat(),
                 };
-                let metadata = entry.metadata().map_err(io_error(&entry.path()))?;
-                if metadata.is_dir() {
+                if entry.file_type().map_err(io_error(&entry.path()))?.is_dir() {
                     open.push(child.clone());
                 }
                 if !committed.contains(&child) {
+                    let metadata = entry.metadata().map_err(io_error(&entry.path()))?;
                     entries.insert(child, Entry::of(&entry.path(), &metadata)?);
                 }
             }

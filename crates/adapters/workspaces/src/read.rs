@@ -3,10 +3,13 @@
 //! Only objects are read, so no setting and no attribute has any effect. Refuses links, directories and submodules as
 //! files: what a link points to depends on where it is.
 
+use std::collections::HashMap;
 use std::path::Component;
+use std::sync::Arc;
 
 use fixpoint_ports::{CommitId, DiffStyle, SymbolicLink, WorkspaceError};
 
+use crate::contents::Content;
 use crate::files::as_path;
 use crate::git::parse::{self, EntryMode, TreeEntry};
 use crate::workspaces::Inner;
@@ -21,41 +24,39 @@ impl Inner {
         path: &[u8],
         limit: u64,
     ) -> Result<Option<Vec<u8>>, WorkspaceError> {
-        match self.regular_files(at, &[path])?.pop() {
-            Some((entry, bytes)) if bytes > limit => {
-                let path = String::from_utf8_lossy(&entry.path).into_owned();
+        let path = [path];
+        let Some((path, content)) = self.regular_files(at, &path, limit)?.pop() else { return Ok(None) };
+        match content {
+            Content::Whole(bytes) => Ok(Some(Arc::unwrap_or_clone(bytes))),
+            Content::TooLarge(bytes) => {
+                let path = String::from_utf8_lossy(path).into_owned();
                 Err(WorkspaceError::TooLarge { path, bytes, limit })
             }
-            Some((entry, _)) => self.object_git("cat-file").arg("blob").arg(&entry.object).run().map(Some),
-            None => Ok(None),
         }
     }
 
-    /// Two processes, however many files there are.
+    /// At most two processes, however many files there are.
     pub(crate) fn read_files(
         &self,
         at: &CommitId,
         paths: &[&[u8]],
         limit: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError> {
-        let found = self.regular_files(at, paths)?;
-        let wanted: Vec<&TreeEntry> =
-            found.iter().filter(|(_, bytes)| *bytes <= limit).map(|(entry, _)| entry).collect();
-        if wanted.is_empty() {
-            return Ok(paths.iter().map(|_| None).collect());
-        }
-        let names: String = wanted.iter().map(|entry| format!("{}\n", entry.object)).collect();
-        let printed = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
-        let contents = parse::contents(&printed)?;
-        let content_of = |path: &&[u8]| {
-            let position = wanted.iter().position(|entry| entry.path == **path)?;
-            contents.get(position).map(|content| content.to_vec())
+        let found: HashMap<&[u8], Content> = self.regular_files(at, paths, limit)?.into_iter().collect();
+        let content_of = |path: &&[u8]| match found.get(*path)? {
+            Content::Whole(bytes) => Some(bytes.to_vec()),
+            Content::TooLarge(_) => None,
         };
         Ok(paths.iter().map(content_of).collect())
     }
 
-    /// Those of the paths that are regular files in a commit, with their sizes.
-    fn regular_files(&self, at: &CommitId, paths: &[&[u8]]) -> Result<Vec<(TreeEntry, u64)>, WorkspaceError> {
+    /// Those of the paths that are regular files in a commit, with their contents.
+    fn regular_files<'a>(
+        &self,
+        at: &CommitId,
+        paths: &[&'a [u8]],
+        limit: u64,
+    ) -> Result<Vec<(&'a [u8], Content)>, WorkspaceError> {
         self.fetch_missing_objects(at)?;
         let is_plain = |path: &&&[u8]| {
             let mut parts = as_path(path).components();
@@ -67,19 +68,33 @@ impl Inner {
             self.tree_of(at)?;
             return Ok(Vec::new());
         }
+        let listing = match self.kept_listing(at) {
+            Some(listing) => listing,
+            None => Arc::new(self.entries_of(at, &plain)?),
+        };
+        let object_of = |path: &'a [u8]| {
+            let position = listing.binary_search_by(|entry| entry.path.as_slice().cmp(path)).ok()?;
+            let entry = listing.get(position)?;
+            let is_file = matches!(entry.mode, EntryMode::File(mode) if mode & TYPE_BITS == REGULAR_FILE);
+            is_file.then_some((path, entry.object.as_str()))
+        };
+        let (paths, objects): (Vec<&[u8]>, Vec<&str>) =
+            paths.iter().copied().filter(|path| plain.contains(path)).filter_map(object_of).unzip();
+        Ok(paths.into_iter().zip(self.contents(&objects, limit)?).collect())
+    }
+
+    /// The entries at some paths of a commit, sorted by path.
+    fn entries_of(&self, at: &CommitId, paths: &[&[u8]]) -> Result<Vec<TreeEntry>, WorkspaceError> {
         let git = self.object_git("ls-tree").env("GIT_LITERAL_PATHSPECS", "1");
-        let git = git.args(["-z", "--long", "--full-tree", "--end-of-options", &at.0, "--"]);
-        let output = git.args(plain.iter().copied().map(as_path)).output()?;
+        let git = git.args(["-z", "--full-tree", "--end-of-options", &at.0, "--"]);
+        let output = git.args(paths.iter().copied().map(as_path)).output()?;
         if !output.succeeded() {
             self.tree_of(at)?;
             return Err(output.error());
         }
-        let with_size = |entry: TreeEntry| match (&entry.mode, entry.size) {
-            (EntryMode::File(mode), Some(bytes)) if mode & TYPE_BITS == REGULAR_FILE => Some((entry, bytes)),
-            (EntryMode::Absent | EntryMode::File(_) | EntryMode::Link | EntryMode::Submodule, _) => None,
-        };
-        let entries = parse::tree(&output.stdout)?.into_iter();
-        Ok(entries.filter(|entry| plain.contains(&entry.path.as_slice())).filter_map(with_size).collect())
+        let mut entries = parse::tree(&output.stdout)?;
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(entries)
     }
 
     pub(crate) fn diff(
@@ -109,14 +124,14 @@ impl Inner {
         if links.is_empty() {
             return Ok(Vec::new());
         }
-        let names: String = links.iter().map(|entry| format!("{}\n", entry.object)).collect();
-        let printed = self.object_git("cat-file").arg("--batch").input(names.into_bytes()).run()?;
-        let targets = parse::contents(&printed)?;
-        let link = |(entry, target): (&TreeEntry, &[u8])| SymbolicLink {
-            path: entry.path.clone(),
-            target: target.to_vec(),
+        let objects: Vec<&str> = links.iter().map(|entry| entry.object.as_str()).collect();
+        let link = |(entry, target): (&TreeEntry, Content)| match target {
+            Content::Whole(target) => {
+                Some(SymbolicLink { path: entry.path.clone(), target: Arc::unwrap_or_clone(target) })
+            }
+            Content::TooLarge(_) => None,
         };
-        Ok(links.into_iter().zip(targets).map(link).collect())
+        Ok(links.into_iter().zip(self.contents(&objects, u64::MAX)?).filter_map(link).collect())
     }
 
     /// The paths of the submodules in a commit.

@@ -35,6 +35,10 @@ impl Inner {
         commit: &CommitId,
         tree: &TreeId,
     ) -> Result<(), WorkspaceError> {
+        // Mostly the name is new, and nothing else need be asked.
+        if self.update_refs(format!("create {PREFIX}{reference}\0{commit}\0")).is_ok() {
+            return Ok(());
+        }
         let old = self.read_ref(reference)?;
         if let Some((old_tree, old)) = old.and_then(|old| Some((self.tree_of(&old).ok()?, old)))
             && old_tree != *tree
@@ -117,7 +121,9 @@ impl Inner {
     ) -> Result<CommitId, WorkspaceError> {
         let parents = parents.into_iter().flat_map(|parent| ["-p", &parent.0]);
         let git = self.object_git("commit-tree").arg(&tree.0).args(parents).args(["-F", "-"]);
-        git.input(message.as_bytes().to_vec()).run_for_line().map(CommitId)
+        let commit = git.input(message.as_bytes().to_vec()).run_for_line().map(CommitId)?;
+        self.listings.keep_tree(&commit, tree);
+        Ok(commit)
     }
 
     /// A commit with another message, and everything else as it is.

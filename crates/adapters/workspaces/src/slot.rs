@@ -11,7 +11,7 @@ use std::sync::Arc;
 use fixpoint_ports::{CommittedTree, Slot, SlotLeftovers, SlotRequest, UntrackedFile, WorkspaceError};
 
 use crate::above::remove_strangers;
-use crate::checkout::Checkout;
+use crate::checkout::{Checkout, Others};
 use crate::file_times::{date_after_earlier, present_second};
 use crate::files::{as_path, create_directory, ensure_directory, remove, restore_permissions};
 use crate::index::copy_index;
@@ -46,7 +46,7 @@ impl GitSlot {
             inner.require_space(at)?;
             slot_files::delete_notes(&prepared.slot.directory)?;
         }
-        prepared
+        let others = prepared
             .check_out()
             .or_else(|error| prepared.retry(error, Self::delete_our_git_dir))
             .or_else(|error| prepared.retry(error, Self::delete_everything))?;
@@ -56,7 +56,7 @@ impl GitSlot {
         match request.leftovers {
             SlotLeftovers::Kept => {}
             SlotLeftovers::Pristine => {
-                Pristine::new(&prepared.checkout, &prepared.slot.directory).reset()?;
+                Pristine::new(&prepared.checkout, &prepared.slot.directory).reset(others)?;
                 remove_strangers(&prepared.slot.directory, &inner.pool)?;
             }
         }
@@ -71,7 +71,7 @@ impl GitSlot {
         &self,
         error: WorkspaceError,
         remedy: impl FnOnce(&Self) -> Result<(), WorkspaceError>,
-    ) -> Result<(), WorkspaceError> {
+    ) -> Result<Others, WorkspaceError> {
         match error {
             WorkspaceError::Git { .. } | WorkspaceError::Io { .. } => {
                 remedy(self).and_then(|()| self.check_out())
@@ -102,28 +102,33 @@ impl GitSlot {
 
     /// Writes the files of the base, deletes all others that it does not ignore, and makes a new repository for the
     /// agent.
-    fn check_out(&self) -> Result<(), WorkspaceError> {
-        let Checkout { view, base, .. } = &self.checkout;
+    fn check_out(&self) -> Result<Others, WorkspaceError> {
+        let view = &self.checkout.view;
         create_directory(&self.slot.directory)?;
         ensure_directory(&view.tree)?;
         self.checkout.write_our_git_dir()?;
         let agents_git_dir = view.tree.join(".git");
         let began = present_second();
-        std::thread::scope(|scope| {
+        let others = std::thread::scope(|scope| {
             // The last agent's repository may be large, so it is deleted at the same time.
             let removal = scope.spawn(|| remove(&agents_git_dir));
-            let written = view.git("read-tree").args(["--reset", "-u", &base.0]).run();
+            let written = self.checkout.switch();
             let removed = removal.join().unwrap_or(Ok(()));
-            written.and(removed)
+            removed.and(written)
         })?;
         date_after_earlier(&self.slot.directory, view, began)?;
         std::thread::scope(|scope| {
             // The ignore rules are those of the new commit only now. Git never enters the `.git` at the root.
-            let cleaning = scope.spawn(|| view.git("clean").args(["-ffdq"]).run());
+            let clean = || match others {
+                Others::None => Ok(Vec::new()),
+                Others::Possible => view.git("clean").args(["-ffdq"]).run(),
+            };
+            let cleaning = scope.spawn(clean);
             let written = self.write_agents_git_dir(&agents_git_dir);
             let cleaned = cleaning.join().unwrap_or_else(|_| Ok(Vec::new()));
             cleaned.and(written)
-        })
+        })?;
+        Ok(others)
     }
 
     /// An ordinary repository at the base. With a copy of our index its git need not read the files again.

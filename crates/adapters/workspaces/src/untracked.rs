@@ -14,7 +14,6 @@ use fixpoint_ports::{FileState, UntrackedFile, WorkspaceError};
 
 use crate::checkout::Checkout;
 use crate::files::{as_path, io_error, restore_permissions};
-use crate::git::parse;
 
 impl Checkout {
     /// The wanted ones, sorted by path.
@@ -24,9 +23,8 @@ impl Checkout {
     ) -> Result<Vec<UntrackedFile>, WorkspaceError> {
         let mut paths = wanted_files(&self.view.tree, wanted)?;
         if !paths.is_empty() {
-            let arguments = ["-r", "-z", "--name-only", "--full-tree", "--end-of-options"];
-            let listed = self.inner.object_git("ls-tree").args(arguments).arg(&self.base.0).run()?;
-            let committed: HashSet<&[u8]> = parse::nul_separated(&listed).collect();
+            let listing = self.inner.listing(&self.base)?;
+            let committed: HashSet<&[u8]> = listing.iter().map(|entry| entry.path.as_slice()).collect();
             paths.retain(|path| !committed.contains(path.as_slice()));
         }
         paths.sort();

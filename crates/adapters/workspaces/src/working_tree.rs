@@ -13,6 +13,7 @@ use fixpoint_ports::{TreeId, WorkspaceError};
 use crate::files::{as_path, read_optional, remove, restore_permissions, write};
 use crate::git::parse::{self, FileStatus, StatusEntry};
 use crate::private_git_dir::WorkTreeView;
+use crate::sweep::Sweep;
 
 /// Whose files they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,9 +80,18 @@ pub(crate) fn write_tree(
 
 /// The output of `git status`, which is empty if nothing has changed.
 fn status(view: &WorkTreeView, owner: TreeOwner) -> Result<Vec<u8>, WorkspaceError> {
+    let doubts = match owner {
+        TreeOwner::Slot => Sweep::of(view).and_then(Sweep::few_doubts),
+        TreeOwner::User => None,
+    };
+    if doubts.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
     let run = || {
-        let git = view.git("status").args(["--porcelain=v2", "-z", "--no-renames"]);
-        git.args(["--untracked-files=all", "--ignore-submodules=dirty"]).output()
+        let git = view.git("status").env("GIT_LITERAL_PATHSPECS", "1");
+        let git = git.args(["--porcelain=v2", "-z", "--no-renames"]);
+        let git = git.args(["--untracked-files=all", "--ignore-submodules=dirty", "--"]);
+        git.args(doubts.iter().flatten().map(|path| as_path(path))).output()
     };
     let mut output = run()?;
     if owner == TreeOwner::Slot && (!output.succeeded() || !output.message.is_empty()) {

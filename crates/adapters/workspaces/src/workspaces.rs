@@ -14,6 +14,7 @@ use fixpoint_ports::{
     Slot, SlotRequest, Snapshot, SymbolicLink, WorkspaceError, Workspaces,
 };
 
+use crate::contents::Contents;
 use crate::files::{create_directory, io_error, write};
 use crate::git::{ConfigFiles, GitCommand, git_version};
 use crate::listing::Listings;
@@ -77,6 +78,7 @@ pub(crate) struct Inner {
     pub(crate) slot_freed: Condvar,
     pub(crate) waiting: Mutex<()>,
     pub(crate) listings: Listings,
+    pub(crate) contents: Contents,
 }
 
 /// The user's repository and its private workspaces.
@@ -115,6 +117,7 @@ impl GitWorkspaces {
             slot_freed: Condvar::new(),
             waiting: Mutex::new(()),
             listings: Listings::default(),
+            contents: Contents::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -1,4 +1,4 @@
-//! The NUL-separated output of `status`, `diff-tree`, `ls-tree`, `cat-file` and `config`.
+//! The NUL-separated output of `status`, `diff-tree`, `ls-tree` and `config`.
 //!
 //! Owns the formats, as pure functions of bytes. Refuses to guess: a record without all of its fields makes the whole
 //! output an error, because a path that is left out would be a change that nobody sees. Paths are bytes throughout.
@@ -210,30 +210,6 @@ fn tree_entry(record: &[u8]) -> Option<TreeEntry> {
     Some(TreeEntry { mode, object, size, path: halves.next()?.to_vec() })
 }
 
-/// The contents printed by `cat-file --batch`, in the order in which they were asked for.
-pub(crate) fn contents(mut bytes: &[u8]) -> Result<Vec<&[u8]>, WorkspaceError> {
-    let mut contents = Vec::new();
-    while !bytes.is_empty() {
-        let (content, rest) = first_content(bytes).ok_or_else(|| {
-            let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            unparsable("cat-file", line)
-        })?;
-        contents.push(content);
-        bytes = rest;
-    }
-    Ok(contents)
-}
-
-/// The first content, after a line that ends with its size, and what follows it.
-fn first_content(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = bytes.iter().position(|byte| *byte == b'\n')?;
-    let (header, rest) = bytes.split_at_checked(end)?;
-    let size = header.rsplit(|byte| *byte == b' ').next()?;
-    let size: usize = std::str::from_utf8(size).ok()?.parse().ok()?;
-    let (content, rest) = rest.get(1..)?.split_at_checked(size)?;
-    Some((content, rest.strip_prefix(b"\n")?))
-}
-
 /// Why git does not look at the working file of an index entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexMark {
@@ -309,20 +285,6 @@ pub(crate) fn config(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn contents_are_split_by_their_sizes_alone() {
-        let printed = b"aa blob 3\na\nb\nbb blob 0\n\ncc blob 4\n\x00 1\n\n";
-        assert_eq!(contents(printed).unwrap(), [&b"a\nb"[..], b"", b"\x00 1\n"]);
-        let rows: [(&str, &[u8]); 3] = [
-            ("missing object", b"aa missing\n"),
-            ("shorter than its size", b"aa blob 9\nshort\n"),
-            ("longer than its size", b"aa blob 1\nab\n"),
-        ];
-        for (row, bytes) in rows {
-            assert!(contents(bytes).is_err(), "{row}");
-        }
-    }
 
     #[test]
     fn a_path_of_status_keeps_its_spaces_newlines_and_bytes() {
@@ -441,7 +403,7 @@ mod tests {
         /// Catches a record split where it may be too short.
         #[test]
         fn no_bytes_make_a_parser_panic(bytes in proptest::collection::vec(0_u8..128, 0..200)) {
-            drop((status(&bytes), diff(&bytes), tree(&bytes), contents(&bytes), config(&bytes)));
+            drop((status(&bytes), diff(&bytes), tree(&bytes), config(&bytes)));
         }
     }
 

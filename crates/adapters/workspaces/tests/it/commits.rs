@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
 
 use fixpoint_ports::{ChangeKind, FileChange, WorkspaceError, Workspaces};
 
@@ -9,6 +11,13 @@ use crate::fixture::{Fixture, shell, users_files};
 
 fn change(path: &str, kind: ChangeKind, lines: Option<u64>) -> FileChange {
     FileChange { path: path.as_bytes().to_vec(), kind, lines }
+}
+
+/// The line that a script prints.
+fn output(directory: &Path, script: &str) -> String {
+    let output = Command::new("sh").args(["-ec", script]).current_dir(directory).output().unwrap();
+    assert!(output.status.success(), "{script}");
+    String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
 #[test]
@@ -67,6 +76,61 @@ fn a_graft_changes_exactly_the_named_paths() {
     let back = workspaces.graft(&from, &onto, &all, "back").unwrap();
     assert_eq!(workspaces.changes(&onto, &back.commit).unwrap(), []);
     assert_eq!(users_files(&fixture), before);
+}
+
+#[test]
+fn only_directories_above_a_grafted_path_differ() {
+    let fixture = Fixture::new();
+    shell(
+        &fixture.user,
+        "mkdir -p a/b/c a/b/e a-b top; for f in a/b/c/x a/b/e/y a/z a-b/w top/v a.txt; do echo 1 > $f; done",
+    );
+    let onto = fixture.commit("onto");
+    shell(
+        &fixture.user,
+        "echo 2 > a/b/c/x; rm -r a/b/e; mkdir -p a/n/m; echo 2 > a/n/m/o; rm a/z; mkdir a/z; echo 2 > a/z/p",
+    );
+    shell(&fixture.user, "chmod +x a.txt; rm -r top; echo 2 > top");
+    let from = fixture.commit("from");
+    let rows: [(&str, &[&str]); 7] = [
+        ("an edit far down", &["a/b/c/x"]),
+        ("the last file of a directory", &["a/b/e/y"]),
+        ("new directories", &["a/n/m/o"]),
+        ("a directory in place of a file", &["a/z/p"]),
+        ("a file in place of a directory", &["top"]),
+        ("a mode", &["a.txt"]),
+        ("all", &["a/b/c/x", "a/b/e/y", "a/n/m/o", "a/z", "a/z/p", "a.txt", "top", "top/v"]),
+    ];
+    for (row, paths) in rows {
+        let workspaces = fixture.open();
+        let named: Vec<Vec<u8>> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let grafted = workspaces.graft(&onto, &from, &named, "grafted").unwrap();
+        // What git makes of the same entries.
+        let index = format!("export GIT_INDEX_FILE=$PWD/.git/other; git read-tree {onto}");
+        let line = |path: &&str| {
+            format!(
+                "l=$(git ls-tree -r {from} -- {path}); \
+                 if [ -n \"$l\" ]; then echo \"$l\"; else printf '0 {}\\t{path}\\n'; fi",
+                "0".repeat(40)
+            )
+        };
+        let lines: Vec<String> = paths.iter().map(line).collect();
+        let script = format!(
+            "{index}; {{ {}; }} | sort | git update-index --index-info; git write-tree",
+            lines.join("; ")
+        );
+        assert_eq!(grafted.tree.0, output(&fixture.user, &script), "{row}");
+        let files = workspaces.files(&grafted.commit).unwrap();
+        assert_eq!(
+            files,
+            fixture.open().files(&grafted.commit).unwrap(),
+            "{row}: what is remembered is what git lists"
+        );
+    }
+    assert_eq!(
+        fixture.open().graft(&onto, &from, &[], "same").unwrap().tree.0,
+        output(&fixture.user, &format!("git rev-parse {onto}^{{tree}}"))
+    );
 }
 
 #[test]

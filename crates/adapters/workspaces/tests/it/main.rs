@@ -31,3 +31,5 @@ mod same_second;
 mod slots;
 #[cfg(test)]
 mod snapshots;
+#[cfg(test)]
+mod switching;
