@@ -378,9 +378,7 @@ impl Judge<'_> {
 
 fn described(kind: ChangeKind, what: String) -> String {
     match kind {
-        ChangeKind::Added if !what.starts_with("added") => format!("added; {what}"),
-        ChangeKind::Deleted => format!("deleted; {what}"),
         ChangeKind::TypeChanged => format!("became a link or a file; {what}"),
-        ChangeKind::Added | ChangeKind::Modified => what,
+        ChangeKind::Added | ChangeKind::Deleted | ChangeKind::Modified => what,
     }
 }

@@ -69,7 +69,7 @@ impl Shadows {
                 || is_test_package("python", first)
                 || self.dependencies.contains(&normalized(first));
             let is_source = is_module || is_package && is_package_file(path);
-            (is_source && is_taken && !is_known).then(|| format!("added; shadows the module `{first}`"))
+            (is_source && is_taken && !is_known).then(|| format!("shadows the module `{first}`"))
         })
     }
 
@@ -86,7 +86,7 @@ impl Shadows {
             let is_taken = is_standard_module(language, feature)
                 || is_test_package(language, feature)
                 || is_test_package(language, first);
-            is_taken.then(|| format!("added; shadows the library `{feature}`"))
+            is_taken.then(|| format!("shadows the library `{feature}`"))
         })
     }
 }
@@ -118,7 +118,7 @@ fn program(path: &str, reach: &Reach) -> Option<String> {
         || ["python", "node", "ruby"].iter().any(|language| is_test_package(language, name));
     let is_taken = is_looked_in || is_bin && is_tool;
     (is_taken && extension(path).is_empty() && reach.mentions(name))
-        .then(|| format!("added; shadows the program `{name}`"))
+        .then(|| format!("shadows the program `{name}`"))
 }
 
 /// A stub, which type checkers read instead of the module beside it.
@@ -126,7 +126,7 @@ fn stub(path: &str, base: &dyn Tree, reach: &Reach) -> Option<String> {
     let module = path.strip_suffix("pyi").map(|rest| format!("{rest}py"))?;
     let checkers = ["mypy", "dmypy", "pyright", "basedpyright", "pytype"];
     let is_checked = checkers.iter().any(|checker| reach.mentions(checker));
-    (is_checked && base.is_file(&module)).then(|| format!("added; hides {module} from the type checker"))
+    (is_checked && base.is_file(&module)).then(|| format!("hides {module} from the type checker"))
 }
 
 /// A file that the type checker does not look into, in place of one that it did.
@@ -142,8 +142,7 @@ pub(crate) fn unchecked(path: &str, base: &dyn Tree, result: &dyn Tree, reach: &
     };
     let mut settings = base.files().iter().filter(|path| name(path).starts_with("tsconfig"));
     let is_checked = CHECKERS.iter().any(|checker| reach.mentions(checker));
-    (is_checked && !settings.any(checks_both))
-        .then(|| format!("added; takes {source} out of the type checker"))
+    (is_checked && !settings.any(checks_both)).then(|| format!("takes {source} out of the type checker"))
 }
 
 /// A header that is found before the system's or the test framework's of the same name.
@@ -152,7 +151,7 @@ fn header(path: &str) -> Option<String> {
     let named =
         |known: &str| path.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     let known = is_header.then(|| header_names().find(|known| named(known)))??;
-    Some(format!("added; shadows the header `{known}`"))
+    Some(format!("shadows the header `{known}`"))
 }
 
 /// Packages in a `vendor` directory that the base did not have.
@@ -160,8 +159,7 @@ fn vendored(path: &str, base: &dyn Tree) -> Option<String> {
     let (before, _) = path.split_once("vendor/")?;
     let vendor = format!("{before}vendor");
     let is_directory_name = before.is_empty() || before.ends_with('/');
-    (is_directory_name && !is_directory(base, &vendor))
-        .then(|| "added; packages are taken from it".to_string())
+    (is_directory_name && !is_directory(base, &vendor)).then(|| "packages are taken from it".to_string())
 }
 
 /// A package of the repository that has the name of one it depended on.
@@ -182,7 +180,7 @@ fn workspace_package(path: &str, base: &dyn Tree, result: &dyn Tree) -> Option<S
     let sections = ["dependencies", "devDependencies", "peerDependencies"];
     let is_taken =
         is_test_package("node", own) || sections.iter().any(|section| depends(section) == Some(true));
-    is_taken.then(|| format!("added; shadows the package `{own}`"))
+    is_taken.then(|| format!("shadows the package `{own}`"))
 }
 
 fn normalized(name: &str) -> String {

@@ -17,10 +17,17 @@ pub(super) fn runs_fewer_tests(runs: &[&CheckReport], in_proof_tree: &[&CheckRep
     runs.iter().any(|run| run.counted < before)
 }
 
-/// Whether the output names no passing tests, but so many passed that those that failed must be among them.
-fn count_suffices(before: &CheckBaseline, failing: usize, runs: &[&CheckReport]) -> bool {
+/// Whether so many tests passed that those that failed must be among them, whatever they are called: that counts where
+/// the output names no passing tests, and where tests may be renamed.
+fn count_suffices(
+    before: &CheckBaseline,
+    failing: usize,
+    runs: &[&CheckReport],
+    test_edits: TestEdits,
+) -> bool {
     let needed = before.counted.saturating_add(failing as u64);
-    runs.iter().all(|run| run.passed.is_none() && run.counted >= needed)
+    let may_be_renamed = test_edits == TestEdits::Allowed;
+    runs.iter().all(|run| (run.passed.is_none() || may_be_renamed) && run.counted >= needed)
 }
 
 impl TaskRun {
@@ -105,7 +112,8 @@ impl TaskRun {
         let failing_before: BTreeSet<&TestName> =
             before.into_iter().flat_map(CheckBaseline::failing_tests).collect();
         let named = before.is_some_and(|before| {
-            before.passed.is_some() && !count_suffices(before, failing_before.len(), runs)
+            let test_edits = self.options.test_edits;
+            before.passed.is_some() && !count_suffices(before, failing_before.len(), runs, test_edits)
         });
         let evidence = GoalEvidence {
             failing_before: if named { failing_before } else { BTreeSet::new() },
