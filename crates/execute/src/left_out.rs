@@ -35,8 +35,8 @@ impl ExecutionContext {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let tracked: BTreeSet<Vec<u8>> =
-            self.deps.workspaces.files(commit)?.iter().map(|path| directory(path).to_vec()).collect();
+        let files: BTreeSet<Vec<u8>> = self.deps.workspaces.files(commit)?.into_iter().collect();
+        let tracked: BTreeSet<&[u8]> = files.iter().map(|path| directory(path)).collect();
         let copied = PatternSet::new(&self.spec.settings.workspace.copy);
         let is_copied = |path: &[u8]| !copied.is_empty() && copied.matches_file(path).covering().is_some();
         let is_named = |path: &[u8]| {
@@ -46,7 +46,9 @@ impl ExecutionContext {
         // What is in a directory of its own is a cache or an installed package.
         let wanted = |path: &[u8]| {
             let own = directory(path);
-            (own.is_empty() || tracked.contains(own)) && is_named(path) && !is_copied(path)
+            let is_near = own.is_empty() || tracked.contains(own);
+            // What the attempt added is in the commit, though the workspace does not track it.
+            is_near && !files.contains(path) && is_named(path) && !is_copied(path)
         };
         let found = slot.untracked_files(&wanted)?;
         Ok(found.iter().take(MOST_NAMED).map(|file| named(&path_text(&file.path))).collect())
@@ -61,9 +63,9 @@ fn directory(path: &[u8]) -> &[u8] {
 fn named(path: &str) -> ProtectedChange {
     ProtectedChange {
         path: RestoredPath::File(path.to_string()),
-        role: ProtectedRole::Definition,
+        role: ProtectedRole::LeftOut,
         edit: ProtectedEdit::Added,
-        what: "git ignores it: it is no part of the result".to_string(),
+        what: "git ignores it, so it is no part of the result".to_string(),
         is_permitted: true,
     }
 }

@@ -41,6 +41,32 @@ fn escape(bytes: &[u8], text: &mut String) {
     }
 }
 
+/// Where the bytes that are no text begin in a raw path: characters that no file is named with.
+const RAW: u32 = 0xF700;
+
+/// A path as text in which every byte and every separator stands where it stood, to be compared with patterns. It is not
+/// for people: bytes that are no text are characters of their own.
+pub(crate) fn raw_text(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len());
+    for chunk in path.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(RAW + u32::from(*byte))));
+    }
+    text
+}
+
+/// The path that a raw text stands for.
+pub(crate) fn raw_bytes(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for letter in text.chars() {
+        match u32::from(letter).checked_sub(RAW).and_then(|byte| u8::try_from(byte).ok()) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    bytes
+}
+
 /// The path a text stands for.
 pub fn path_bytes(text: &str) -> Vec<u8> {
     let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {

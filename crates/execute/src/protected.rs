@@ -19,7 +19,7 @@ use fixpoint_vocabulary::work::{
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
-use crate::path_text::{path_bytes, path_text};
+use crate::path_text::{path_bytes, path_text, raw_bytes, raw_text};
 
 /// A larger file was not written by hand, and is not taken apart.
 const LARGEST: u64 = 4 << 20;
@@ -84,7 +84,7 @@ impl ExecutionContext {
         result.finish()?;
         let definitions = PatternSet::new(&self.spec.settings.scope.definitions);
         let permits = |path: &str| {
-            !definitions.is_empty() && definitions.matches_file(&path_bytes(path)).covering().is_some()
+            !definitions.is_empty() && definitions.matches_file(&raw_bytes(path)).covering().is_some()
         };
         Ok(found.into_iter().map(|found| recorded(found, &permits)).collect())
     }
@@ -97,11 +97,11 @@ impl ExecutionContext {
         observed: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, ExecuteError> {
         let kind = fixpoint_proof::ChangeKind::Modified;
-        let changes: Vec<Change> = paths.iter().map(|path| Change { path: path_text(path), kind }).collect();
+        let changes: Vec<Change> = paths.iter().map(|path| Change { path: raw_text(path), kind }).collect();
         let tree = CommitTree::open(&*self.deps.workspaces, commit)?;
         let found = protected_changes(&self.check_commands(), observed, &changes, &tree, &tree);
         tree.finish()?;
-        Ok(found.into_iter().map(|found| found.path).collect())
+        Ok(found.into_iter().map(|found| path_text(&raw_bytes(&found.path))).collect())
     }
 
     fn check_commands(&self) -> Vec<CheckCommand> {
@@ -154,7 +154,7 @@ impl ExecutionContext {
     fn mixed(&self, restore: &RestorePaths, path: &str) -> Result<ProofVersion, ExecuteError> {
         let read = |at: &CommitId| read(&*self.deps.workspaces, at, &path_bytes(path));
         let (base, result) = (read(&restore.from)?, read(&restore.onto)?);
-        Ok(proof_version(path, base.as_deref(), result.as_deref()))
+        Ok(proof_version(&raw_text(&path_bytes(path)), base.as_deref(), result.as_deref()))
     }
 }
 
@@ -172,11 +172,12 @@ fn change_of(change: &FileChange) -> Change {
         ChangeKind::Deleted => fixpoint_proof::ChangeKind::Deleted,
         ChangeKind::TypeChanged | ChangeKind::Submodule => fixpoint_proof::ChangeKind::TypeChanged,
     };
-    Change { path: path_text(&change.path), kind }
+    Change { path: raw_text(&change.path), kind }
 }
 
 fn recorded(found: fixpoint_proof::ProtectedChange, permits: &dyn Fn(&str) -> bool) -> ProtectedChange {
     let is_permitted = permits(&found.path);
+    let path = path_text(&raw_bytes(&found.path));
     ProtectedChange {
         role: match found.role {
             Role::Test => ProtectedRole::Test,
@@ -192,8 +193,8 @@ fn recorded(found: fixpoint_proof::ProtectedChange, permits: &dyn Fn(&str) -> bo
         },
         what: found.what,
         path: match found.part {
-            Extent::Whole => RestoredPath::File(found.path),
-            Extent::Part => RestoredPath::Part(found.path),
+            Extent::Whole => RestoredPath::File(path),
+            Extent::Part => RestoredPath::Part(path),
         },
         is_permitted,
     }
@@ -211,10 +212,10 @@ struct CommitTree<'a> {
 
 impl<'a> CommitTree<'a> {
     fn open(workspaces: &'a dyn Workspaces, commit: &'a CommitId) -> Result<Self, WorkspaceError> {
-        let mut paths: Vec<String> = workspaces.files(commit)?.iter().map(|path| path_text(path)).collect();
+        let mut paths: Vec<String> = workspaces.files(commit)?.iter().map(|path| raw_text(path)).collect();
         paths.sort();
         let links = workspaces.links(commit)?.into_iter();
-        let links = links.map(|link| (path_text(&link.path), path_text(&link.target))).collect();
+        let links = links.map(|link| (raw_text(&link.path), raw_text(&link.target))).collect();
         let (contents, error) = (RefCell::default(), RefCell::default());
         Ok(Self { workspaces, commit, paths, links, contents, error })
     }
@@ -223,7 +224,7 @@ impl<'a> CommitTree<'a> {
     fn read_ahead(&self, changes: &[Change]) -> Result<(), WorkspaceError> {
         let names = changes.iter().map(|change| change.path.as_str());
         let names: Vec<&str> = names.filter(|path| self.is_file(path)).take(READ_AHEAD).collect();
-        let paths: Vec<Vec<u8>> = names.iter().map(|path| path_bytes(path)).collect();
+        let paths: Vec<Vec<u8>> = names.iter().map(|path| raw_bytes(path)).collect();
         let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
         if paths.len() < 2 {
             return Ok(());
@@ -244,7 +245,7 @@ impl Tree for CommitTree<'_> {
         if !self.is_file(path) {
             return None;
         }
-        let read = || match read(self.workspaces, self.commit, &path_bytes(path)) {
+        let read = || match read(self.workspaces, self.commit, &raw_bytes(path)) {
             Ok(content) => content,
             Err(error) => {
                 self.error.replace(Some(error));

@@ -298,7 +298,13 @@ impl TaskExplainer<'_> {
                 format!("エージェントがチェックの動作や結果を変えるコードを製品に追加: {files}"),
             )
         });
-        tests.into_iter().chain(definitions).chain(interferences).collect()
+        let left_out = of(ProtectedRole::LeftOut).map(|files| {
+            self.say(
+                format!("Not in the result, although the agent's changes name it: {files}"),
+                format!("エージェントの変更が参照していますが、成果物に含まれません: {files}"),
+            )
+        });
+        [tests, definitions, interferences, left_out].into_iter().flatten().collect()
     }
 
     fn failure(&self, failure: &PersistentFailure, last: &Iteration) -> String {

@@ -261,6 +261,8 @@ pub enum ProtectedRole {
     /// Code of the product that changes or silences a check. Putting it back takes the product back with it, so nothing
     /// that the checks show then is about the attempt.
     Interference,
+    /// A file that git ignores and that the attempt's changes name. It is no part of the result; it is only named.
+    LeftOut,
 }
 
 /// How a protected file was changed.

@@ -129,6 +129,10 @@ impl TaskRun {
             GoalVerdict::Passing if runs_fewer_tests(runs, in_proof_tree) => {
                 problem(GoalProblem::FewerTests, "runs fewer tests than with the base's tests")
             }
+            GoalVerdict::Passing if before.is_some_and(|before| self.passes_fewer_tests(before, runs)) => {
+                let message = "fewer tests pass than ran at the base: some were left out or skipped";
+                problem(GoalProblem::FewerTests, message)
+            }
             GoalVerdict::Passing => Vec::new(),
             GoalVerdict::Failing { .. } | GoalVerdict::Flaky { .. } => {
                 let mut failures = failures_in(runs);
@@ -148,6 +152,17 @@ impl TaskRun {
             }
             GoalVerdict::NotRun => unreadable(),
         }
+    }
+
+    /// Whether a goal whose output counts tests without naming those that pass has fewer that pass than it ran at the base.
+    fn passes_fewer_tests(&self, before: &CheckBaseline, runs: &[&CheckReport]) -> bool {
+        // A test with several parts is counted once, and each part that fails is named: `test_table (row=1)`.
+        let whole = |test: &TestName| test.as_str().split([' ', '(']).next().unwrap_or_default().to_string();
+        let failing = before.failing_tests().map(whole).collect::<BTreeSet<String>>().len() as u64;
+        let ran = before.counted.saturating_add(failing);
+        let is_counted = failing > 0 && before.passed.is_none() && !before.masked;
+        let may_remove = self.options.test_edits == TestEdits::Allowed;
+        is_counted && !may_remove && runs.iter().any(|run| run.counted > 0 && run.counted < ran)
     }
 
     /// Tests that failed before and were neither seen failing nor passing, in runs that were not cut short. To remove a

@@ -62,7 +62,8 @@ impl TaskRun {
     /// The changes of tests and definitions that somebody permitted.
     pub(super) fn permitted(&self, evaluation: &Evaluation) -> Vec<ProtectedChange> {
         let changes = evaluation.protected.iter();
-        changes.filter(|change| self.permits(change)).cloned().collect()
+        let is_in_result = |change: &&ProtectedChange| change.role != ProtectedRole::LeftOut;
+        changes.filter(is_in_result).filter(|change| self.permits(change)).cloned().collect()
     }
 
     /// Whether a goal ran no test at the base, so that the tests it runs now are the attempt's.
