@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fingerprint::FingerprintParts;
 use crate::normalise::Normaliser;
-use crate::report::{Failure, Omitted, Report, Runner, TestId};
+use crate::report::{Failure, Kind, Omitted, Report, Runner, TestId};
 
 /// A reader keeps no more than this many failures either.
 pub(crate) const MAX_FAILURES: usize = 4096;
@@ -27,6 +27,8 @@ pub(crate) struct Collector {
     counted: u64,
     /// Passed test cases of XML documents. A summary may count them too.
     cases: u64,
+    /// Failed tests, by a summary, and whose it is.
+    failed_by_summary: Option<(Runner, u64)>,
     skipped: Names,
     masked: bool,
     ran_any: bool,
@@ -98,6 +100,29 @@ impl Collector {
         self.ran_any = true;
     }
 
+    /// A summary counts failed tests. It counts where nothing names them: only the end of the output may be there.
+    pub(crate) fn summarised(&mut self, runner: Runner, failed: u64) {
+        if failed > 0 {
+            let before = self.failed_by_summary.map_or(0, |(_, failed)| failed);
+            self.failed_by_summary = Some((runner, before.saturating_add(failed)));
+        }
+    }
+
+    /// As many failures as the summaries count, so that fewer of them show as progress.
+    fn unnamed(&self) -> Vec<FingerprintParts> {
+        let Some((runner, failed)) = self.failed_by_summary else { return Vec::new() };
+        let most = u64::try_from(MAX_FAILURES).unwrap_or(u64::MAX);
+        let unnamed = |number: u64| {
+            let mut draft = FingerprintParts::new(runner, Kind::Error);
+            draft.message =
+                format!("failure {number} of {failed} in the summary; the output does not name it");
+            draft.signature = "counted in the summary".to_string();
+            draft.source = format!("failure {number}");
+            draft
+        };
+        (1..=failed.min(most)).map(unnamed).collect()
+    }
+
     pub(crate) fn masked(&mut self) {
         self.masked = true;
     }
@@ -108,6 +133,9 @@ impl Collector {
             // A passing command may print what looks like a compiler's complaint.
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
             self.masked &= self.failures.iter().any(FingerprintParts::masks);
+        }
+        if self.failures.is_empty() {
+            self.failures = self.unnamed();
         }
         let failed = ending.exit_code.is_some_and(|code| code != 0);
         if self.failures.is_empty() && !succeeded {

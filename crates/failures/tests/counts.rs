@@ -177,3 +177,37 @@ fn a_document_and_a_summary_of_the_same_run_count_once() {
     assert_eq!(read(document).passed_count(), 2);
     assert_eq!(read(&format!("2 passed in 0.01s\n{document}")).passed_count(), 2);
 }
+
+/// Catches a failing run whose output is only the end, as `| tail -1` leaves it, that is read as clean; and failures that
+/// become fewer without anybody seeing it.
+#[test]
+fn a_summary_that_counts_failures_is_enough() {
+    let rows = [
+        ("pytest", "3 failed, 4 passed in 0.02s\n", "1 failed, 6 passed in 0.02s\n"),
+        ("pytest, none passed", "3 failed in 0.02s\n", "1 failed in 0.02s\n"),
+        (
+            "pytest with a rule",
+            "==== 3 failed, 4 passed in 0.02s ====\n",
+            "==== 1 failed, 6 passed in 0.02s ====\n",
+        ),
+        (
+            "jest",
+            "Tests:       3 failed, 4 passed, 7 total\nRan all test suites.\n",
+            "Tests:       1 failed, 6 passed, 7 total\nRan all test suites.\n",
+        ),
+        ("rspec", "7 examples, 3 failures\n", "7 examples, 1 failure\n"),
+    ];
+    let prints = |report: Report| -> std::collections::BTreeSet<String> {
+        report.failures.into_iter().map(|failure| failure.fingerprint).collect()
+    };
+    for (row, before, after) in rows {
+        let read = |output: &str| {
+            let mut parser = Parser::new(&Options::default());
+            parser.push(output.as_bytes());
+            prints(parser.finish(Some(0)))
+        };
+        let (before, after) = (read(before), read(after));
+        assert_eq!((before.len(), after.len()), (3, 1), "{row}");
+        assert!(before.is_superset(&after), "{row}");
+    }
+}

@@ -27,6 +27,7 @@ pub(crate) fn is_start(line: &str) -> bool {
     suite(line).is_some()
         || line.starts_with("  ● ") && line.contains(" › ")
         || line.starts_with("Test Suites: ")
+        || line.starts_with("Tests: ") && line.ends_with(" total")
 }
 
 impl Read for Jest {
@@ -58,6 +59,7 @@ impl Read for Jest {
         }
         if let Some(counts) = line.strip_prefix("Tests: ") {
             out.counted(count_of(counts, "passed").unwrap_or(0));
+            out.summarised(Runner::Jest, count_of(counts, "failed").unwrap_or(0));
             if counts.contains("passed") || counts.contains("failed") {
                 out.ran_unnamed();
             }

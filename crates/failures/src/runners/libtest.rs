@@ -63,6 +63,7 @@ impl Read for Libtest {
         }
         if let Some(result) = line.strip_prefix("test result: ") {
             out.counted(count_of(result, "passed").unwrap_or(0));
+            out.summarised(Runner::CargoTest, count_of(result, "failed").unwrap_or(0));
             if !line.contains(" 0 passed; 0 failed;") {
                 out.ran_unnamed();
             }

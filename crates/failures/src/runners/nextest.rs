@@ -54,6 +54,7 @@ impl Read for Nextest {
             self.finish(out);
             self.summarised = true;
             out.counted(count_of(trimmed, "passed").unwrap_or(0));
+            out.summarised(Runner::Nextest, count_of(trimmed, "failed").unwrap_or(0));
             if !trimmed.contains("] 0 tests run") {
                 out.ran_unnamed();
             }

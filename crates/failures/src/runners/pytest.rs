@@ -48,16 +48,18 @@ pub(crate) struct Pytest {
 }
 
 pub(crate) fn is_start(line: &str) -> bool {
-    title(line, '=').is_some_and(|title| matches!(title, "test session starts" | "FAILURES" | "ERRORS"))
-        || title(line, '=') == Some("short test summary info")
-        || is_quiet_end(line)
+    let is_title = |title: &str| {
+        let known = ["test session starts", "FAILURES", "ERRORS", "short test summary info"];
+        known.contains(&title) || (is_count(title) && has_outcome(title))
+    };
+    title(line, '=').is_some_and(is_title) || is_quiet_end(line)
 }
 
-/// The only line of a quiet session without failures: `4 passed, 1 skipped in 0.01s`.
+/// The only line of a quiet session without failures, or the last of any: `4 passed, 1 skipped in 0.01s`.
 pub(crate) fn is_quiet_end(line: &str) -> bool {
     // Many a log begins its lines with a time.
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    line.as_bytes().get(digits) == Some(&b' ') && is_count(line) && count_of(line, "passed").is_some() && {
+    line.as_bytes().get(digits) == Some(&b' ') && is_count(line) && has_outcome(line) && {
         let counts = line.split(" in ").next().unwrap_or_default();
         counts.split(", ").all(|part| {
             part.split_once(' ').is_some_and(|(number, word)| {
@@ -65,6 +67,10 @@ pub(crate) fn is_quiet_end(line: &str) -> bool {
             })
         })
     }
+}
+
+fn has_outcome(line: &str) -> bool {
+    ["passed", "failed", "error", "errors"].iter().any(|word| count_of(line, word).is_some())
 }
 
 impl Read for Pytest {
@@ -113,6 +119,8 @@ impl Pytest {
             out.ran_unnamed();
         }
         out.counted(count_of(title, "passed").unwrap_or(0));
+        let failed = ["failed", "error", "errors"].map(|word| count_of(title, word).unwrap_or(0));
+        out.summarised(Runner::Pytest, failed.iter().sum());
         self.ended = true;
         self.finish(out);
         Step::Ended

@@ -56,6 +56,7 @@ impl Read for Ruby {
         if let Some(summary) = summary(line) {
             self.report(out);
             out.counted(summary.passed);
+            out.summarised(self.runner, summary.failed);
             if summary.failed > 0 {
                 out.ran_unnamed();
             }

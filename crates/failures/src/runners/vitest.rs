@@ -42,6 +42,7 @@ impl Read for Vitest {
         let text = line.trim();
         if let Some(counts) = text.strip_prefix("Tests  ") {
             out.counted(count_of(counts, "passed").unwrap_or(0));
+            out.summarised(Runner::Vitest, count_of(counts, "failed").unwrap_or(0));
             if counts.contains("passed") || counts.contains("failed") {
                 out.ran_unnamed();
             }
