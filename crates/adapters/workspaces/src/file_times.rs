@@ -25,8 +25,14 @@ pub(crate) fn present_second() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Dates what was checked out since `began` later than everything before, if that is not so already.
-pub(crate) fn date_after_earlier(slot: &Path, view: &WorkTreeView, began: u64) -> Result<(), WorkspaceError> {
+/// Dates what was checked out since `began` later than everything before, if that is not so already. `index_before` is
+/// the index from before the checkout.
+pub(crate) fn date_after_earlier(
+    slot: &Path,
+    view: &WorkTreeView,
+    began: u64,
+    index_before: &[u8],
+) -> Result<(), WorkspaceError> {
     let file = slot.join(LAST_SECOND);
     let read = read_optional(&file)?;
     let last: Option<u64> = read.and_then(|bytes| String::from_utf8(bytes).ok()?.trim().parse().ok());
@@ -34,7 +40,7 @@ pub(crate) fn date_after_earlier(slot: &Path, view: &WorkTreeView, began: u64) -
         Some(last) if last >= began => last + 1,
         Some(_) | None => return write(&file, present_second().to_string().as_bytes()),
     };
-    let dated = young_files(view, began)?;
+    let dated = young_files(view, began, index_before)?;
     let time = UNIX_EPOCH + Duration::from_secs(second);
     for path in &dated {
         let path = view.tree.join(as_path(path));
@@ -53,13 +59,21 @@ pub(crate) fn date_after_earlier(slot: &Path, view: &WorkTreeView, began: u64) -
     write(&file, second.to_string().as_bytes())
 }
 
-/// The files of the index that are dated `began` or later. Links are left out: nothing remembers them by their time.
-fn young_files(view: &WorkTreeView, began: u64) -> Result<Vec<Vec<u8>>, WorkspaceError> {
+/// The files that were checked out and are dated `began` or later. Links are left out: nothing remembers them by their
+/// time.
+fn young_files(view: &WorkTreeView, began: u64, index_before: &[u8]) -> Result<Vec<Vec<u8>>, WorkspaceError> {
     // What git has just checked out or found unchanged has the time that the index says.
     let bytes = read_optional(&view.index())?.unwrap_or_default();
     let mut paths: Vec<Vec<u8>> = match IndexFile::parse(&bytes) {
         Some(index) => {
-            let is_young = |file: &&IndexedFile<'_>| u64::from(file.modified()) >= began;
+            let before = IndexFile::parse(index_before).map(|index| index.files).unwrap_or_default();
+            // What was there before with the same times was not written now. It may be dated later than the present,
+            // so that without this every file that was once dated would be dated again by each checkout.
+            let is_new = |file: &IndexedFile<'_>| {
+                let known = before.binary_search_by(|known| known.path.cmp(file.path)).ok();
+                known.and_then(|position| before.get(position)) != Some(file)
+            };
+            let is_young = |file: &&IndexedFile<'_>| u64::from(file.modified()) >= began && is_new(file);
             index.files.iter().filter(is_young).map(|file| file.path.to_vec()).collect()
         }
         None => {

@@ -13,7 +13,7 @@ use fixpoint_ports::{CommittedTree, Slot, SlotLeftovers, SlotRequest, UntrackedF
 use crate::above::remove_strangers;
 use crate::checkout::{Checkout, Others};
 use crate::file_times::{date_after_earlier, present_second};
-use crate::files::{as_path, create_directory, ensure_directory, remove, restore_permissions};
+use crate::files::{as_path, create_directory, ensure_directory, read_optional, remove, restore_permissions};
 use crate::index::copy_index;
 use crate::pool::LockedSlot;
 use crate::pristine::Pristine;
@@ -108,6 +108,7 @@ impl GitSlot {
         ensure_directory(&view.tree)?;
         self.checkout.write_our_git_dir()?;
         let agents_git_dir = view.tree.join(".git");
+        let index_before = read_optional(&view.index())?.unwrap_or_default();
         let began = present_second();
         let others = std::thread::scope(|scope| {
             // The last agent's repository may be large, so it is deleted at the same time.
@@ -116,7 +117,7 @@ impl GitSlot {
             let removed = removal.join().unwrap_or(Ok(()));
             removed.and(written)
         })?;
-        date_after_earlier(&self.slot.directory, view, began)?;
+        date_after_earlier(&self.slot.directory, view, began, &index_before)?;
         std::thread::scope(|scope| {
             // The ignore rules are those of the new commit only now. Git never enters the `.git` at the root.
             let clean = || match others {

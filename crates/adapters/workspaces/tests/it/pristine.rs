@@ -1,5 +1,6 @@
 //! What a check leaves in its slot does not reach a check that asks for a pristine one.
 
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -133,16 +134,19 @@ fn a_damaged_list_means_that_nothing_is_pristine() {
 }
 
 #[test]
-fn two_checkouts_in_one_second_date_a_file_differently() {
+fn two_checkouts_in_one_second_date_a_file_differently_and_leave_the_others_alone() {
     let fixture = Fixture::new();
     let (workspaces, first) = (fixture.open(), CommitId(ask(&fixture.user, &["rev-parse", "HEAD"])));
     fixture.write("README", "HELLO\n");
     let second = fixture.commit("same size");
-    let mut seen = Vec::new();
+    let (mut seen, mut others) = (Vec::new(), HashSet::new());
     for at in [&first, &second, &first, &second] {
         let slot = acquire(&workspaces, at, SlotLeftovers::Kept);
         let found = slot.directory().join("README").metadata().unwrap();
         assert!(!seen.contains(&found.mtime()), "{seen:?} {}", found.mtime());
         seen.push(found.mtime());
+        let other = slot.directory().join("src/main.rs").metadata().unwrap();
+        others.insert((other.mtime(), other.mtime_nsec(), other.ino()));
     }
+    assert_eq!(others.len(), 1, "a file that is the same in both commits keeps its time");
 }
