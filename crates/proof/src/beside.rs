@@ -211,12 +211,23 @@ impl<'a> Users<'a> {
             && !manifests.any(is_entry)
     }
 
-    /// Whether a check runs a script of Python that tests without a test runner.
-    pub(crate) fn has_bare_script(&self) -> bool {
-        let uses_runner =
-            |text: &str| ["unittest", "pytest", "doctest", "nose"].iter().any(|word| text.contains(word));
+    /// A test, or a helper of tests, by the path of its module without ending.
+    pub(crate) fn test_module(&self, module: &str, ending: &str) -> Option<String> {
+        let file = format!("{module}.{ending}");
+        let is_it = |path: &&String| {
+            path.strip_suffix(file.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let is_of_tests =
+            |path: &&String| self.is_test(path) || self.helper(path, ChangeKind::Modified).is_some();
+        self.base.files().iter().filter(is_it).find(is_of_tests).cloned()
+    }
+
+    /// Whether a check runs a script of a language that tests without a test runner.
+    pub(crate) fn has_bare_script(&self, ending: &str) -> bool {
+        let runners = ["unittest", "pytest", "doctest", "nose", "PHPUnit"];
+        let uses_runner = |text: &str| runners.iter().any(|word| text.contains(word));
         self.definitions().iter().any(|source| {
-            extension(&source.path) == "py"
+            extension(&source.path) == ending
                 && self.reach.definitions.contains_key(&source.path)
                 && !uses_runner(&source.text)
         })
@@ -394,7 +405,7 @@ fn is_import_of(line: &str, module: &str) -> bool {
     WORDS.iter().any(|word| line.contains(word)) && has_word(line, module)
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let is_part =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     !word.is_empty()

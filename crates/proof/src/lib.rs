@@ -8,6 +8,7 @@
 mod beside;
 mod changes;
 mod compares;
+mod handlers;
 mod inline;
 mod manifests;
 mod observed;
@@ -19,6 +20,7 @@ mod reach;
 mod rust_modules;
 mod shadow;
 mod tables;
+mod taken_names;
 mod tree;
 
 pub use changes::protected_changes;

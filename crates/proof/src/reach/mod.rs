@@ -15,7 +15,7 @@ mod shell_functions;
 mod walk;
 
 pub(crate) use arguments::glob_fits;
-pub(crate) use shell_functions::{gained_command, gained_end};
+pub(crate) use shell_functions::{gained_command, gained_end, gained_setting};
 
 use std::collections::{BTreeMap, BTreeSet};
 

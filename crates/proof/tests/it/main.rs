@@ -13,6 +13,8 @@ mod properties;
 #[cfg(test)]
 mod reach;
 #[cfg(test)]
+mod reaching;
+#[cfg(test)]
 mod rust_modules;
 #[cfg(test)]
 mod taken;

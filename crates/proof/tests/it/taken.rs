@@ -8,10 +8,10 @@ use fixpoint_proof::{Change, CheckCommand, Extent, MemoryTree, protected_changes
 use crate::classification::{judged, letter};
 
 /// A name, a command, the base, observed tests, the change, what the file becomes, and the letter.
-type Row<'a> =
+pub(crate) type Row<'a> =
     (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [&'a str], (&'a str, ChangeKind), &'a str, char);
 
-fn check_rows(rows: &[Row<'_>]) {
+pub(crate) fn check_rows(rows: &[Row<'_>]) {
     let mut failures = Vec::new();
     for (name, command, files, observed, (path, kind), now, expected) in rows {
         let base = MemoryTree::new(files.iter().copied());
