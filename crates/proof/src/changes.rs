@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::beside::{Users, has_word};
 use crate::handlers::{gained_swallow, without_failing_ends};
 use crate::inline::{self, python, python_ends, vitest};
@@ -160,13 +162,28 @@ impl Judge<'_> {
             Mix::Product => None,
             Mix::Parts { changed, .. }
                 if entries == Some(EntryChange::Moved)
-                    && changed.iter().all(|changed| manifests::is_entry_point(changed)) =>
+                    && changed.iter().all(|changed| {
+                        manifests::is_entry_point(changed) || self.is_other_script(path, changed)
+                    }) =>
             {
                 None
             }
             Mix::Parts { changed, .. } => Some((Extent::Part, changed.join(", "))),
             Mix::Whole(what) => Some((Extent::Whole, what)),
         }
+    }
+
+    /// Whether a change of a package is a new script that neither a check nor a package manager runs.
+    fn is_other_script(&self, path: &str, changed: &str) -> bool {
+        const OWN: [&str; 7] =
+            ["install", "prepare", "prepack", "publish", "test", "version", "dependencies"];
+        let Some(script) = changed.strip_prefix("scripts.") else { return false };
+        let before = text(self.base, path).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let is_old = before.is_some_and(|package| {
+            package.get("scripts").is_some_and(|scripts| scripts.get(script).is_some())
+        });
+        let is_hook = script.starts_with("pre") || script.starts_with("post") || OWN.contains(&script);
+        !is_old && !is_hook && !self.reach.mentions(script)
     }
 
     fn entry_change(&self, path: &str) -> Option<EntryChange> {

@@ -234,9 +234,8 @@ fn signals_beside_a_listener_of_the_end() {
         ),
         (
             "both by name",
-            format!(
-                "process.on('SIGINT', leave);\nprocess.on('exit', leave);\nfunction leave() {{ process.exit(0); }}\n"
-            ),
+            "process.on('SIGINT', leave);\nprocess.on('exit', leave);\nfunction leave() { process.exit(0); }\n"
+                .to_string(),
             'D',
         ),
     ] {
