@@ -84,6 +84,14 @@ impl<'a> Users<'a> {
         only_tests.then(|| format!("{what}: only tests use it"))
     }
 
+    /// Whether a file is a helper of tests, or only tests use it and it has words of tests.
+    pub(crate) fn is_like_helper(&self, path: &str) -> bool {
+        let is_for_tests = || {
+            self.is_used(self.tests(), path) && !self.is_used(self.products(), path) && self.holds_tests(path)
+        };
+        self.helper(path, ChangeKind::Modified).is_some() || is_for_tests()
+    }
+
     /// A file that is built into a test is what the test compares with. Documents are tested for what is in them.
     fn built_into_tests(&self, path: &str) -> Option<&'static str> {
         const WORDS: [&str; 3] = ["include_str!", "include_bytes!", "//go:embed"];
@@ -220,6 +228,30 @@ impl<'a> Users<'a> {
         let is_of_tests =
             |path: &&String| self.is_test(path) || self.helper(path, ChangeKind::Modified).is_some();
         self.base.files().iter().filter(is_it).find(is_of_tests).cloned()
+    }
+
+    /// Whether tests of Ruby or Perl load a library by its name, rather than by its place.
+    pub(crate) fn tests_require(&self, ending: &str, feature: &str) -> bool {
+        let loads = |line: &str| {
+            let line = line.trim_start();
+            match ending {
+                "rb" => {
+                    let name = line.strip_prefix("require").and_then(|rest| rest.split(['"', '\'']).nth(1));
+                    !line.starts_with("require_relative") && name == Some(feature)
+                }
+                _ => {
+                    let module = feature.replace('/', "::");
+                    ["use ", "require "].iter().any(|word| line.contains(word)) && has_word(line, &module)
+                }
+            }
+        };
+        let is_of_language = |source: &&Source| match ending {
+            "rb" => extension(&source.path) == "rb",
+            _ => matches!(extension(&source.path), "t" | "pl" | "pm"),
+        };
+        let scripts = self.read(&|path| extension(path) == "t");
+        let mut sources = self.tests().iter().chain(&scripts).filter(is_of_language);
+        sources.any(|source| source.text.lines().any(loads))
     }
 
     /// Whether a check runs a script of a language that tests without a test runner.

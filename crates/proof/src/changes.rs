@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::beside::{Users, has_word};
 use crate::handlers::{gained_swallow, without_failing_ends};
+use crate::in_place;
 use crate::inline::{self, python, python_ends, vitest};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
@@ -112,6 +113,23 @@ impl Judge<'_> {
         looked_for
             .map(|(_, why)| why.clone())
             .or_else(|| self.shadows.what(path, self.base, self.result, self.reach))
+            .or_else(|| self.takes_place(path))
+    }
+
+    /// An added file that is loaded instead of a test, a helper of tests, or what decides.
+    fn takes_place(&self, path: &str) -> Option<String> {
+        let is_test = |path: &str| self.tables.test(path, ChangeKind::Modified).is_some();
+        if is_test(path) {
+            return None;
+        }
+        let requires = |feature: &str| self.users.tests_require(extension(path), feature);
+        let found = in_place::displaced(path, self.base, self.reach, &requires);
+        let mut counting = found.into_iter().filter(|other| {
+            is_test(other) && !self.users.is_product(other, ChangeKind::Modified)
+                || self.reach.definitions.contains_key(other)
+                || self.users.is_like_helper(other)
+        });
+        counting.next().map(|other| format!("takes the place of {other}"))
     }
 
     /// A link that leads out of the tree, or that takes the place of files that decide.

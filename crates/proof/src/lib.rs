@@ -9,6 +9,7 @@ mod beside;
 mod changes;
 mod compares;
 mod handlers;
+mod in_place;
 mod inline;
 mod manifests;
 mod observed;

@@ -297,6 +297,59 @@ fn files_that_leave_the_type_checker() {
 }
 
 #[test]
+fn files_that_are_loaded_instead_of_helpers() {
+    let files: &[(&str, &str)] = &[
+        ("calc/__init__.py", "def add(a, b):\n    return a - b\n"),
+        ("calc/checks.py", "import pytest\ndef same(a, b):\n    if a != b: pytest.fail('x')\n"),
+        ("calc/sums.py", "x = 1\n"),
+        ("support/helper.py", "import pytest\ndef same(a, b):\n    if a != b: pytest.fail('x')\n"),
+        ("pytest.ini", "[pytest]\npythonpath = source .\n"),
+        (
+            "tests/test_c.py",
+            "from calc.checks import same\nfrom support.helper import same\nimport calc.sums\n",
+        ),
+        (
+            "src/check/index.js",
+            "const a = require('node:assert');\nexports.same = (x, y) => a.equal(x, y);\n",
+        ),
+        ("src/eq.ts", "import assert from 'node:assert';\nexport const same = assert.equal;\n"),
+        ("src/sums/index.js", "exports.add = (a, b) => a - b;\n"),
+        ("src/less.js", "exports.sub = (a, b) => a - b;\n"),
+        ("src/more.ts", "export const x = 1;\n"),
+        ("test/a.test.js", "require('../src/check'); require('../src/eq'); require('../src/sums');\n"),
+        ("lib/calc.rb", "def add(a, b) = a - b\n"),
+        ("test/support_lines.rb", "def same(a, b)\n  raise 'x' unless a == b\nend\n"),
+        ("test/near.rb", "def near\nend\n"),
+        ("test/calc_test.rb", "require \"support_lines\"\nrequire_relative \"near\"\n"),
+        ("t/lib/Sums.pm", "package Sums;\nuse Test::More;\n1;\n"),
+        ("t/a.t", "use Test::More; use Calc; use Sums;\n"),
+    ];
+    let all = "pytest; node --test; ruby -Ilib -Itest test/calc_test.rb; prove -Ilib -It/lib t/a.t";
+    let rows = [
+        ("a package before a helper", "calc/checks/__init__.py", 'D'),
+        ("a package before a module", "calc/sums/__init__.py", '.'),
+        ("another package", "calc/more/__init__.py", '.'),
+        ("an earlier directory", "source/support/__init__.py", 'D'),
+        ("another name there", "source/sums.py", '.'),
+        ("a file before a directory", "src/check.js", 'D'),
+        ("a file before product", "src/sums.js", '.'),
+        ("another ending", "src/eq.js", 'D'),
+        ("another file", "src/checks.js", '.'),
+        ("a library before a test's", "lib/support_lines.rb", 'D'),
+        ("a library that tests find by its place", "lib/near.rb", '.'),
+        ("a module before a test's", "lib/Sums.pm", 'D'),
+        ("another module", "lib/More.pm", '.'),
+    ];
+    let rows: Vec<Row<'_>> = rows
+        .iter()
+        .map(|(name, path, expected)| {
+            (*name, all, files, &[] as &[&str], (*path, Added), "x = 1\n", *expected)
+        })
+        .collect();
+    check_rows(&rows);
+}
+
+#[test]
 fn functions_that_take_the_place_of_built_in_ones() {
     let files: &[(&str, &str)] = &[
         ("src/calc.php", "<?php\nnamespace App;\nfunction add($a, $b) { return $a - $b; }\n"),
