@@ -14,7 +14,7 @@ use crate::compares::compares;
 use crate::inline::{is_javascript, vitest};
 use crate::own_process::loads;
 use crate::paths::{directory, extension, join, matches, name, stem};
-use crate::reach::Reach;
+use crate::reach::{Reach, only_defines};
 use crate::tables::{Tables, helper_by_path, helper_by_text};
 use crate::tree::{Tree, below, text};
 
@@ -79,7 +79,8 @@ impl<'a> Users<'a> {
         {
             return Some(format!("{what}, and only tests use it"));
         }
-        let what = helper_by_path(path).or_else(|| self.built_into_tests(path))?;
+        let of_bats = || self.loaded_by_bats(path, &content);
+        let what = helper_by_path(path).or_else(|| self.built_into_tests(path)).or_else(of_bats)?;
         let only_tests = self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
         only_tests.then(|| format!("{what}: only tests use it"))
     }
@@ -90,6 +91,22 @@ impl<'a> Users<'a> {
             self.is_used(self.tests(), path) && !self.is_used(self.products(), path) && self.holds_tests(path)
         };
         self.helper(path, ChangeKind::Modified).is_some() || is_for_tests()
+    }
+
+    /// A library that bats loads, and that does more than define functions to test.
+    fn loaded_by_bats(&self, path: &str, content: &str) -> Option<&'static str> {
+        let is_load = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let at = words.iter().position(|word| matches!(*word, "load" | "bats_load_library"));
+            let file = at.and_then(|at| words.get(at + 1)).map(|file| file.trim_matches(['"', '\'']));
+            file.is_some_and(|file| stem(file) == stem(path))
+        };
+        let is_loaded = || {
+            let mut tests = self.tests().iter().filter(|source| extension(&source.path) == "bats");
+            tests.any(|source| source.text.lines().any(is_load))
+        };
+        let is_shell = matches!(extension(path), "bash" | "sh");
+        (is_shell && is_loaded() && !only_defines(content)).then_some("loaded by bats")
     }
 
     /// A file that is built into a test is what the test compares with. Documents are tested for what is in them.
@@ -425,7 +442,7 @@ fn language(ending: &str) -> &str {
         "kt" | "groovy" | "scala" => "java",
         "fs" | "vb" => "cs",
         "exs" => "ex",
-        "bash" => "sh",
+        "bash" | "bats" => "sh",
         "pm" => "pl",
         other => other,
     }
@@ -449,10 +466,10 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
 }
 
 pub(crate) fn is_code(path: &str) -> bool {
-    const CODE: [&str; 34] = [
+    const CODE: [&str; 35] = [
         "py", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "go", "rb", "php", "rs", "java", "kt",
         "groovy", "scala", "cs", "fs", "vb", "ex", "exs", "c", "h", "cc", "cpp", "hpp", "sh", "bash", "pl",
-        "pm", "lua", "swift", "vue",
+        "pm", "lua", "swift", "vue", "bats",
     ];
     CODE.contains(&extension(path)) && !matches("node_modules/**", path)
 }

@@ -57,7 +57,7 @@ const BATS: [&str; 14] = [
 ];
 
 /// Whether a script defines functions, none of which judges, and does nothing else.
-pub(super) fn only_defines(content: &str) -> bool {
+pub(crate) fn only_defines(content: &str) -> bool {
     let names: Vec<&str> = content.lines().filter_map(function_name).collect();
     let judges = |name: &&str| {
         JUDGES.iter().any(|known| {
