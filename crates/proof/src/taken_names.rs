@@ -27,12 +27,25 @@ fn c_definitions(text: &str, is_header: bool) -> Vec<String> {
     let tokens = tokens(&code);
     let word =
         |number: usize| tokens.get(number).and_then(|token| code.get(token.clone())).unwrap_or_default();
-    let mut is_static = false;
+    let (mut is_static, mut open) = (false, Vec::new());
     for number in 0..tokens.len() {
         match word(number) {
-            ";" | "}" => is_static = false,
+            "{" => {
+                let before = |back: usize| number.checked_sub(back).map_or("", word);
+                // `extern "C" {` holds functions as the file does.
+                open.push(before(1) == "\"C\"" && before(2) == "extern");
+            }
+            "}" => {
+                open.pop();
+                is_static = false;
+            }
+            ";" => is_static = false,
             "static" => is_static = true,
-            name if word(number + 1) == "(" && is_known(name) && (is_header || !is_static) => {
+            name if word(number + 1) == "("
+                && is_known(name)
+                && (is_header || !is_static)
+                && open.iter().all(|is_extern| *is_extern) =>
+            {
                 let mut depth = 0_usize;
                 let mut ends = (number + 1..tokens.len()).skip_while(|at| {
                     match word(*at) {
@@ -159,6 +172,13 @@ mod tests {
             ("static int strcmp(const char *a, const char *b) { return 0; }", false, None),
             ("static int strcmp(const char *a, const char *b) { return 0; }", true, Some("strcmp")),
             ("int compare(int a) { return 0; }", false, None),
+            (
+                "extern \"C\" {\nint strcmp(const char *a, const char *b) { return 0; }\n}",
+                false,
+                Some("strcmp"),
+            ),
+            ("class V { int abs(int a) { return a; } };", true, None),
+            ("int V::abs(int a) { return a; }", false, None),
         ] {
             assert_eq!(of_c("", text, is_header, &|_| true).as_deref(), expected, "{text}");
             assert_eq!(of_c("", text, is_header, &|_| false), None, "{text}");

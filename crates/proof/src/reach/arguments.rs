@@ -47,7 +47,8 @@ pub(super) fn interpreter(
     let takes_value = ["-I", "-r", "-e", "-c", "--require", "--import", "--loader", "-W", "-X", "-L"];
     let mut skip = false;
     for word in arguments {
-        let is_value = std::mem::replace(&mut skip, takes_value.contains(&word.as_str()));
+        let takes = takes_value.contains(&word.as_str()) || name == "php" && word == "-d";
+        let is_value = std::mem::replace(&mut skip, takes);
         if matches!(word.as_str(), "-e" | "-c" | "--eval" | "-p" | "--print") {
             return;
         }

@@ -107,7 +107,7 @@ fn failures_that_are_caught() {
         ],
     );
     check(
-        "php tests/run.php",
+        "php -d zend.assertions=1 tests/run.php",
         "src/calc.php",
         &[
             ("off", "<?php ini_set('zend.assertions', '0');\n", 'D'),
