@@ -367,10 +367,13 @@ impl Judge<'_> {
             if is_forking { without_children(extension, &text) } else { text }
         };
         let (old, new) = (lossy(before), lossy(now));
-        let counts = |what: &str| what != ENDS || !self.is_program(path);
         let mentions = |program: &str| self.reach.mentions(program);
+        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &|what| what != ENDS) {
+            return Some(what.to_string());
+        }
         let ending = |text: &str| without_failing_ends(extension, text);
-        if let Some(what) = gained_patch(extension, &ending(&old), &ending(&new), &mentions, &counts) {
+        let ends = |what: &str| what == ENDS && !self.is_program(path);
+        if let Some(what) = gained_patch(extension, &ending(&old), &ending(&new), &mentions, &ends) {
             return Some(what.to_string());
         }
         if let Some(what) = self.taken(path, &old, &new) {

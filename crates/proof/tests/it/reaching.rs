@@ -215,6 +215,18 @@ fn checkers_that_are_silenced() {
     ]);
 }
 
+/// What is left out for one question is there for the others.
+#[test]
+fn comments_in_a_listener_of_signals() {
+    let files: &[(&str, &str)] = &[("src/calc.js", "exports.add = 1;\n")];
+    let listens = "process.on('SIGINT', () => { process.exit(0); });\n";
+    let silenced = "process.on('SIGINT', () => { /* eslint-disable */ process.exit(0); });\n";
+    check_rows(&[
+        ("silenced", "eslint src", files, &[], ("src/calc.js", Modified), silenced, 'D'),
+        ("not silenced", "eslint src", files, &[], ("src/calc.js", Modified), listens, '.'),
+    ]);
+}
+
 /// A signal that ends the process with success, and a listener that cleans up.
 #[test]
 fn signals_beside_a_listener_of_the_end() {
