@@ -144,7 +144,13 @@ impl<'a> Source<'a> {
         };
         let start = (0..self.tokens.len()).find(is_definition)?;
         let open = (start..self.tokens.len()).find(|number| matches!(self.word(*number), "{" | ";"))?;
-        Some(start..self.close(open) + 1)
+        let head = self.tokens.get(start)?.start..self.tokens.get(open)?.start;
+        // What has no block ends with its line; else more than the function would be taken.
+        let is_of_function = match self.word(open) {
+            ";" => !self.text.get(head)?.contains('\n'),
+            _ => !(start..open).any(|number| matches!(self.word(number), "." | "process")),
+        };
+        is_of_function.then(|| start..self.close(open) + 1)
     }
 
     fn swallowing_listeners(&self) -> usize {
@@ -220,6 +226,17 @@ mod tests {
                 true,
             ),
             ("js", "process.on('exit', () => process.exit(0)); process.on('SIGINT', f)", true),
+            ("js", "const leave = () => process.exit(0);\nprocess.on('SIGINT', leave)", false),
+            (
+                "js",
+                "const leave = () => 0\nprocess.on('SIGINT', leave)\nprocess.on('exit', () => { process.exit(0) })",
+                true,
+            ),
+            (
+                "js",
+                "const leave = () => 0\nprocess.on('exit', () => process.exit(0));\nprocess.on('SIGINT', leave)",
+                true,
+            ),
             ("php", "<?php exit(1);", false),
             ("php", "<?php exit(0);", true),
             ("php", "<?php exit(256);", true),
