@@ -14,7 +14,7 @@ use crate::compares::compares;
 use crate::inline::{is_javascript, vitest};
 use crate::own_process::loads;
 use crate::paths::{directory, extension, join, matches, name, stem};
-use crate::reach::Reach;
+use crate::reach::{Reach, only_defines};
 use crate::tables::{Tables, helper_by_path, helper_by_text};
 use crate::tree::{Tree, below, text};
 
@@ -79,9 +79,34 @@ impl<'a> Users<'a> {
         {
             return Some(format!("{what}, and only tests use it"));
         }
-        let what = helper_by_path(path).or_else(|| self.built_into_tests(path))?;
+        let of_bats = || self.loaded_by_bats(path, &content);
+        let what = helper_by_path(path).or_else(|| self.built_into_tests(path)).or_else(of_bats)?;
         let only_tests = self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
         only_tests.then(|| format!("{what}: only tests use it"))
+    }
+
+    /// Whether a file is a helper of tests, or only tests use it and it has words of tests.
+    pub(crate) fn is_like_helper(&self, path: &str) -> bool {
+        let is_for_tests = || {
+            self.is_used(self.tests(), path) && !self.is_used(self.products(), path) && self.holds_tests(path)
+        };
+        self.helper(path, ChangeKind::Modified).is_some() || is_for_tests()
+    }
+
+    /// A library that bats loads, and that does more than define functions to test.
+    fn loaded_by_bats(&self, path: &str, content: &str) -> Option<&'static str> {
+        let is_load = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let at = words.iter().position(|word| matches!(*word, "load" | "bats_load_library"));
+            let file = at.and_then(|at| words.get(at + 1)).map(|file| file.trim_matches(['"', '\'']));
+            file.is_some_and(|file| stem(file) == stem(path))
+        };
+        let is_loaded = || {
+            let mut tests = self.tests().iter().filter(|source| extension(&source.path) == "bats");
+            tests.any(|source| source.text.lines().any(is_load))
+        };
+        let is_shell = matches!(extension(path), "bash" | "sh");
+        (is_shell && is_loaded() && !only_defines(content)).then_some("loaded by bats")
     }
 
     /// A file that is built into a test is what the test compares with. Documents are tested for what is in them.
@@ -211,12 +236,47 @@ impl<'a> Users<'a> {
             && !manifests.any(is_entry)
     }
 
-    /// Whether a check runs a script of Python that tests without a test runner.
-    pub(crate) fn has_bare_script(&self) -> bool {
-        let uses_runner =
-            |text: &str| ["unittest", "pytest", "doctest", "nose"].iter().any(|word| text.contains(word));
+    /// A test, or a helper of tests, by the path of its module without ending.
+    pub(crate) fn test_module(&self, module: &str, ending: &str) -> Option<String> {
+        let file = format!("{module}.{ending}");
+        let is_it = |path: &&String| {
+            path.strip_suffix(file.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let is_of_tests =
+            |path: &&String| self.is_test(path) || self.helper(path, ChangeKind::Modified).is_some();
+        self.base.files().iter().filter(is_it).find(is_of_tests).cloned()
+    }
+
+    /// Whether tests of Ruby or Perl load a library by its name, rather than by its place.
+    pub(crate) fn tests_require(&self, ending: &str, feature: &str) -> bool {
+        let loads = |line: &str| {
+            let line = line.trim_start();
+            match ending {
+                "rb" => {
+                    let name = line.strip_prefix("require").and_then(|rest| rest.split(['"', '\'']).nth(1));
+                    !line.starts_with("require_relative") && name == Some(feature)
+                }
+                _ => {
+                    let module = feature.replace('/', "::");
+                    ["use ", "require "].iter().any(|word| line.contains(word)) && has_word(line, &module)
+                }
+            }
+        };
+        let is_of_language = |source: &&Source| match ending {
+            "rb" => extension(&source.path) == "rb",
+            _ => matches!(extension(&source.path), "t" | "pl" | "pm"),
+        };
+        let scripts = self.read(&|path| extension(path) == "t");
+        let mut sources = self.tests().iter().chain(&scripts).filter(is_of_language);
+        sources.any(|source| source.text.lines().any(loads))
+    }
+
+    /// Whether a check runs a script of a language that tests without a test runner.
+    pub(crate) fn has_bare_script(&self, ending: &str) -> bool {
+        let runners = ["unittest", "pytest", "doctest", "nose", "PHPUnit"];
+        let uses_runner = |text: &str| runners.iter().any(|word| text.contains(word));
         self.definitions().iter().any(|source| {
-            extension(&source.path) == "py"
+            extension(&source.path) == ending
                 && self.reach.definitions.contains_key(&source.path)
                 && !uses_runner(&source.text)
         })
@@ -382,7 +442,7 @@ fn language(ending: &str) -> &str {
         "kt" | "groovy" | "scala" => "java",
         "fs" | "vb" => "cs",
         "exs" => "ex",
-        "bash" => "sh",
+        "bash" | "bats" => "sh",
         "pm" => "pl",
         other => other,
     }
@@ -394,7 +454,7 @@ fn is_import_of(line: &str, module: &str) -> bool {
     WORDS.iter().any(|word| line.contains(word)) && has_word(line, module)
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let is_part =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     !word.is_empty()
@@ -406,10 +466,10 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 pub(crate) fn is_code(path: &str) -> bool {
-    const CODE: [&str; 34] = [
+    const CODE: [&str; 35] = [
         "py", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "go", "rb", "php", "rs", "java", "kt",
         "groovy", "scala", "cs", "fs", "vb", "ex", "exs", "c", "h", "cc", "cpp", "hpp", "sh", "bash", "pl",
-        "pm", "lua", "swift", "vue",
+        "pm", "lua", "swift", "vue", "bats",
     ];
     CODE.contains(&extension(path)) && !matches("node_modules/**", path)
 }

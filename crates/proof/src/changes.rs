@@ -5,19 +5,25 @@
 
 use std::collections::BTreeSet;
 
-use crate::beside::Users;
+use serde_json::Value;
+
+use crate::beside::{Users, has_word};
+use crate::handlers::{gained_swallow, without_failing_ends};
+use crate::in_place;
 use crate::inline::{self, python, python_ends, vitest};
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
 use crate::own_process::{loads, replaces_fork, without_children};
 use crate::patches::{ENDS, gained_patch};
 use crate::paths::{directory, extension, join, name};
-use crate::reach::{Reach, gained_command, gained_end};
+use crate::reach::{Reach, gained_command, gained_end, gained_setting};
 use crate::rust_modules::is_test_module;
 use crate::shadow::{Shadows, unchecked};
 use crate::tables::Tables;
 use crate::tree::{Tree, below, text};
-use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests, php};
+use crate::{
+    Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests, php, taken_names,
+};
 
 /// The changes that are not product alone.
 #[must_use]
@@ -107,6 +113,23 @@ impl Judge<'_> {
         looked_for
             .map(|(_, why)| why.clone())
             .or_else(|| self.shadows.what(path, self.base, self.result, self.reach))
+            .or_else(|| self.takes_place(path))
+    }
+
+    /// An added file that is loaded instead of a test, a helper of tests, or what decides.
+    fn takes_place(&self, path: &str) -> Option<String> {
+        let is_test = |path: &str| self.tables.test(path, ChangeKind::Modified).is_some();
+        if is_test(path) {
+            return None;
+        }
+        let requires = |feature: &str| self.users.tests_require(extension(path), feature);
+        let found = in_place::displaced(path, self.base, self.reach, &requires);
+        let mut counting = found.into_iter().filter(|other| {
+            is_test(other) && !self.users.is_product(other, ChangeKind::Modified)
+                || self.reach.definitions.contains_key(other)
+                || self.users.is_like_helper(other)
+        });
+        counting.next().map(|other| format!("takes the place of {other}"))
     }
 
     /// A link that leads out of the tree, or that takes the place of files that decide.
@@ -157,13 +180,28 @@ impl Judge<'_> {
             Mix::Product => None,
             Mix::Parts { changed, .. }
                 if entries == Some(EntryChange::Moved)
-                    && changed.iter().all(|changed| manifests::is_entry_point(changed)) =>
+                    && changed.iter().all(|changed| {
+                        manifests::is_entry_point(changed) || self.is_other_script(path, changed)
+                    }) =>
             {
                 None
             }
             Mix::Parts { changed, .. } => Some((Extent::Part, changed.join(", "))),
             Mix::Whole(what) => Some((Extent::Whole, what)),
         }
+    }
+
+    /// Whether a change of a package is a new script that neither a check nor a package manager runs.
+    fn is_other_script(&self, path: &str, changed: &str) -> bool {
+        const OWN: [&str; 7] =
+            ["install", "prepare", "prepack", "publish", "test", "version", "dependencies"];
+        let Some(script) = changed.strip_prefix("scripts.") else { return false };
+        let before = text(self.base, path).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let is_old = before.is_some_and(|package| {
+            package.get("scripts").is_some_and(|scripts| scripts.get(script).is_some())
+        });
+        let is_hook = script.starts_with("pre") || script.starts_with("post") || OWN.contains(&script);
+        !is_old && !is_hook && !self.reach.mentions(script)
     }
 
     fn entry_change(&self, path: &str) -> Option<EntryChange> {
@@ -329,14 +367,24 @@ impl Judge<'_> {
             if is_forking { without_children(extension, &text) } else { text }
         };
         let (old, new) = (lossy(before), lossy(now));
-        let counts = |what: &str| what != ENDS || !self.is_program(path);
         let mentions = |program: &str| self.reach.mentions(program);
-        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &counts) {
+        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &|what| what != ENDS) {
             return Some(what.to_string());
+        }
+        let ending = |text: &str| without_failing_ends(extension, text);
+        let ends = |what: &str| what == ENDS && !self.is_program(path);
+        if let Some(what) = gained_patch(extension, &ending(&old), &ending(&new), &mentions, &ends) {
+            return Some(what.to_string());
+        }
+        if let Some(what) = self.taken(path, &old, &new) {
+            return Some(what);
         }
         let is_tested = self.reach.tested.contains(path);
         if is_tested && gained_end(&old, &new) {
             return Some("ends the shell that sources it as if all was well".to_string());
+        }
+        if let Some(what) = is_tested.then(|| gained_setting(&old, &new)).flatten() {
+            return Some(what.to_string());
         }
         let is_shell = matches!(extension, "sh" | "bash") || is_tested;
         let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
@@ -350,6 +398,44 @@ impl Judge<'_> {
         }
         let end = (extension == "py").then(|| self.python_end(path, &old, &new)).flatten();
         end.map(str::to_string)
+    }
+
+    /// What a source takes the place of: names that tests use, and what ends a test that fails.
+    fn taken(&self, path: &str, old: &str, new: &str) -> Option<String> {
+        let ending = extension(path);
+        match ending {
+            "py" => {
+                let mut names = taken_names::gained_names(old, new, "sys.modules").into_iter();
+                let of_tests = |name: &str| self.users.test_module(&name.replace('.', "/"), "py");
+                let file = names.find_map(of_tests)?;
+                Some(format!("puts another module in the place of {file}"))
+            }
+            "rb" => {
+                let method = taken_names::of_ruby(old, new)?;
+                Some(format!("takes the place of `{method}`, by which a test fails"))
+            }
+            "php" => {
+                let is_gained = self.users.has_bare_script("php") && gained_swallow(ending, old, new);
+                is_gained.then(|| ENDS.to_string())
+            }
+            "c" | "cc" | "cpp" | "cxx" | "h" | "hh" | "hpp" | "hxx" => {
+                let function = taken_names::of_c(old, new, ending.starts_with('h'), &|name| {
+                    ["c", "cc", "cpp", "cxx", "h", "hpp"]
+                        .iter()
+                        .flat_map(|ending| self.users.test_texts(ending))
+                        .any(|text| has_word(text, name))
+                })?;
+                Some(format!("takes the place of `{function}`, which a test calls"))
+            }
+            _ if inline::is_javascript(ending) => {
+                if taken_names::gained_cached_module(old, new) {
+                    return Some("puts another module in the place of one that is loaded".to_string());
+                }
+                let is_gained = gained_swallow(ending, old, new) && !self.is_program(path);
+                is_gained.then(|| ENDS.to_string())
+            }
+            _ => None,
+        }
     }
 
     /// Whether a script is run as a program, and still loaded by nobody.
@@ -371,7 +457,7 @@ impl Judge<'_> {
     /// A module that ends the process in which it is tested. A test runner takes an end in a function for a failure.
     fn python_end(&self, path: &str, old: &str, new: &str) -> Option<&'static str> {
         let is_gained = python_ends::gained_on_import(old, new)
-            || python_ends::gained_in_function(old, new) && self.users.has_bare_script();
+            || python_ends::gained_in_function(old, new) && self.users.has_bare_script("py");
         (is_gained && self.users.is_imported(path)).then_some(ENDS)
     }
 }

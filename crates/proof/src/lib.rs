@@ -8,6 +8,8 @@
 mod beside;
 mod changes;
 mod compares;
+mod handlers;
+mod in_place;
 mod inline;
 mod manifests;
 mod observed;
@@ -19,6 +21,7 @@ mod reach;
 mod rust_modules;
 mod shadow;
 mod tables;
+mod taken_names;
 mod tree;
 
 pub use changes::protected_changes;

@@ -9,6 +9,10 @@ use crate::tables::{PATCHES, lines};
 const AND: char = '…';
 /// Stands for the letters of a name.
 const NAME: char = '*';
+/// Before a text of a row that must not be in the file.
+const NOT: char = '!';
+/// Before a row that counts for a file that was there at the base.
+const OLD: char = '~';
 
 /// What the table says of code that ends the process in which it runs.
 pub(crate) const ENDS: &str = "ends the process as if all was well";
@@ -33,19 +37,36 @@ pub(crate) fn gained_patch(
             return None;
         }
         let (before, now) = texts.get_or_insert_with(|| (squeezed(base), squeezed(result)));
-        let has = |file: &str| text.split(AND).all(|part| count(file, part) > 0);
-        let is_more = text.split(AND).any(|part| count(now, part) > count(before, part));
-        (has(now) && is_more && counts(what)).then_some(what)
+        let text = match text.strip_prefix(OLD) {
+            Some(_) if before.is_empty() => return None,
+            Some(text) => text,
+            None => text,
+        };
+        let has = |file: &str| {
+            text.split(AND).all(|part| match part.strip_prefix(NOT) {
+                Some(absent) => count(file, absent) == 0,
+                None => count(file, part) > 0,
+            })
+        };
+        let is_more = |part: &str| !part.starts_with(NOT) && count(now, part) > count(before, part);
+        (has(now) && text.split(AND).any(is_more) && counts(what)).then_some(what)
     })
 }
 
-/// How often a text is in a file.
+/// How often a text is in a file. One that assigns is not one that compares.
 fn count(file: &str, wanted: &str) -> usize {
-    let Some((first, rest)) = wanted.split_once(NAME) else { return file.matches(wanted).count() };
+    let is_it = |at: usize| {
+        let after = file.get(at + wanted.len()..).unwrap_or_default();
+        !wanted.ends_with('=') || !after.starts_with('=')
+    };
+    let Some((first, rest)) = wanted.split_once(NAME) else {
+        return file.match_indices(wanted).filter(|(at, _)| is_it(*at)).count();
+    };
     let is_of_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');
     let follows = |at: usize| {
         let after = file.get(at..).unwrap_or_default();
-        after.trim_start_matches(is_of_name).starts_with(rest)
+        let behind = after.trim_start_matches(is_of_name).strip_prefix(rest);
+        behind.is_some_and(|behind| !rest.ends_with('=') || !behind.starts_with('='))
     };
     file.match_indices(first).filter(|(at, _)| follows(at + first.len())).count()
 }

@@ -24,7 +24,7 @@ const PYPROJECT: &str = "-project.entry-points.pytest11 +project +dependency-gro
     +tool.uv.index +tool.maturin -";
 const CARGO: &str = "-package.build -package.autotests -package.autobenches -package.workspace -package.links +package \
     +dependencies +dev-dependencies +build-dependencies +target.*.dependencies +target.*.dev-dependencies \
-    +target.*.build-dependencies +features +workspace.dependencies +workspace.package +workspace.members \
+    +target.*.build-dependencies -features.default +features +workspace.dependencies +workspace.package +workspace.members \
     +workspace.resolver +workspace.metadata -lib.test -lib.doctest -lib.harness -lib.bench -lib.doc +lib -bin.test \
     -bin.harness -bin.doctest -bin.bench +bin +example +badges -";
 const PIPFILE: &str = "+packages +dev-packages +source +requires -";

@@ -34,14 +34,21 @@ pub(super) fn interpreter(
             return run(reach, base, rest, &mut place.clone(), is_judged, &[]);
         }
         if !is_judged || sounds_like_test(first) {
-            module(reach, base, place, first, &place.by);
+            let found = module(reach, base, place, first, &place.by);
+            if let Some(path) = found {
+                load_script(reach, base, &format!("//{path}"), place, "loaded by");
+            }
+        }
+        if first == "nox" {
+            nox(reach, base, place);
         }
         return;
     }
     let takes_value = ["-I", "-r", "-e", "-c", "--require", "--import", "--loader", "-W", "-X", "-L"];
     let mut skip = false;
     for word in arguments {
-        let is_value = std::mem::replace(&mut skip, takes_value.contains(&word.as_str()));
+        let takes = takes_value.contains(&word.as_str()) || name == "php" && word == "-d";
+        let is_value = std::mem::replace(&mut skip, takes);
         if matches!(word.as_str(), "-e" | "-c" | "--eval" | "-p" | "--print") {
             return;
         }
@@ -60,6 +67,11 @@ pub(super) fn interpreter(
         }
         return start_script(reach, base, word, place, is_judged);
     }
+}
+
+/// What nox runs, and what that imports.
+pub(super) fn nox(reach: &mut Reach, base: &dyn Tree, place: &Place) {
+    load_script(reach, base, "noxfile.py", place, "loaded by");
 }
 
 /// `ruby -Itest a_test.rb`, `perl -Ilib t/a.t`.

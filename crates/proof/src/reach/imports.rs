@@ -51,12 +51,16 @@ pub(super) fn follow(reach: &mut Reach, base: &dyn Tree, path: &str, content: &s
     };
     for name in names {
         let Some(found) = beside(base, directory(path), &name, extension(path)) else { continue };
-        let is_tool = directory(&found).split('/').any(|part| TOOLS.contains(&part));
         let judges = || helper_by_text(extension(&found), &text(base, &found).unwrap_or_default()).is_some();
-        if found != path && (is_tool || sounds_like_test(&found) || judges()) {
+        if found != path && (is_tool(&found) || sounds_like_test(&found) || judges()) {
             load_script(reach, base, &format!("//{found}"), place, "loaded by");
         }
     }
+}
+
+/// Whether a file is in a directory of tools or tests.
+pub(super) fn is_tool(path: &str) -> bool {
+    directory(path).split('/').any(|part| TOOLS.contains(&part))
 }
 
 /// The file of a module, seen from a directory.

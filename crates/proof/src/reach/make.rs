@@ -92,6 +92,12 @@ fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], 
         reach.note_text(&content);
         let known = rules.includes.len();
         parse(&content, &mut rules);
+        for piece in content.split("$(shell cat ").skip(1) {
+            let files = piece.split(')').next().unwrap_or_default().split_whitespace();
+            for found in files.filter_map(|word| find(base, place, word)) {
+                reach.define(found, &format!("read by {file}"));
+            }
+        }
         for include in rules.includes.iter().skip(known) {
             let here = Place { script: directory(&file).to_string(), ..place.clone() };
             match find(base, &here, include) {

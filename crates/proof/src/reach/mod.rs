@@ -7,6 +7,7 @@
 mod arguments;
 mod configs;
 mod imports;
+mod inputs;
 mod make;
 mod packages;
 mod programs;
@@ -15,7 +16,7 @@ mod shell_functions;
 mod walk;
 
 pub(crate) use arguments::glob_fits;
-pub(crate) use shell_functions::{gained_command, gained_end};
+pub(crate) use shell_functions::{gained_command, gained_end, gained_setting, only_defines};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,11 +16,30 @@ pub(crate) struct Call {
     pub(crate) is_judged: bool,
     /// Files it writes.
     pub(crate) outputs: Vec<String>,
+    /// Files it reads from its input, or from that of `cat` before it.
+    pub(crate) inputs: Vec<String>,
+    /// Files whose text stands in its words: `$(cat file)`.
+    pub(crate) texts: Vec<String>,
+    /// The command whose output it reads.
+    pub(crate) before: Vec<String>,
 }
 
 impl Call {
     fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.assignments.is_empty()
+        self.words.is_empty() && self.assignments.is_empty() && self.inputs.is_empty()
+    }
+
+    /// The files that it prints as they are.
+    fn printed(&self) -> Vec<String> {
+        let words: Vec<&str> =
+            self.words.iter().map(String::as_str).skip_while(|word| *word == "shell").collect();
+        match words.split_first() {
+            Some((&"cat", files)) => {
+                files.iter().filter(|file| !file.starts_with('-')).map(ToString::to_string).collect()
+            }
+            None => self.inputs.clone(),
+            Some(_) => Vec::new(),
+        }
     }
 }
 
@@ -31,8 +50,13 @@ const KEYWORDS: [&str; 14] =
     ["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "fi", "done", "}", "esac"];
 
 pub(crate) fn calls(text: &str) -> Vec<Call> {
-    let mut reader =
-        Reader { rest: text.chars().peekable(), calls: Vec::new(), heredocs: Vec::new(), depth: 0 };
+    let mut reader = Reader {
+        rest: text.chars().peekable(),
+        calls: Vec::new(),
+        heredocs: Vec::new(),
+        printed: Vec::new(),
+        depth: 0,
+    };
     reader.list(None);
     reader.calls
 }
@@ -41,6 +65,8 @@ struct Reader<'a> {
     rest: Peekable<Chars<'a>>,
     calls: Vec<Call>,
     heredocs: Vec<String>,
+    /// Files whose text stands in the word that is read.
+    printed: Vec<String>,
     depth: usize,
 }
 
@@ -74,6 +100,7 @@ impl Reader<'_> {
                 '<' | '>' => self.redirection(letter, &mut call),
                 first => {
                     let word = self.word(first);
+                    call.texts.append(&mut self.printed);
                     let is_descriptor = word.bytes().all(|byte| byte.is_ascii_digit());
                     match self.rest.next_if(|next| is_descriptor && matches!(next, '<' | '>')) {
                         // Where another output than the first goes does not matter.
@@ -91,6 +118,14 @@ impl Reader<'_> {
     fn end_pipeline(&mut self, pipeline: &mut Vec<Call>) {
         let is_judge = |call: &Call| call.words.first().is_some_and(|word| JUDGES.contains(&word.as_str()));
         let last_judge = pipeline.iter().rposition(is_judge).unwrap_or(0);
+        let mut before: Option<(Vec<String>, Vec<String>)> = None;
+        for call in pipeline.iter_mut() {
+            if let Some((printed, words)) = before.take() {
+                call.inputs.extend(printed);
+                call.before = words;
+            }
+            before = Some((call.printed(), call.words.clone()));
+        }
         for (at, mut call) in pipeline.drain(..).enumerate() {
             call.is_judged |= at < last_judge;
             if !call.is_empty() {
@@ -120,6 +155,8 @@ impl Reader<'_> {
         } else if letter == '>' && !target.starts_with("/dev/") {
             call.is_judged = true;
             call.outputs.push(target);
+        } else if letter == '<' && !target.starts_with("/dev/") {
+            call.inputs.push(target);
         }
     }
 
@@ -201,6 +238,8 @@ impl Reader<'_> {
         for call in self.calls.iter_mut().skip(known) {
             call.is_judged = true;
         }
+        let printed = self.calls.last().filter(|_| self.calls.len() > known).map(Call::printed);
+        self.printed.extend(printed.unwrap_or_default());
     }
 }
 

@@ -57,7 +57,7 @@ const BATS: [&str; 14] = [
 ];
 
 /// Whether a script defines functions, none of which judges, and does nothing else.
-pub(super) fn only_defines(content: &str) -> bool {
+pub(crate) fn only_defines(content: &str) -> bool {
     let names: Vec<&str> = content.lines().filter_map(function_name).collect();
     let judges = |name: &&str| {
         JUDGES.iter().any(|known| {
@@ -88,6 +88,62 @@ pub(crate) fn gained_end(base: &str, now: &str) -> bool {
         ends.count()
     };
     ends(now) > ends(base)
+}
+
+/// What a library does to the shell that sources it, and did not before.
+pub(crate) fn gained_setting(base: &str, now: &str) -> Option<&'static str> {
+    let known = settings(base);
+    settings(now).into_iter().find(|setting| !known.contains(setting))
+}
+
+fn settings(content: &str) -> Vec<&'static str> {
+    let (mut found, mut goes_on) = (Vec::new(), false);
+    for call in calls(content) {
+        let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["set", options @ ..] => {
+                let options: Vec<&str> = options.iter().copied().take_while(|word| *word != "--").collect();
+                let long = |sign: &str, name: &str| options.windows(2).any(|pair| pair == [sign, name]);
+                let has = |sign: char, letter: char, name: &str| {
+                    let short = |word: &&str| word.starts_with(sign) && word.contains(letter);
+                    options.iter().any(short) || long(&format!("{sign}o"), name)
+                };
+                if has('-', 'n', "noexec") {
+                    found.push("keeps the shell from running the test");
+                }
+                goes_on = has('+', 'e', "errexit")
+                    || long("+o", "pipefail")
+                    || goes_on && !has('-', 'e', "errexit");
+            }
+            ["shopt", options @ ..] if options.contains(&"extdebug") => {
+                found.push("decides which commands of the test run");
+            }
+            ["trap", rest @ ..] if rest.contains(&"DEBUG") => {
+                found.push("decides which commands of the test run");
+            }
+            ["enable" | "hash", rest @ ..] if rest.iter().any(|word| matches!(*word, "-n" | "-p" | "-f")) => {
+                found.push("changes which programs the test finds");
+            }
+            _ => {}
+        }
+        let exported = words.iter().skip(1).filter_map(|word| word.strip_prefix("PATH="));
+        let is_export = matches!(words.first(), Some(&("export" | "declare" | "typeset" | "readonly")));
+        let assigned = call.assignments.iter().filter(|(name, _)| name == "PATH" && words.is_empty());
+        let mut values = assigned.map(|(_, value)| value.as_str()).chain(exported.filter(|_| is_export));
+        if values.any(is_path_of_repository) {
+            found.push("changes which programs the test finds");
+        }
+    }
+    found.extend(goes_on.then_some("lets the test go on behind a failure"));
+    found
+}
+
+/// Whether a search path begins with a directory that is not one of the machine.
+fn is_path_of_repository(value: &str) -> bool {
+    let first = value.split(':').take_while(|part| !matches!(*part, "$PATH" | "${PATH}"));
+    let is_elsewhere =
+        |part: &str| part.starts_with('/') || part.starts_with("$HOME/") || part.starts_with('~');
+    first.into_iter().any(|part| !is_elsewhere(part))
 }
 
 /// A function or alias that a library gained and that takes the place of a command by which scripts judge. `uses` tells
@@ -183,6 +239,33 @@ mod tests {
         ] {
             assert_eq!(gained_end(base, &format!("{base}{added}\n")), expected, "{added}");
         }
+    }
+
+    #[test]
+    fn a_library_that_changes_the_shell() {
+        let base = "add() { echo 1; }\n";
+        for (added, expected) in [
+            ("set -n", true),
+            ("set -o noexec", true),
+            ("set +e", true),
+            ("set -u +e", true),
+            ("set +o pipefail", true),
+            ("shopt -s extdebug", true),
+            ("trap 'false' DEBUG", true),
+            ("PATH=\"$PWD/lib/bin:$PATH\"; mkdir -p lib/bin", true),
+            ("export PATH=$(dirname $0)/bin:$PATH", true),
+            ("export PATH=/usr/local/bin:$PATH", false),
+            ("PATH=$PATH:bin", false),
+            ("PATH=bin:$PATH make", false),
+            ("sub() { set +e; a; r=$?; set -e; return $r; }", false),
+            ("set -eu -o pipefail; set -- -n", false),
+            ("set +o history", false),
+            ("shopt -s nullglob; trap 'rm -f x' EXIT", false),
+        ] {
+            let found = gained_setting(base, &format!("{base}{added}\n"));
+            assert_eq!(found.is_some(), expected, "{added}: {found:?}");
+        }
+        assert_eq!(gained_setting("set +e\n", "set +e\nadd() { :; }\n"), None);
     }
 
     #[test]

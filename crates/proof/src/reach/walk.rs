@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::{cargo, compare, for_loop, go_run, guard, interpreter, test_arguments};
+use super::arguments::{cargo, compare, for_loop, go_run, guard, interpreter, nox, test_arguments};
 use super::programs::{
     INTERPRETERS, LOADING_OPTIONS, RUNNERS, SHELLS, SHORT_LOADING_OPTIONS, WRAPPERS, WRAPPERS_WITH_WORD,
     is_script, program, sounds_like_expectation, sounds_like_test,
 };
 use super::shell::{Call, calls};
 use super::shell_functions::only_defines;
-use super::{Reach, imports, make, packages};
+use super::{Reach, imports, inputs, make, packages};
 use crate::CheckCommand;
 use crate::paths::{directory, extension, join};
 use crate::tree::{Tree, text};
@@ -119,6 +119,7 @@ fn walk_call(reach: &mut Reach, base: &dyn Tree, call: &Call, place: &mut Place,
     }
     let words: Vec<String> = call.words.iter().map(|word| expanded(word, &place.variables)).collect();
     run(reach, base, &words, place, call.is_judged, outputs);
+    inputs::read(reach, base, call, &words, place);
 }
 
 /// Variables that say where programs and modules are looked for, or what is loaded.
@@ -177,6 +178,7 @@ pub(super) fn run(
             go_run(reach, base, arguments, place, is_judged)
         }
         "cargo" => cargo(reach, base, arguments, place),
+        "nox" => nox(reach, base, place),
         _ if first.contains('/') || base.is_file(&join(&place.directory, first).unwrap_or_default()) => {
             start_script(reach, base, first, place, is_judged);
         }
@@ -413,6 +415,8 @@ fn quoted_files(reach: &mut Reach, base: &dyn Tree, content: &str, place: &Place
         let Some(path) = find(base, place, piece) else { continue };
         if sounds_like_expectation(&path) {
             reach.define(path, &format!("compared by {}", place.by));
+        } else if inputs::is_beside_tool(&path, place) {
+            reach.define(path, &format!("read by {}", place.by));
         } else if matches!(extension(&path), "sh" | "bash" | "mk")
             || is_script(&path) && sounds_like_test(&path)
         {

@@ -130,3 +130,28 @@ fn entry_points_that_lead_elsewhere() {
         assert_eq!(letter(found.as_ref()), expected, "{name}: {found:?}");
     }
 }
+
+#[test]
+fn an_entry_point_that_moved_with_its_file() {
+    let package = |main: &str, scripts: &str| {
+        format!("{{\"main\": \"{main}\", \"scripts\": {{\"test\": \"node --test\"{scripts}}}}}")
+    };
+    for (name, scripts, stays, expected) in [
+        ("alone", "", false, '.'),
+        ("with a script", ", \"build\": \"echo build\"", false, '.'),
+        ("with a script, and the old file stays", ", \"build\": \"echo build\"", true, 'D'),
+        ("with a script before the tests", ", \"pretest\": \"rm test/a.test.js\"", false, 'D'),
+        ("with a script that the check runs", ", \"lint\": \"true\"", false, 'D'),
+    ] {
+        let mut base = MemoryTree::new([("lib/index.js", ""), ("test/a.test.js", "require('..')\n")]);
+        base.insert("package.json", package("lib/index.js", "").as_bytes());
+        let mut result = base.clone();
+        if !stays {
+            result.remove("lib/index.js");
+        }
+        result.insert("src/index.js", b"");
+        result.insert("package.json", package("src/index.js", scripts).as_bytes());
+        let found = judged(&base, &result, "npm test && npm run lint", "", &[], ("package.json", Modified));
+        assert_eq!(letter(found.as_ref()), expected, "{name}: {found:?}");
+    }
+}

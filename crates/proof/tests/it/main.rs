@@ -7,11 +7,15 @@ mod cases;
 #[cfg(test)]
 mod classification;
 #[cfg(test)]
+mod inputs;
+#[cfg(test)]
 mod inside;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod reach;
+#[cfg(test)]
+mod reaching;
 #[cfg(test)]
 mod rust_modules;
 #[cfg(test)]

@@ -8,10 +8,10 @@ use fixpoint_proof::{Change, CheckCommand, Extent, MemoryTree, protected_changes
 use crate::classification::{judged, letter};
 
 /// A name, a command, the base, observed tests, the change, what the file becomes, and the letter.
-type Row<'a> =
+pub(crate) type Row<'a> =
     (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a [&'a str], (&'a str, ChangeKind), &'a str, char);
 
-fn check_rows(rows: &[Row<'_>]) {
+pub(crate) fn check_rows(rows: &[Row<'_>]) {
     let mut failures = Vec::new();
     for (name, command, files, observed, (path, kind), now, expected) in rows {
         let base = MemoryTree::new(files.iter().copied());
@@ -294,6 +294,59 @@ fn files_that_leave_the_type_checker() {
         let found = judged(&base, &result, command, "", &[], (added, Added));
         assert_eq!(letter(found.as_ref()), expected, "{row}: {found:?}");
     }
+}
+
+#[test]
+fn files_that_are_loaded_instead_of_helpers() {
+    let files: &[(&str, &str)] = &[
+        ("calc/__init__.py", "def add(a, b):\n    return a - b\n"),
+        ("calc/checks.py", "import pytest\ndef same(a, b):\n    if a != b: pytest.fail('x')\n"),
+        ("calc/sums.py", "x = 1\n"),
+        ("support/helper.py", "import pytest\ndef same(a, b):\n    if a != b: pytest.fail('x')\n"),
+        ("pytest.ini", "[pytest]\npythonpath = source .\n"),
+        (
+            "tests/test_c.py",
+            "from calc.checks import same\nfrom support.helper import same\nimport calc.sums\n",
+        ),
+        (
+            "src/check/index.js",
+            "const a = require('node:assert');\nexports.same = (x, y) => a.equal(x, y);\n",
+        ),
+        ("src/eq.ts", "import assert from 'node:assert';\nexport const same = assert.equal;\n"),
+        ("src/sums/index.js", "exports.add = (a, b) => a - b;\n"),
+        ("src/less.js", "exports.sub = (a, b) => a - b;\n"),
+        ("src/more.ts", "export const x = 1;\n"),
+        ("test/a.test.js", "require('../src/check'); require('../src/eq'); require('../src/sums');\n"),
+        ("lib/calc.rb", "def add(a, b) = a - b\n"),
+        ("test/support_lines.rb", "def same(a, b)\n  raise 'x' unless a == b\nend\n"),
+        ("test/near.rb", "def near\nend\n"),
+        ("test/calc_test.rb", "require \"support_lines\"\nrequire_relative \"near\"\n"),
+        ("t/lib/Sums.pm", "package Sums;\nuse Test::More;\n1;\n"),
+        ("t/a.t", "use Test::More; use Calc; use Sums;\n"),
+    ];
+    let all = "pytest; node --test; ruby -Ilib -Itest test/calc_test.rb; prove -Ilib -It/lib t/a.t";
+    let rows = [
+        ("a package before a helper", "calc/checks/__init__.py", 'D'),
+        ("a package before a module", "calc/sums/__init__.py", '.'),
+        ("another package", "calc/more/__init__.py", '.'),
+        ("an earlier directory", "source/support/__init__.py", 'D'),
+        ("another name there", "source/sums.py", '.'),
+        ("a file before a directory", "src/check.js", 'D'),
+        ("a file before product", "src/sums.js", '.'),
+        ("another ending", "src/eq.js", 'D'),
+        ("another file", "src/checks.js", '.'),
+        ("a library before a test's", "lib/support_lines.rb", 'D'),
+        ("a library that tests find by its place", "lib/near.rb", '.'),
+        ("a module before a test's", "lib/Sums.pm", 'D'),
+        ("another module", "lib/More.pm", '.'),
+    ];
+    let rows: Vec<Row<'_>> = rows
+        .iter()
+        .map(|(name, path, expected)| {
+            (*name, all, files, &[] as &[&str], (*path, Added), "x = 1\n", *expected)
+        })
+        .collect();
+    check_rows(&rows);
 }
 
 #[test]
