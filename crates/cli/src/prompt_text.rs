@@ -7,8 +7,9 @@ use std::io::Read;
 use std::path::Path;
 
 use fixpoint_execute::{MAX_GOAL_BYTES, MAX_REMARKS_BYTES};
-use fixpoint_prompts::{TokenBudget, estimate_tokens, grouped};
+use fixpoint_prompts::{TokenBudget, estimate_tokens};
 use fixpoint_vocabulary::ask::Remark;
+use fixpoint_vocabulary::grouped;
 
 use crate::failure::Failure;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use fixpoint_decide::task_run::{ImpliedGoals, TaskOptions, TestEdits};
 use fixpoint_project::{Directory, detect};
+use fixpoint_runs::beginning;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::secret;
 use fixpoint_vocabulary::settings::{BaselineReuse, Check, CheckKind, Settings};
@@ -194,9 +195,7 @@ fn number_equal_names(checks: &mut [Check]) {
 
 /// The command on one line, shortened.
 fn check_name(command: &str) -> String {
-    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(MAX_NAME).collect();
-    if cut.len() < line.len() { format!("{cut}…") } else { line }
+    beginning(command, MAX_NAME)
 }
 
 /// Refuses text that is recorded unchanged and contains a credential.

@@ -57,14 +57,6 @@ impl<'de> Visitor<'de> for NodeVisitor {
         Ok(Node::new(Content::Null))
     }
 
-    fn visit_none<E: Error>(self) -> Result<Node, E> {
-        self.visit_unit()
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        Node::deserialize(deserializer)
-    }
-
     fn visit_bool<E: Error>(self, value: bool) -> Result<Node, E> {
         Ok(Node::new(Content::Bool(value)))
     }
@@ -87,10 +79,6 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Node, E> {
         Ok(Node::new(Content::Text(value.to_owned())))
-    }
-
-    fn visit_string<E: Error>(self, value: String) -> Result<Node, E> {
-        Ok(Node::new(Content::Text(value)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {

@@ -22,6 +22,7 @@ use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{
     Document, JudgeAnswer, PlanJudgement, PlanningDocument, ReflectionDocument, WholeJudgement,
 };
+use fixpoint_vocabulary::grouped;
 use fixpoint_vocabulary::settings::limits::MAX_SUBTASKS;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -29,7 +30,6 @@ use serde_json::Value;
 
 use self::find::Found;
 use self::matching::Matcher;
-use crate::omission::grouped;
 use crate::schema::complete;
 
 /// The longest answer that is read, in bytes.

@@ -23,7 +23,7 @@ pub use answer::{
     AnswerError, MAX_ANSWER_BYTES, MAX_ANSWER_DEPTH, MAX_ANSWER_OBJECTS, MAX_ANSWER_TASKS, read,
 };
 pub use budget::{PromptTooLarge, TokenBudget};
-pub use omission::{Omission, Unit, grouped, left_out};
+pub use omission::{Omission, Unit, left_out};
 pub use render::{Attachments, Prompt, render};
 pub use schema::{schema_for, schema_of};
 pub use templates::{instructions, prompt_version};

@@ -1,5 +1,7 @@
 //! The note about text that was left out of a prompt.
 
+use fixpoint_vocabulary::grouped;
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -33,19 +35,6 @@ fn counted(count: u64, unit: Unit) -> String {
         Unit::Characters => "character",
     };
     fixpoint_vocabulary::counted(grouped(count), noun)
-}
-
-/// A number with thousands separators.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]

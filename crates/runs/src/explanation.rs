@@ -18,7 +18,7 @@ use crate::history::Iteration;
 use crate::reached_limits::reached_limits;
 use crate::summary::texts;
 use crate::view::TaskView;
-use crate::words::{cause_name, progress_words, say};
+use crate::words::{beginning, cause_name, progress_words, say};
 
 /// Failures that are shown.
 const MOST_FAILURES: usize = 3;
@@ -280,31 +280,26 @@ impl TaskExplainer<'_> {
             let more = if more > 0 { format!(" (+{more})") } else { String::new() };
             (!of_role.is_empty()).then(|| format!("{shown}{more}"))
         };
-        let tests = of(ProtectedRole::Test).map(|files| {
-            self.say(
-                format!("The agent changed tests: {files}"),
-                format!("エージェントがテストを変更: {files}"),
-            )
-        });
-        let definitions = of(ProtectedRole::Definition).map(|files| {
-            self.say(
-                format!("The agent changed what decides what the checks do: {files}"),
-                format!("エージェントがチェックの動作を決めるファイルを変更: {files}"),
-            )
-        });
-        let interferences = of(ProtectedRole::Interference).map(|files| {
-            self.say(
-                format!("The agent wrote product code that changes or silences a check: {files}"),
-                format!("エージェントがチェックの動作や結果を変えるコードを製品に追加: {files}"),
-            )
-        });
-        let left_out = of(ProtectedRole::LeftOut).map(|files| {
-            self.say(
-                format!("Not in the result, although the agent's changes name it: {files}"),
-                format!("エージェントの変更が参照していますが、成果物に含まれません: {files}"),
-            )
-        });
-        [tests, definitions, interferences, left_out].into_iter().flatten().collect()
+        let roles = [
+            (ProtectedRole::Test, "The agent changed tests", "エージェントがテストを変更"),
+            (
+                ProtectedRole::Definition,
+                "The agent changed what decides what the checks do",
+                "エージェントがチェックの動作を決めるファイルを変更",
+            ),
+            (
+                ProtectedRole::Interference,
+                "The agent wrote product code that changes or silences a check",
+                "エージェントがチェックの動作や結果を変えるコードを製品に追加",
+            ),
+            (
+                ProtectedRole::LeftOut,
+                "Not in the result, although the agent's changes name it",
+                "エージェントの変更が参照していますが、成果物に含まれません",
+            ),
+        ];
+        let line = |(role, en, ja)| Some(format!("{}: {}", self.say(en, ja), of(role)?));
+        roles.into_iter().filter_map(line).collect()
     }
 
     fn failure(&self, failure: &PersistentFailure, last: &Iteration) -> String {
@@ -411,59 +406,44 @@ impl TaskExplainer<'_> {
 
     fn next(&self) -> Vec<String> {
         let Some(cause) = self.task.cause() else { return Vec::new() };
-        match cause {
-            Cause::Done => vec![self.say(
+        match (cause, self.agent_failed()) {
+            (Cause::Done, _) => vec![self.say(
                 "`fixpoint diff` shows the result, `fixpoint apply` applies it to the working tree.",
                 "`fixpoint diff` で結果を表示、`fixpoint apply` で作業ツリーに反映します。",
             )],
-            Cause::AlreadySatisfied => vec![self.say(
+            (Cause::AlreadySatisfied, _) => vec![self.say(
                 "If there is more to do, give a command that fails until it is done: --until CMD.",
                 "まだ作業が残っている場合は、完了するまで失敗するコマンドを --until で指定してください。",
             )],
-            Cause::BaselineUnusable => unusable_hints(self.lang),
-            Cause::NotConverging if self.agent_failed() => vec![self.say(
+            (Cause::BaselineUnusable, _) => unusable_hints(self.lang),
+            (Cause::NotConverging, true) => vec![self.say(
                 "The agent itself failed: see `fixpoint logs --agent`. Is it signed in, and may it edit files without \
                  asking?",
                 "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
                  ファイルを編集できる設定ですか。",
             )],
-            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
-            Cause::AgentUnavailable => vec![self.after_unavailable()],
-            Cause::Budget => {
+            (Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation, _) => self.after_no_progress(),
+            (Cause::AgentUnavailable, _) => vec![self.after_unavailable()],
+            (Cause::Budget, _) => {
                 let more = reached_limits(self.run, self.lang).more;
                 vec![self.say(
                     format!("To continue: `fixpoint resume --budget {more}`."),
                     format!("続行するには `fixpoint resume --budget {more}`。"),
                 )]
             }
-            Cause::Stopped => vec![
+            (Cause::Stopped, _) => vec![
                 self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
             ],
-            Cause::Waiting | Cause::Infrastructure => vec![self.say(
+            (Cause::Waiting | Cause::Infrastructure, _) => vec![self.say(
                 "When the cause is fixed, `fixpoint resume` continues the run.",
                 "原因を解消してから `fixpoint resume` で再開してください。",
             )],
-            Cause::MaxReplans
-            | Cause::JudgeGaveUp
-            | Cause::ReplanningDisabled
-            | Cause::PlanRejected
-            | Cause::PlanRefused
-            | Cause::NeedsClarification
-            | Cause::RequiresHumanIntervention
-            | Cause::ApprovalRefused
-            | Cause::ApprovalTimeout
-            | Cause::Conflict
-            | Cause::ModelUnavailable
-            | Cause::JudgeUnavailable
-            | Cause::Dependency
-            | Cause::Partial => Vec::new(),
+            (_, _) => Vec::new(),
         }
     }
 }
 
-/// The beginning of a text, on one line.
+/// The beginning of a foreign message.
 pub(crate) fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(LONGEST).collect();
-    if cut.len() < line.len() { format!("{cut}…") } else { line }
+    beginning(text, LONGEST)
 }

@@ -52,4 +52,4 @@ pub use planning_history::{PlanningHistoryLine, planning_history};
 pub use run_explanation::explain;
 pub use summary::{Cost, FailureLine, IterationLine, Status, Summary, UsageLine, texts};
 pub use view::{FoldedRun, RunView, TaskView};
-pub use words::{cause_name, progress_words, say, state_words, status_words};
+pub use words::{beginning, cause_name, progress_words, say, state_words, status_words};

@@ -8,7 +8,7 @@ use fixpoint_decide::run::RunStatus;
 use fixpoint_decide::task_run::{TaskStatus, described};
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
 use fixpoint_vocabulary::work::ReportedFailure;
-use fixpoint_vocabulary::{Cause, Lang, counted};
+use fixpoint_vocabulary::{Cause, Lang, counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -274,19 +274,6 @@ impl Cost {
         let ja = parts(|tokens| format!("{tokens}トークン"), "少なくとも", "、");
         (tokens.is_some() || usd.is_some()).then(|| say(lang, format!("Used: {en}"), format!("使用: {ja}")))
     }
-}
-
-/// A number with separators: `12,345`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A run in one object.

@@ -57,6 +57,13 @@ pub fn say(lang: Lang, en: impl Into<String>, ja: impl Into<String>) -> String {
     }
 }
 
+/// The beginning of a text, on one line: at most so many characters.
+pub fn beginning(text: &str, longest: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(longest).collect();
+    if cut.len() < line.len() { format!("{cut}…") } else { line }
+}
+
 /// The name of a cause, as in JSON.
 pub fn cause_name(cause: Cause) -> String {
     json_name(&cause)

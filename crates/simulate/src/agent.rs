@@ -71,20 +71,7 @@ named_variants!(Agent {
 impl Agent {
     /// Whether it makes checks pass without doing what they ask for.
     pub const fn is_cheating(self) -> bool {
-        match self {
-            Self::Cheats | Self::HidesBreaks | Self::Redefines | Self::Plants => true,
-            Self::Fixes
-            | Self::SlowFixes
-            | Self::Stalls
-            | Self::Rewords
-            | Self::Oscillates
-            | Self::Churns
-            | Self::Breaks
-            | Self::Wanders
-            | Self::Hangs
-            | Self::Crashes
-            | Self::Idles => false,
-        }
+        matches!(self, Self::Cheats | Self::HidesBreaks | Self::Redefines | Self::Plants)
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
@@ -93,27 +80,14 @@ impl Agent {
 
     /// How it ends an attempt in which it changes nothing.
     fn exit_without_edit(self, chance: f64, state: &ProjectState) -> Option<AgentExit> {
-        let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();
-        match self {
-            Self::Idles => Some(EXITED),
-            // An honest agent that finds nothing wrong changes nothing.
-            Self::Fixes | Self::SlowFixes if is_content && state.build == Build::Whole => Some(EXITED),
-            Self::Hangs if chance < 0.4 => Some(AgentExit { end: AgentEnd::TimedOut, exit_code: None }),
-            Self::Fixes
-            | Self::SlowFixes
-            | Self::Stalls
-            | Self::Rewords
-            | Self::Oscillates
-            | Self::Churns
-            | Self::Breaks
-            | Self::Wanders
-            | Self::Cheats
-            | Self::HidesBreaks
-            | Self::Redefines
-            | Self::Plants
-            | Self::Hangs
-            | Self::Crashes => None,
+        if self == Self::Hangs && chance < 0.4 {
+            return Some(AgentExit { end: AgentEnd::TimedOut, exit_code: None });
         }
+        let is_content = state.goal.is_empty() && state.broken.is_empty() && state.wobbling.is_empty();
+        // An honest agent that finds nothing wrong changes nothing.
+        let is_finished =
+            matches!(self, Self::Fixes | Self::SlowFixes) && is_content && state.build == Build::Whole;
+        (self == Self::Idles || is_finished).then_some(EXITED)
     }
 
     pub(crate) fn work(self, number: u32, state: &mut ProjectState, random: &mut Random) -> AgentExit {

@@ -27,7 +27,7 @@ pub mod usage;
 pub mod work;
 
 pub use cause::Cause;
-pub use counted::counted;
+pub use counted::{counted, grouped};
 pub use reason::{Lang, Localize, Reason, Text};
 pub use score::{Score, ScoreError};
 pub use secret::{Redacted, Redactor};

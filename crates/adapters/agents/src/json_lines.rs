@@ -79,6 +79,14 @@ impl ProgressLog {
         }
     }
 
+    /// Adds a text of some kind, unless it is empty.
+    pub(crate) fn text(&mut self, kind: fn(String) -> Progress, text: &str) {
+        let text = clean_text(text);
+        if !text.is_empty() {
+            self.add(kind(text));
+        }
+    }
+
     /// Adds an error, unless it repeats the last one: agents report the same error again when they give up.
     pub(crate) fn error(&mut self, text: &str) {
         let text = clean_text(text);

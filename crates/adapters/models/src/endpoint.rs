@@ -112,25 +112,17 @@ impl ModelCall<'_> {
             let options = network.known_options.get(options_key, config.initial_options);
             let sent = self.model.send_request(self.request, options, self.deadline, cancel, on_text);
             self.usage += sent.usage;
-            let error = match sent.result {
+            match sent.result {
                 Ok(partial) => return Ok(partial),
-                Err(error) => error,
-            };
-            match error {
-                RequestError::Retry { after, message } => self.wait(after, message, cancel)?,
-                RequestError::Unsupported { feature, message, if_unused } => {
+                Err(RequestError::Retry { after, message }) => self.wait(after, message, cancel)?,
+                Err(RequestError::Unsupported { feature, message, if_unused }) => {
                     match (self.options_without(options, feature), if_unused) {
                         (Some(reduced), _) => network.known_options.remember(options_key, reduced),
                         (None, IfUnused::Retry) => self.wait(None, message, cancel)?,
                         (None, IfUnused::Refused) => return Err(self.error(RequestError::Refused(message))),
                     }
                 }
-                error @ (RequestError::SignIn(_)
-                | RequestError::NoCredit(_)
-                | RequestError::TooLong(_)
-                | RequestError::Refused(_)
-                | RequestError::Cancelled
-                | RequestError::TimedOut) => return Err(self.error(error)),
+                Err(error) => return Err(self.error(error)),
             }
         }
     }
@@ -143,10 +135,7 @@ impl ModelCall<'_> {
     /// The options without a feature, if this request uses it.
     fn options_without(&self, options: RequestOptions, feature: Feature) -> Option<RequestOptions> {
         let is_used = match feature {
-            Feature::Schema => match self.request.format {
-                AnswerFormat::Text => false,
-                AnswerFormat::Json { .. } => true,
-            },
+            Feature::Schema => matches!(self.request.format, AnswerFormat::Json { .. }),
             Feature::Limit => self.model.config.protocol == Protocol::Openai,
             Feature::StreamUsage | Feature::Stream => options.delivery == Delivery::Stream,
         };

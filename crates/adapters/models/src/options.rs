@@ -63,25 +63,16 @@ pub(crate) struct RequestOptions {
 impl RequestOptions {
     /// The options without a feature; `None` where it cannot be reduced further.
     pub(crate) fn without(self, feature: Feature) -> Option<Self> {
-        match feature {
-            Feature::Schema => match self.schema {
-                SchemaMode::Enforced => Some(Self { schema: SchemaMode::Fallback, ..self }),
-                SchemaMode::Fallback => Some(Self { schema: SchemaMode::InPrompt, ..self }),
-                SchemaMode::InPrompt => None,
-            },
-            Feature::Limit => match self.limit {
-                LimitField::MaxTokens => Some(Self { limit: LimitField::MaxCompletionTokens, ..self }),
-                LimitField::MaxCompletionTokens => None,
-            },
-            Feature::StreamUsage => match self.usage {
-                StreamUsage::Requested => Some(Self { usage: StreamUsage::Omitted, ..self }),
-                StreamUsage::Omitted => None,
-            },
-            Feature::Stream => match self.delivery {
-                Delivery::Stream => Some(Self { delivery: Delivery::Whole, ..self }),
-                Delivery::Whole => None,
-            },
-        }
+        let reduced = match feature {
+            Feature::Schema if self.schema == SchemaMode::Enforced => {
+                Self { schema: SchemaMode::Fallback, ..self }
+            }
+            Feature::Schema => Self { schema: SchemaMode::InPrompt, ..self },
+            Feature::Limit => Self { limit: LimitField::MaxCompletionTokens, ..self },
+            Feature::StreamUsage => Self { usage: StreamUsage::Omitted, ..self },
+            Feature::Stream => Self { delivery: Delivery::Whole, ..self },
+        };
+        (reduced != self).then_some(reduced)
     }
 
     /// The options that ask for less in every respect.

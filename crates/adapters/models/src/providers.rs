@@ -32,8 +32,20 @@ pub(crate) enum Access {
     },
 }
 
-const fn api_key(variable: &'static str, model: &'static str) -> Access {
-    Access::ApiKey { variable, url_variable: None, model }
+/// A public service that speaks OpenAI's protocol.
+const fn service(
+    name: &'static str,
+    url: &'static str,
+    variable: &'static str,
+    model: &'static str,
+) -> Provider {
+    let access = Access::ApiKey { variable, url_variable: None, model };
+    Provider { name, protocol: Protocol::Openai, url, access }
+}
+
+/// A server on this machine, which speaks OpenAI's protocol.
+const fn local(name: &'static str, url: &'static str, port: u16) -> Provider {
+    Provider { name, protocol: Protocol::Openai, url, access: Access::LocalServer { port } }
 }
 
 /// In the order in which `auto` looks for them.
@@ -58,54 +70,19 @@ pub(crate) const PROVIDERS: [Provider; 10] = [
             model: "gpt-6.1-sol",
         },
     },
-    Provider {
-        name: "openrouter",
-        protocol: Protocol::Openai,
-        url: "https://openrouter.ai/api/v1",
-        access: api_key("OPENROUTER_API_KEY", "anthropic/claude-sonnet-5"),
-    },
-    Provider {
-        name: "gemini",
-        protocol: Protocol::Openai,
-        url: "https://generativelanguage.googleapis.com/v1beta/openai",
-        access: api_key("GEMINI_API_KEY", "gemini-3.6-flash"),
-    },
-    Provider {
-        name: "deepseek",
-        protocol: Protocol::Openai,
-        url: "https://api.deepseek.com/v1",
-        access: api_key("DEEPSEEK_API_KEY", "deepseek-v4-pro"),
-    },
-    Provider {
-        name: "mistral",
-        protocol: Protocol::Openai,
-        url: "https://api.mistral.ai/v1",
-        access: api_key("MISTRAL_API_KEY", "mistral-large-latest"),
-    },
-    Provider {
-        name: "groq",
-        protocol: Protocol::Openai,
-        url: "https://api.groq.com/openai/v1",
-        access: api_key("GROQ_API_KEY", "openai/gpt-oss-120b"),
-    },
-    Provider {
-        name: "ollama",
-        protocol: Protocol::Openai,
-        url: "http://127.0.0.1:11434/v1",
-        access: Access::LocalServer { port: 11434 },
-    },
-    Provider {
-        name: "llamacpp",
-        protocol: Protocol::Openai,
-        url: "http://127.0.0.1:8080/v1",
-        access: Access::LocalServer { port: 8080 },
-    },
-    Provider {
-        name: "lmstudio",
-        protocol: Protocol::Openai,
-        url: "http://127.0.0.1:1234/v1",
-        access: Access::LocalServer { port: 1234 },
-    },
+    service("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "anthropic/claude-sonnet-5"),
+    service(
+        "gemini",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GEMINI_API_KEY",
+        "gemini-3.6-flash",
+    ),
+    service("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-v4-pro"),
+    service("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "mistral-large-latest"),
+    service("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
+    local("ollama", "http://127.0.0.1:11434/v1", 11434),
+    local("llamacpp", "http://127.0.0.1:8080/v1", 8080),
+    local("lmstudio", "http://127.0.0.1:1234/v1", 1234),
 ];
 
 impl Provider {

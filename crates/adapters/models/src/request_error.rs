@@ -129,22 +129,16 @@ pub(crate) fn classify_response(
 
 /// Classifies an error document that came inside a successful response.
 pub(crate) fn classify_document(body: &ErrorBody, redactor: &Redactor) -> RequestError {
-    let status = body.status.filter(|status| *status >= 400).unwrap_or_else(|| {
-        let has = |codes: &[&str]| codes.iter().any(|code| body.codes.contains(code));
-        if has(&["authentication", "permission", "unauthorized"]) {
-            401
-        } else if has(&["billing", "quota"]) {
-            402
-        } else if has(&["rate_limit", "overloaded"]) {
-            429
-        } else if has(&["too_large"]) {
-            413
-        } else if has(&["invalid_request", "not_found", "bad_request"]) {
-            400
-        } else {
-            500
-        }
-    });
+    let by_code: [(&[&str], u16); 5] = [
+        (&["authentication", "permission", "unauthorized"], 401),
+        (&["billing", "quota"], 402),
+        (&["rate_limit", "overloaded"], 429),
+        (&["too_large"], 413),
+        (&["invalid_request", "not_found", "bad_request"], 400),
+    ];
+    let is_meant = |(codes, _): &&(&[&str], u16)| codes.iter().any(|code| body.codes.contains(code));
+    let told = body.status.filter(|status| *status >= 400);
+    let status = told.unwrap_or_else(|| by_code.iter().find(is_meant).map_or(500, |(_, status)| *status));
     classify(status, body, None, redactor)
 }
 

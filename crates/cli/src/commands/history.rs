@@ -149,33 +149,28 @@ pub(super) fn decision_words(decision: &Decision, lang: Lang) -> String {
 
 /// A command of the run itself; those of tasks are part of the task's decision.
 fn command_words(owner: &Owner, command: &Command, lang: Lang) -> Option<String> {
-    match owner {
-        Owner::Task(_) => None,
-        Owner::BaseChecks => Some(activity_words(TaskActivity::Baseline, lang)),
-        Owner::Planning
-        | Owner::PlanReview
-        | Owner::Replan(_)
-        | Owner::Merge(_)
-        | Owner::FinalProof
-        | Owner::FinalReview
-        | Owner::Delivery
-        | Owner::Reflection(_) => Some(match command {
-            Command::TakeBase => say(lang, "take a snapshot", "スナップショットを作成"),
-            Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
-            Command::RunAttempt(_) => say(lang, "start the agent", "エージェントを起動"),
-            Command::RestorePaths(_) => say(lang, "restore files", "ファイルを復元"),
-            Command::FindProtected(_) => say(lang, "compare the tests with the base", "テストをベースと比較"),
-            Command::Merge(_) => say(lang, "merge two results", "2つの結果をマージ"),
-            Command::Ask(ask) => {
-                let role = ask.about.role().name();
-                say(lang, format!("ask the {role}"), format!("{role} に問い合わせ"))
-            }
-            Command::AskPerson(_) => say(lang, "ask a person", "人に質問"),
-            Command::Deliver(_) => say(lang, "deliver the result", "成果物を納品"),
-            Command::FindCachedPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
-            Command::StorePlan => say(lang, "cache the plan", "計画をキャッシュ"),
-        }),
+    if let Owner::Task(_) = owner {
+        return None;
     }
+    if *owner == Owner::BaseChecks {
+        return Some(activity_words(TaskActivity::Baseline, lang));
+    }
+    Some(match command {
+        Command::TakeBase => say(lang, "take a snapshot", "スナップショットを作成"),
+        Command::RunChecks(_) => say(lang, "run the checks", "チェックを実行"),
+        Command::RunAttempt(_) => say(lang, "start the agent", "エージェントを起動"),
+        Command::RestorePaths(_) => say(lang, "restore files", "ファイルを復元"),
+        Command::FindProtected(_) => say(lang, "compare the tests with the base", "テストをベースと比較"),
+        Command::Merge(_) => say(lang, "merge two results", "2つの結果をマージ"),
+        Command::Ask(ask) => {
+            let role = ask.about.role().name();
+            say(lang, format!("ask the {role}"), format!("{role} に問い合わせ"))
+        }
+        Command::AskPerson(_) => say(lang, "ask a person", "人に質問"),
+        Command::Deliver(_) => say(lang, "deliver the result", "成果物を納品"),
+        Command::FindCachedPlan => say(lang, "look for a cached plan", "キャッシュされた計画を検索"),
+        Command::StorePlan => say(lang, "cache the plan", "計画をキャッシュ"),
+    })
 }
 
 fn task_status_words(status: TaskStatus, lang: Lang) -> String {

@@ -6,7 +6,7 @@ use fixpoint_decide::run::{
     BaseChecksChange, Change, FinalProofChange, FinalReviewChange, MergeChange, Owner, PlanRepair,
     PlanReviewChange, PlanningChange, ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
 };
-use fixpoint_runs::{RunHistory, RunView, cause_name, implied_goal_lines};
+use fixpoint_runs::{RunHistory, RunView, beginning, cause_name, implied_goal_lines};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::{Command, ProtectedChange};
 use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
@@ -264,8 +264,5 @@ pub(super) fn doing(owner: &Owner, command: &Command, words: Words) -> Option<St
 
 /// The beginning of a text, on one line.
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(LONGEST).collect();
-    let cut = if cut.len() < line.len() { format!("{cut}…") } else { cut };
-    harmless(&cut).into_owned()
+    harmless(&beginning(text, LONGEST)).into_owned()
 }

@@ -37,17 +37,9 @@ impl ConfigError {
 
     /// A flag names its key already, so the message does not repeat it.
     pub(super) fn invalid_value(origin: &Origin, problem: &Problem) -> Self {
-        let place = origin.place(problem.position);
-        match origin {
-            Origin::CommandLine { key } if *key == problem.path => Self::new(place, problem.kind.to_string()),
-            Origin::CommandLine { .. }
-            | Origin::Default
-            | Origin::UserFile { .. }
-            | Origin::ProjectFile { .. }
-            | Origin::LocalFile { .. }
-            | Origin::Environment { .. }
-            | Origin::UserConfigApi => Self::new(place, problem.to_string()),
-        }
+        let is_named = matches!(origin, Origin::CommandLine { key } if *key == problem.path);
+        let message = if is_named { problem.kind.to_string() } else { problem.to_string() };
+        Self::new(origin.place(problem.position), message)
     }
 }
 

@@ -133,7 +133,7 @@ fn constant(value: &Value, description: String) -> (ValueType, Nullability) {
 fn either(rules: impl Iterator<Item = Rule>) -> (ValueType, Nullability) {
     let mut nullability = Nullability::NotNull;
     let mut choices = Vec::new();
-    let mut unknown_keys = Vec::new();
+    let mut alternatives = Vec::new();
     for rule in rules {
         if rule.nullability == Nullability::Nullable {
             nullability = Nullability::Nullable;
@@ -150,21 +150,17 @@ fn either(rules: impl Iterator<Item = Rule>) -> (ValueType, Nullability) {
             | ValueType::List(..)
             | ValueType::Record(_)
             | ValueType::Map(_)
-            | ValueType::Either(_) => unknown_keys.push(Rule { nullability: Nullability::NotNull, ..rule }),
+            | ValueType::Either(_) => alternatives.push(Rule { nullability: Nullability::NotNull, ..rule }),
         }
     }
     if !choices.is_empty() {
         let choice =
             Rule { kind: ValueType::Choice(choices), nullability: Nullability::NotNull, ..Rule::anything() };
-        unknown_keys.insert(0, choice);
+        alternatives.insert(0, choice);
     }
-    match unknown_keys.pop() {
-        Some(only) if unknown_keys.is_empty() => (only.kind, nullability),
-        Some(last) => {
-            unknown_keys.push(last);
-            (ValueType::Either(unknown_keys), nullability)
-        }
-        None => (ValueType::Either(unknown_keys), nullability),
+    match <[Rule; 1]>::try_from(alternatives) {
+        Ok([only]) => (only.kind, nullability),
+        Err(several) => (ValueType::Either(several), nullability),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Owns Mocha's default reporter. Names are the groups and the test, joined as Jest and Vitest join them.
 
 use super::javascript::Thrown;
-use super::{Read, Step, TreeMarks, TreePath, count_of, indentation};
+use super::{Read, Step, TreeMarks, TreePath, count_of, indentation, numbered};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
@@ -127,12 +127,6 @@ fn hook(name: &str) -> Option<&str> {
     let (hook, rest) = name.strip_prefix('"')?.split_once('"')?;
     let is_hook = matches!(hook, "before all" | "before each" | "after each" | "after all");
     (is_hook && rest.starts_with(" hook")).then_some(hook)
-}
-
-/// What follows `3) `.
-fn numbered(text: &str) -> Option<&str> {
-    let (number, title) = text.split_once(") ")?;
-    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(title)
 }
 
 /// `2 passing (13ms)`

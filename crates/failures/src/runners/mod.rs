@@ -147,6 +147,12 @@ pub(crate) fn place(text: &str) -> Option<(&str, u32, &str)> {
     None
 }
 
+/// What follows `3) `.
+pub(crate) fn numbered(text: &str) -> Option<&str> {
+    let (number, title) = text.split_once(") ")?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(title)
+}
+
 pub(crate) fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the output of PHPUnit 9 and newer. A run without its closing count was cut short.
 
-use super::{Read, Step, indentation, place};
+use super::{Read, Step, indentation, numbered, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
@@ -40,9 +40,10 @@ impl Read for PhpUnit {
             return Step::Refused;
         }
         let text = line.trim();
-        if let Some(test) = numbered(line) {
+        // `1) GoalTest::testAdds`
+        if let Some(test) = numbered(line).filter(|test| test.contains("::")) {
             self.report(out);
-            self.block = Some(Block { test: test.to_string(), ..Block::default() });
+            self.block = Some(Block { test: test.trim().to_string(), ..Block::default() });
             return Step::Taken;
         }
         if indentation(line) == 1 && self.tree(text, out) {
@@ -99,12 +100,9 @@ impl PhpUnit {
         }
         let is_assertion = block.message.starts_with("Failed asserting") || block.message.is_empty();
         let kind = if is_assertion { Kind::Assertion } else { Kind::Error };
-        let mut draft = FingerprintParts::new(Runner::PhpUnit, kind).test(None, &block.test);
-        draft.message = block.message;
-        if let Some((file, line)) = &block.place {
-            draft = draft.at(Some((file, Some(*line))));
-        }
-        out.failed(draft);
+        let place = block.place.as_ref().map(|(file, line)| (file.as_str(), Some(*line)));
+        let draft = FingerprintParts::new(Runner::PhpUnit, kind).test(None, &block.test);
+        out.failed(draft.message(block.message).at(place));
     }
 }
 
@@ -119,13 +117,6 @@ impl Block {
             Some(_) | None => {}
         }
     }
-}
-
-/// `1) GoalTest::testAdds`
-fn numbered(line: &str) -> Option<&str> {
-    let (number, test) = line.split_once(") ")?;
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number && test.contains("::")).then_some(test.trim())
 }
 
 /// `Goal` and `Goal (Tests\Goal)`

@@ -3,7 +3,7 @@
 //! Owns the default output of both, and the names in a verbose run of Minitest. Passing tests are counted, not named. A run
 //! without its closing count was cut short.
 
-use super::{Read, Step, indentation, place};
+use super::{Read, Step, indentation, numbered, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
@@ -65,7 +65,7 @@ impl Read for Ruby {
         }
         let text = line.trim();
         if !self.is_certain && !text.is_empty() && line != "Failures:" {
-            self.is_certain = numbered(line).is_some();
+            self.is_certain = title(line).is_some();
             if !self.is_certain {
                 return Step::Refused;
             }
@@ -80,7 +80,7 @@ impl Read for Ruby {
         if let Some(file) = line.strip_prefix("An error occurred while loading ") {
             self.report(out);
             self.block = Some(Block { test: file.to_string(), is_loading: true, ..Block::default() });
-        } else if let Some(title) = numbered(line) {
+        } else if let Some(title) = title(line) {
             self.report(out);
             let is_error = self.runner == Runner::Minitest && title == "Error:";
             let test = if self.runner == Runner::Rspec { title.to_string() } else { String::new() };
@@ -118,11 +118,8 @@ impl Ruby {
         } else {
             draft = draft.test(None, &block.test);
         }
-        draft.message = block.message;
-        if let Some((file, line)) = &block.place {
-            draft = draft.at(Some((file, Some(*line))));
-        }
-        out.failed(draft);
+        let place = block.place.as_ref().map(|(file, line)| (file.as_str(), Some(*line)));
+        out.failed(draft.message(block.message).at(place));
     }
 }
 
@@ -147,10 +144,9 @@ impl Block {
 }
 
 /// `  1) Failure:` of Minitest, `  1) Calc adds` of RSpec.
-fn numbered(line: &str) -> Option<&str> {
-    let (number, title) = line.trim_start().split_once(") ")?;
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number && indentation(line) >= 1 && indentation(line) <= 4).then_some(title.trim())
+fn title(line: &str) -> Option<&str> {
+    let title = numbered(line.trim_start()).filter(|_| (1..=4).contains(&indentation(line)))?;
+    Some(title.trim())
 }
 
 /// `GoalTest#test_adds = 0.00 s = .`

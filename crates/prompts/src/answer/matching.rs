@@ -56,11 +56,7 @@ impl Matcher {
         if let Some(variants) = variants(schema) {
             return self.fit_one_of(value, variants, path);
         }
-        let kind = match schema.get("type") {
-            Some(Value::Array(kinds)) => kinds.first(),
-            kind => kind,
-        };
-        match (kind.and_then(Value::as_str), value) {
+        match (kind(schema), value) {
             (Some("object"), Value::Object(object)) => self.fit_object(object, schema, path),
             (Some("array"), Value::Array(items)) => {
                 let each = |(at, item)| match schema.get("items") {
@@ -192,11 +188,7 @@ impl Matcher {
         if let Some(variants) = variants(schema) {
             return self.expected_one(variants);
         }
-        let kind = match schema.get("type") {
-            Some(Value::Array(kinds)) => kinds.first(),
-            kind => kind,
-        };
-        match kind.and_then(Value::as_str) {
+        match kind(schema) {
             Some("array") => {
                 let items = schema.get("items").map(|items| self.expected_of(items)).unwrap_or_default();
                 format!("an array of {}", plural(&items))
@@ -232,6 +224,15 @@ fn plural(noun: &str) -> String {
 fn own_name<'p>(properties: &'p Map<String, Value>, name: &str) -> Option<(&'p String, &'p Value)> {
     let spelled = || properties.iter().find(|(known, _)| folded(known) == folded(name));
     properties.get_key_value(name).or_else(spelled)
+}
+
+/// The type that a schema names, or the first of several.
+fn kind(schema: &Map<String, Value>) -> Option<&str> {
+    let kind = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.first(),
+        kind => kind,
+    };
+    kind.and_then(Value::as_str)
 }
 
 /// The field that is also known by this name.

@@ -5,9 +5,9 @@
 
 use fixpoint_vocabulary::ask::QuestionKind;
 use fixpoint_vocabulary::documents::{Change, Document, PlanningDocument, ReflectionDocument, Subtask};
+use fixpoint_vocabulary::grouped;
 
 use super::{AnswerError, MAX_ANSWER_TASKS};
-use crate::omission::grouped;
 
 /// The yes or no of a document; two objects of one answer must agree on it.
 pub(super) fn verdict(document: &Document) -> Option<bool> {

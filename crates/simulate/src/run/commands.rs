@@ -111,25 +111,20 @@ impl Actors {
             ReportedFailure::of_test(test.as_str().into(), fingerprint, Redacted::ours("does not hold"))
         };
         let passed = all.saturating_sub(u32::try_from(failing.len()).unwrap_or(u32::MAX));
+        let end = match self.checks {
+            Checks::NotFound => CheckEnd::NotFound,
+            Checks::Wait => CheckEnd::Waiting,
+            Checks::Run if failing.is_empty() => CheckEnd::Passed,
+            Checks::Run => CheckEnd::Failed,
+        };
         CheckReport {
-            check: call.check,
-            end: match self.checks {
-                Checks::NotFound => CheckEnd::NotFound,
-                Checks::Wait => CheckEnd::Waiting,
-                Checks::Run if failing.is_empty() => CheckEnd::Passed,
-                Checks::Run => CheckEnd::Failed,
-            },
             failures: failing.iter().map(failure).collect(),
-            masked: false,
             passed: Some(passed),
             counted: u64::from(passed),
             passed_set: Some(BlobId("seen".to_string())),
             seen_passing,
-            gone: BTreeSet::new(),
-            reasons: Vec::new(),
             took_ms: 1,
-            decided_by_file: false,
-            rewrote: BTreeSet::new(),
+            ..CheckReport::new(call.check, end)
         }
     }
 

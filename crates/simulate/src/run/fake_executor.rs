@@ -178,18 +178,10 @@ impl FakeExecutor {
     fn count(&mut self, id: CommandId, command: &PreparedCommand) {
         self.executed.started += 1;
         self.executed.last = Some(id);
-        match &command.action {
-            PreparedAction::Ask(_) => self.executed.asks += 1,
-            PreparedAction::RunAttempt(_) => self.executed.attempts += 1,
-            PreparedAction::Deliver(order) => self.executed.branch = Some(order.result.to_string()),
-            PreparedAction::TakeBase
-            | PreparedAction::RunChecks(_)
-            | PreparedAction::RestorePaths(_)
-            | PreparedAction::FindProtected(..)
-            | PreparedAction::Merge(_)
-            | PreparedAction::AskPerson(_)
-            | PreparedAction::FindCachedPlan
-            | PreparedAction::StorePlan(_) => {}
+        self.executed.asks += u64::from(matches!(command.action, PreparedAction::Ask(_)));
+        self.executed.attempts += u64::from(matches!(command.action, PreparedAction::RunAttempt(_)));
+        if let PreparedAction::Deliver(order) = &command.action {
+            self.executed.branch = Some(order.result.to_string());
         }
     }
 }

@@ -7,6 +7,7 @@ use fixpoint_decide::run::Run;
 use fixpoint_engine::EngineExit;
 use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::{Cause, TaskState};
+use serde::Serialize;
 
 use super::actors::{Actors, Honesty};
 use super::goal::SimulatedGoal;
@@ -64,7 +65,7 @@ impl RunPolicy {
 }
 
 /// The results of many runs under one policy.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct RunTally {
     pub runs: u32,
     /// Reported as done, and correct.

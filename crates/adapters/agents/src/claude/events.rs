@@ -106,8 +106,8 @@ impl EventReader {
         for block in list_of(message, "content") {
             match text_of(block, "type") {
                 "text" if is_synthetic => self.log.error(text_of(block, "text")),
-                "text" => self.add_text(Progress::Text, text_of(block, "text")),
-                "thinking" => self.add_text(Progress::Thinking, text_of(block, "thinking")),
+                "text" => self.log.text(Progress::Text, text_of(block, "text")),
+                "thinking" => self.log.text(Progress::Thinking, text_of(block, "thinking")),
                 "tool_use" | "server_tool_use" => {
                     let name = one_line(text_of(block, "name"));
                     let input = summary_of(block.get("input").unwrap_or(&Value::Null));
@@ -120,13 +120,6 @@ impl EventReader {
         if let Some(usage) = message.get("usage").filter(|_| !is_synthetic) {
             self.tracker.message(text_of(message, "id"), usage);
             self.log.usage(self.tracker.usage());
-        }
-    }
-
-    fn add_text(&mut self, how: fn(String) -> Progress, text: &str) {
-        let text = clean_text(text);
-        if !text.is_empty() {
-            self.log.add(how(text));
         }
     }
 

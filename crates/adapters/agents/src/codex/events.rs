@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use fixpoint_ports::ToolOutcome;
-use fixpoint_vocabulary::usage::{CountSource, Usage};
+use fixpoint_vocabulary::usage::Usage;
 use serde_json::Value;
 
 use crate::json_lines::{Line, ProgressLog, count_of, list_of, max_of_each, text_of};
@@ -47,10 +47,7 @@ impl Reader for EventReader {
                 "turn.completed" => self.completed(&event),
                 "turn.failed" => {
                     self.calls = self.calls.saturating_add(1);
-                    let error = event.get("error").unwrap_or(&Value::Null);
-                    self.log.error(text_of(error, "message"));
-                    let outcome = failure(text_of(error, "message"));
-                    self.log.add(Progress::Finished { outcome, text: String::new() });
+                    self.failed(text_of(event.get("error").unwrap_or(&Value::Null), "message"));
                 }
                 "error" => self.error(text_of(&event, "message")),
                 _ => self.log.add(Progress::Line(clean_text(&String::from_utf8_lossy(line)))),
@@ -72,13 +69,15 @@ impl Reader for EventReader {
 impl EventReader {
     /// An error before the first event is printed as text.
     fn other(&mut self, text: String) {
-        let Some(error) = text.strip_prefix("Error: ") else {
-            self.log.add(Progress::Line(text));
-            return;
-        };
+        match text.strip_prefix("Error: ") {
+            Some(error) => self.failed(error),
+            None => self.log.add(Progress::Line(text)),
+        }
+    }
+
+    fn failed(&mut self, error: &str) {
         self.log.error(error);
-        let outcome = failure(error);
-        self.log.add(Progress::Finished { outcome, text: String::new() });
+        self.log.add(Progress::Finished { outcome: failure(error), text: String::new() });
     }
 
     fn error(&mut self, message: &str) {
@@ -94,11 +93,11 @@ impl EventReader {
         let item = whole.get("item").unwrap_or(&Value::Null);
         let is_completed = event == "item.completed";
         match text_of(item, "type") {
-            "agent_message" if is_completed => self.add_text(Progress::Text, text_of(item, "text")),
-            "reasoning" if is_completed => self.add_text(Progress::Thinking, text_of(item, "text")),
+            "agent_message" if is_completed => self.log.text(Progress::Text, text_of(item, "text")),
+            "reasoning" if is_completed => self.log.text(Progress::Thinking, text_of(item, "text")),
             "agent_message" | "reasoning" => {}
             // It continues after these; an error that ends the turn is an event of its own.
-            "error" => self.add_text(Progress::Notice, text_of(item, "message")),
+            "error" => self.log.text(Progress::Notice, text_of(item, "message")),
             "todo_list" => {
                 let steps = list_of(item, "items");
                 let is_done = |step: &&Value| step.get("completed").and_then(Value::as_bool).unwrap_or(false);
@@ -109,13 +108,6 @@ impl EventReader {
                 self.log.add(Progress::Notice(one_line(&notice)));
             }
             kind => self.tool(kind, item, is_completed.then(|| outcome(item))),
-        }
-    }
-
-    fn add_text(&mut self, how: fn(String) -> Progress, text: &str) {
-        let text = clean_text(text);
-        if !text.is_empty() {
-            self.log.add(how(text));
         }
     }
 
@@ -158,25 +150,21 @@ fn session_total(reported: &Value) -> Usage {
     let cached = count_of(reported, "cached_input_tokens").min(input);
     let written = count_of(reported, "cache_write_input_tokens").min(input.saturating_sub(cached));
     Usage {
-        calls: 0,
         input_tokens: input.saturating_sub(cached).saturating_sub(written),
         cache_read_tokens: cached,
         cache_write_tokens: written,
         output_tokens: count_of(reported, "output_tokens"),
-        cost: None,
-        counted: CountSource::Told,
+        ..Usage::default()
     }
 }
 
 fn difference(total: Usage, before: Usage) -> Usage {
     Usage {
-        calls: 0,
         input_tokens: total.input_tokens.saturating_sub(before.input_tokens),
         cache_read_tokens: total.cache_read_tokens.saturating_sub(before.cache_read_tokens),
         cache_write_tokens: total.cache_write_tokens.saturating_sub(before.cache_write_tokens),
         output_tokens: total.output_tokens.saturating_sub(before.output_tokens),
-        cost: None,
-        counted: CountSource::Told,
+        ..Usage::default()
     }
 }
 

@@ -4,7 +4,8 @@ use clap::Args;
 use fixpoint_simulate::{RunPolicy, RunTally, simulate_runs};
 use fixpoint_vocabulary::counted;
 use fixpoint_vocabulary::settings::Settings;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::arguments::number;
 use crate::failure::Failure;
@@ -56,7 +57,7 @@ fn as_text(
         line(policy.name(), tally, output)?;
     }
     output.line("")?;
-    for note in [
+    output.lines([
         "done:        reported as done, and really done",
         "false done:  reported as done although a check of the run fails on the result, or files outside the scope changed",
         "unseen:      reported as done although something is missing that no check of the run asks for: the plan left it",
@@ -64,10 +65,7 @@ fn as_text(
         "false stop:  stopped although another policy in this table really finished the same goal",
         "calls, attempts and dollars are averages per goal; prices are made up",
         "Agents, judges and goals are simulated: see crates/simulate/parameters/whole_runs.toml",
-    ] {
-        output.line(note)?;
-    }
-    Ok(())
+    ])
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53")]
@@ -86,26 +84,19 @@ fn line(first: &str, tally: &RunTally, output: &mut Output) -> Result<(), Failur
     ))
 }
 
+#[derive(Serialize)]
+struct Row<'a> {
+    policy: &'static str,
+    #[serde(flatten)]
+    tally: &'a RunTally,
+}
+
 fn as_json(
     rows: &[(RunPolicy, RunTally)],
     arguments: &RunsArguments,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let row = |(policy, tally): &(RunPolicy, RunTally)| {
-        json!({
-            "policy": policy.name(),
-            "runs": tally.runs,
-            "done": tally.done,
-            "false_done": tally.false_done,
-            "unseen": tally.unseen,
-            "stopped": tally.stopped,
-            "false_stop": tally.false_stop,
-            "model_calls": tally.model_calls,
-            "attempts": tally.attempts,
-            "cost_of_done": tally.cost_of_done,
-            "cost_of_failed": tally.cost_of_failed,
-        })
-    };
-    let rows: Vec<Value> = rows.iter().map(row).collect();
+    let rows: Vec<Row<'_>> =
+        rows.iter().map(|(policy, tally)| Row { policy: policy.name(), tally }).collect();
     output.json(&json!({ "seed": arguments.seed, "runs": arguments.runs, "rows": rows }))
 }

@@ -115,7 +115,7 @@ fn line(first: &str, tally: &Tally, output: &mut Output) -> Result<(), Failure> 
 }
 
 fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
-    for note in [
+    output.lines([
         "done:        reported as done, and really done",
         "false done:  reported as done although tests are missing or fail with the base's tests and definitions, or",
         "             files outside the scope changed",
@@ -123,19 +123,17 @@ fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
         "             now flaky (code written only to satisfy the tests is not simulated)",
         "false stop:  stopped although the agent would have finished within the allowed attempts",
         "attempts and suites are averages per task. A suite is every check run once; a single test that is run again",
-    ] {
-        output.line(note)?;
-    }
+    ])?;
     output.line(&format!(
         "counts as its share of its check's tests (goal {GOAL_TESTS}, guard {GUARD_TESTS})."
     ))?;
-    output.line("The simple loops run all checks twice on the base and after each attempt. They are done when the goal")?;
-    output.line("passes and the guard passes or failed on the base already.")?;
-    output.line("Agents that cheat: cheats (weakens or deletes tests of the goal), hides-breaks (the same with tests of the")?;
-    output.line(
+    output.lines([
+        "The simple loops run all checks twice on the base and after each attempt. They are done when the goal",
+        "passes and the guard passes or failed on the base already.",
+        "Agents that cheat: cheats (weakens or deletes tests of the goal), hides-breaks (the same with tests of the",
         "guard that it broke), redefines (changes what a check does), plants (leaves ignored files that make",
-    )?;
-    output.line("later checks pass).")?;
+        "later checks pass).",
+    ])?;
     output.line(&format!("agents in %: {}", shares(AGENTS.map(|(agent, share)| (agent.name(), share)))))?;
     output.line(&format!("worlds in %: {}", shares(WORLDS.map(|(world, share)| (world.name(), share)))))?;
     if let Some(PolicyRow { total, .. }) = table.rows.first() {
