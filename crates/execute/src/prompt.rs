@@ -13,7 +13,7 @@ use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::run_spec::{PlacedCheck, RunSpec};
 use fixpoint_vocabulary::settings::CheckKind;
 use fixpoint_vocabulary::work::{Conflict, ReportedFailure};
-use fixpoint_vocabulary::{Redacted, counted};
+use fixpoint_vocabulary::{Redacted, counted, grouped};
 
 /// The largest goal a run accepts, in bytes.
 pub const MAX_GOAL_BYTES: usize = 256 << 10;
@@ -271,21 +271,8 @@ fn left_out(count: usize, noun: &str) -> String {
     match count {
         0 => String::new(),
         1 => format!("\n[… 1 {noun} left out …]"),
-        many => format!("\n[… {} {noun}s left out …]", grouped(many)),
+        many => format!("\n[… {} {noun}s left out …]", grouped(many as u64)),
     }
-}
-
-/// A number with thousands separators.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]

@@ -197,6 +197,10 @@ fn a_summary_that_counts_failures_is_enough() {
         ),
         ("rspec", "7 examples, 3 failures\n", "7 examples, 1 failure\n"),
     ];
+    let tap =
+        |fail: u32| format!("1..7\n# tests 7\n# suites 0\n# pass {}\n# fail {fail}\n# skipped 0\n", 7 - fail);
+    let (tap_before, tap_after) = (tap(3), tap(1));
+    let rows = rows.into_iter().chain([("tap", tap_before.as_str(), tap_after.as_str())]);
     let prints = |report: Report| -> std::collections::BTreeSet<String> {
         report.failures.into_iter().map(|failure| failure.fingerprint).collect()
     };

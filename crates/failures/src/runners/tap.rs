@@ -55,6 +55,9 @@ impl Read for Tap {
         if let Some(count) = line.strip_prefix("# pass ").and_then(|count| count.trim().parse().ok()) {
             out.counted(count);
         }
+        if let Some(count) = line.strip_prefix("# fail ").and_then(|count| count.trim().parse().ok()) {
+            out.summarised(Runner::Tap, count);
+        }
         if let Some(result) = result(text) {
             self.finish(out);
             self.result(depth, &result, out);
