@@ -4,6 +4,8 @@
 //! Owns who mentions whom at the base. Refuses to resolve imports: a line that imports and has the name of the file counts.
 //! Invariant: only the base is asked, so that nothing an agent writes changes the answer.
 
+mod data;
+
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -73,6 +75,9 @@ impl<'a> Users<'a> {
             return None;
         }
         let content = text(self.base, path)?;
+        if let Some(what) = self.linked_data(path) {
+            return Some(what);
+        }
         if let Some(what) = judges(extension(path), &content)
             && !self.is_tool_for_tests(extension(path))
             && !self.is_used(self.products(), path)

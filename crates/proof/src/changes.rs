@@ -11,6 +11,7 @@ use crate::beside::{Users, has_word};
 use crate::handlers::{gained_swallow, without_failing_ends};
 use crate::in_place;
 use crate::inline::{self, python, python_ends, vitest};
+use crate::links::Links;
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
 use crate::own_process::{loads, replaces_fork, without_children};
@@ -35,7 +36,7 @@ pub fn protected_changes(
     result: &dyn Tree,
 ) -> Vec<ProtectedChange> {
     let reach = Reach::new(checks, base);
-    let tables = Tables::new(&|program| reach.mentions(program));
+    let tables = Tables::new(&|program| reach.mentions(program)).with_links(Links::new(base));
     let directories: Vec<String> = checks.iter().map(|check| check.directory.clone()).collect();
     let observed = observed_files(observed_tests, &directories, base);
     let shadows = Shadows::new(base, &reach, &tables);
@@ -132,8 +133,11 @@ impl Judge<'_> {
         counting.next().map(|other| format!("takes the place of {other}"))
     }
 
-    /// A link that leads out of the tree, or that takes the place of files that decide.
+    /// A link through which tests load, that leads out of the tree, or that takes the place of files that decide.
     fn link(&self, path: &str) -> Option<String> {
+        if self.base.link_target(path).is_some() && self.users.is_way_of_tests(path) {
+            return Some("a link through which tests load".to_string());
+        }
         let target = self.result.link_target(path)?;
         let leads_out = target.starts_with('/') || join(directory(path), &target).is_none();
         if leads_out {

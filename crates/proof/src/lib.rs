@@ -11,6 +11,7 @@ mod compares;
 mod handlers;
 mod in_place;
 mod inline;
+mod links;
 mod manifests;
 mod observed;
 mod own_process;

@@ -4,6 +4,7 @@
 //! that does. A line that has too few columns is left out, and a test fails on it.
 
 use crate::ChangeKind;
+use crate::links::Links;
 use crate::paths::{directory, matches};
 
 const TESTS: &str = include_str!("../data/tests.txt");
@@ -24,6 +25,8 @@ struct Row {
 pub(crate) struct Tables {
     tests: Vec<Row>,
     definitions: Vec<Row>,
+    /// Links that are directories of tests.
+    links: Links,
 }
 
 impl Tables {
@@ -32,12 +35,21 @@ impl Tables {
         let relevant = |table: &'static str| {
             rows(table).filter(|row| row.programs == "*" || row.programs.split('|').any(mentions)).collect()
         };
-        Self { tests: relevant(TESTS), definitions: relevant(DEFINITIONS) }
+        Self { tests: relevant(TESTS), definitions: relevant(DEFINITIONS), links: Links::default() }
+    }
+
+    /// The same with the links of a tree that are directories of tests: what they lead to is a test.
+    pub(crate) fn with_links(mut self, mut links: Links) -> Self {
+        let is_test = |path: &str| find(&self.tests, path, ChangeKind::Modified, &|_| true).is_some();
+        links.retain(|link| !is_test(link) && is_test(&format!("{link}/x")));
+        self.links = links;
+        self
     }
 
     /// What kind of test a path is by its name.
     pub(crate) fn test(&self, path: &str, kind: ChangeKind) -> Option<&'static str> {
-        find(&self.tests, path, kind, &|_| true)
+        let by_name = |path: &str| find(&self.tests, path, kind, &|_| true);
+        by_name(path).or_else(|| self.links.names(path).find_map(|(_, name)| by_name(&name)))
     }
 
     /// What a path does to checks by its name.

@@ -21,6 +21,7 @@ pub(crate) use shell_functions::{gained_command, gained_end, gained_setting, onl
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::CheckCommand;
+use crate::links::{Followed, Links};
 use crate::tree::Tree;
 
 /// All that the checks reach.
@@ -49,12 +50,39 @@ pub(crate) struct Reach {
 
 impl Reach {
     pub(crate) fn new(checks: &[CheckCommand], base: &dyn Tree) -> Self {
+        let links = Links::new(base);
+        if links.is_empty() {
+            return Self::of(checks, base);
+        }
+        let mut reach = Self::of(checks, &Followed::new(base, &links));
+        reach.follow(&links);
+        reach
+    }
+
+    fn of(checks: &[CheckCommand], base: &dyn Tree) -> Self {
         let mut reach = Self::default();
         for check in checks {
             walk::walk_command(&mut reach, base, check);
         }
         configs::read_settings(&mut reach, base, checks);
         reach
+    }
+
+    /// What is reached through a link is reached under its own name, and the link decides, too.
+    fn follow(&mut self, links: &Links) {
+        for (path, why) in self.definitions.clone() {
+            let (file, passed) = links.followed(&path);
+            for link in passed {
+                self.define(link, &format!("a link on the way to what is {why}"));
+            }
+            self.define(file, &why);
+        }
+        for path in self.tests.clone() {
+            self.tests.insert(links.followed(&path).0);
+        }
+        for path in self.test_directories.clone() {
+            self.test_directories.insert(links.followed(&path).0);
+        }
     }
 
     /// Whether a word stands in what is run.

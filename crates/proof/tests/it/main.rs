@@ -11,6 +11,8 @@ mod inputs;
 #[cfg(test)]
 mod inside;
 #[cfg(test)]
+mod links;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod reach;
