@@ -243,7 +243,8 @@ impl Judge<'_> {
         if let Some(found) = self.reach.test_directories.iter().find(is_within) {
             return Some((Extent::Whole, format!("below {found}, which a test runner is given")));
         }
-        self.users.helper(path, kind).map(|what| (Extent::Whole, what))
+        let helper = || self.users.helper(path, kind);
+        self.users.snapshot(path).or_else(helper).map(|what| (Extent::Whole, what))
     }
 
     /// A file with tests that may hold what they test, too.

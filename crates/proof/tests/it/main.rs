@@ -7,6 +7,8 @@ mod cases;
 #[cfg(test)]
 mod classification;
 #[cfg(test)]
+mod data;
+#[cfg(test)]
 mod inputs;
 #[cfg(test)]
 mod inside;

@@ -1,0 +1,67 @@
+//! Snapshots and data that only tests read, wherever they are.
+
+use fixpoint_proof::ChangeKind::{self, Added, Deleted, Modified, TypeChanged};
+use fixpoint_proof::MemoryTree;
+
+use crate::classification::{judged, letter};
+
+fn check(files: &[(&str, &str)], command: &str, rows: &[(&str, ChangeKind, char)]) {
+    let base = MemoryTree::new(files.iter().copied());
+    let mut failures = Vec::new();
+    for (path, kind, expected) in rows {
+        let mut result = base.clone();
+        match kind {
+            Deleted => result.remove(path),
+            Added | Modified | TypeChanged => result.insert(path, b"changed\n"),
+        }
+        let found = judged(&base, &result, command, "", &[], (path, *kind));
+        if letter(found.as_ref()) != *expected {
+            failures.push(format!("{path} {kind:?}: expected {expected}, found {found:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+}
+
+#[test]
+fn snapshots_that_a_test_names() {
+    let files: &[(&str, &str)] = &[
+        ("src/page.js", "import { rows } from './rows.gen.js';\nexport const page = () => '<p>bad</p>'\n"),
+        ("src/rows.gen.js", "export const rows = []\n"),
+        (
+            "src/page.test.js",
+            "import { page } from './page';\n\
+             await expect(page()).toMatchFileSnapshot('../out/page.html');\n\
+             await expect(page()).toMatchFileSnapshot(`../out/${name}.svg`);\n\
+             await expect(page()).toMatchFileSnapshot(path.join(__dirname, '..', 'web', 'a.css'));\n\
+             expect(page()).toMatchSpecificSnapshot('../shots/page.shot');\n\
+             await expect(rows).toMatchFileSnapshot('./rows.gen.js');\n\
+             render('../out/other.html')\n",
+        ),
+        ("out/page.html", "<p>good</p>"),
+        ("out/other.html", "<p>good</p>"),
+        ("out/logo.svg", "<svg/>"),
+        ("web/a.css", "a {}"),
+        ("web/b.css", "a {}"),
+        ("shots/page.shot", "x"),
+        ("tests/it.rs", "expect_file![\"../out/list.txt\"].assert_eq(&list());\n"),
+        ("out/list.txt", "x"),
+        ("calc/.snapshots/TestAdd", "3"),
+    ];
+    let rows = [
+        ("out/page.html", Deleted, 'T'),
+        ("out/page.html", Modified, 'T'),
+        ("out/logo.svg", Modified, 'T'),
+        ("out/new.svg", Added, 'T'),
+        ("web/a.css", Modified, 'T'),
+        ("shots/page.shot", Deleted, 'T'),
+        ("shots/new.shot", Added, '.'),
+        ("out/list.txt", Modified, 'T'),
+        ("calc/.snapshots/TestAdd", Deleted, 'T'),
+        ("out/other.html", Modified, '.'),
+        ("out/other.html", Deleted, '.'),
+        ("web/b.css", Modified, '.'),
+        ("src/rows.gen.js", Modified, '.'),
+        ("src/page.js", Modified, '.'),
+    ];
+    check(files, "vitest run", &rows);
+}
