@@ -85,9 +85,10 @@ impl<'a> Users<'a> {
             return Some(format!("{what}, and only tests use it"));
         }
         let of_bats = || self.loaded_by_bats(path, &content);
-        let what = helper_by_path(path).or_else(|| self.built_into_tests(path)).or_else(of_bats)?;
-        let only_tests = self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
-        only_tests.then(|| format!("{what}: only tests use it"))
+        let what = helper_by_path(path).or_else(|| self.built_into_tests(path)).or_else(of_bats);
+        let only_tests = || self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
+        let by_name = what.filter(|_| only_tests()).map(|what| format!("{what}: only tests use it"));
+        by_name.or_else(|| self.read_by_tests(path))
     }
 
     /// Whether a file is a helper of tests, or only tests use it and it has words of tests.

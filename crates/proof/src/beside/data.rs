@@ -2,10 +2,12 @@
 //!
 //! Owns the ways in which a test names such a file. Refuses code. Invariant: what the product reads, too, is product.
 
-use super::{Source, Users, is_code, is_import_of};
+use super::{Source, Users, has_word, is_code, is_import_of, mentions};
 use crate::ChangeKind;
 use crate::links::Links;
-use crate::paths::{directory, join, matches, name, stem};
+use crate::manifests::is_manifest;
+use crate::paths::{directory, extension, join, matches, name, part_matches, stem};
+use crate::tree::text;
 
 impl Users<'_> {
     /// Whether only tests load through a link.
@@ -26,6 +28,38 @@ impl Users<'_> {
         (!is_product).then(|| format!("snapshot of {}", source.path))
     }
 
+    /// Data that a test reads beside the product that it loads. A test that loads no product tests the data.
+    pub(super) fn read_by_tests(&self, path: &str) -> Option<String> {
+        if !is_plain_data(path) {
+            return None;
+        }
+        let loads_product = |test: &Source| {
+            let products = self.products().iter().filter(|product| product.path != test.path);
+            products.into_iter().any(|product| mentions(test, &product.path))
+        };
+        let mut tests = self.tests().iter().filter(|test| reads(test, path));
+        let test = tests.find(|test| loads_product(test))?;
+        let may_read = |product: &Source| mentions(product, path) || may_name(&product.text, path);
+        let is_of_product = self.products().iter().any(may_read) || self.is_named_by_manifest(path);
+        (!is_of_product).then(|| format!("data that only tests read: {}", test.path))
+    }
+
+    /// Whether a manifest, or a file that says what belongs to a package or an image, names a file or its directory.
+    fn is_named_by_manifest(&self, path: &str) -> bool {
+        let is_list = |file: &&String| {
+            is_manifest(file)
+                || matches!(
+                    name(file),
+                    "MANIFEST.in" | "setup.py" | "Dockerfile" | "build.rs" | ".gitattributes"
+                )
+        };
+        let top = path.split_once('/').map_or(path, |(top, _)| top);
+        let names = |file: &String| {
+            text(self.base, file).is_some_and(|text| has_word(&text, name(path)) || has_word(&text, top))
+        };
+        self.base.files().iter().filter(is_list).take(100).any(names)
+    }
+
     /// Data that a link among the tests leads to.
     pub(super) fn linked_data(&self, path: &str) -> Option<String> {
         if is_code(path) {
@@ -36,6 +70,77 @@ impl Users<'_> {
         let (link, _) = links.names(path).find(|(link, _)| is_of_tests(link))?;
         (!self.is_used(self.products(), path)).then(|| format!("the link {link} of the tests leads to it"))
     }
+}
+
+/// Whether a file is data by its format, and has no name by which products and tools look for their own.
+fn is_plain_data(path: &str) -> bool {
+    const OTHERS: [&str; 34] = [
+        "md", "rst", "adoc", "html", "htm", "css", "scss", "svg", "png", "jpg", "jpeg", "gif", "ico", "woff",
+        "woff2", "pdf", "j2", "jinja", "jinja2", "tmpl", "tpl", "hbs", "ejs", "erb", "sql", "graphql",
+        "proto", "lock", "po", "mo", "ipynb", "wasm", "map", "",
+    ];
+    const NAMES: [&str; 24] = [
+        "config",
+        "setting",
+        "schema",
+        "openapi",
+        "swagger",
+        "package",
+        "requirements",
+        "constraints",
+        "version",
+        "license",
+        "changelog",
+        "readme",
+        "manifest",
+        "locale",
+        "i18n",
+        "messages",
+        "translations",
+        "template",
+        "migration",
+        "compose",
+        "workflow",
+        "static",
+        "public",
+        "assets",
+    ];
+    let lower = path.to_ascii_lowercase();
+    let is_hidden = path.split('/').any(|part| part.starts_with('.'));
+    !is_code(path)
+        && !is_hidden
+        && !OTHERS.contains(&extension(&lower))
+        && !NAMES.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a test reads a file: by its name in quotes, or by its directory and a name that is put together.
+fn reads(test: &Source, path: &str) -> bool {
+    let ending = format!(".{}", extension(path));
+    let parent = name(directory(path));
+    let is_name = |literal: &str| name(literal) == name(path);
+    let is_parent = |literal: &str| !parent.is_empty() && name(literal.trim_end_matches('/')) == parent;
+    let is_composed = |literal: &str| {
+        let stars = with_stars(literal);
+        name(&stars) == ending || name(&stars).contains('*') && part_matches(name(&stars), name(path))
+    };
+    let has = |is: &dyn Fn(&str) -> bool| quoted(&test.text).any(is);
+    let in_one =
+        |literal: &str| is_composed(literal) && name(directory(literal)) == parent && !parent.is_empty();
+    has(&is_name) || has(&in_one) || has(&is_parent) && has(&is_composed)
+}
+
+/// Whether a product may put the name of a file together: it has the stem in quotes, or a text that ends as the file does.
+fn may_name(text: &str, path: &str) -> bool {
+    let ending = format!(".{}", extension(path));
+    quoted(text).any(|literal| {
+        let stars = with_stars(literal);
+        name(literal) == stem(path) || name(&stars) == ending || stars.ends_with(&format!("*{ending}"))
+    })
+}
+
+/// The texts in quotes, line by line, so that an apostrophe in one line does not turn all that follows around.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(literals)
 }
 
 /// Whether a test gives a file to an assertion that compares with files, or the file's directory to a setting of snapshots.

@@ -65,3 +65,45 @@ fn snapshots_that_a_test_names() {
     ];
     check(files, "vitest run", &rows);
 }
+
+#[test]
+fn data_that_tests_read_beside_the_product() {
+    let files: &[(&str, &str)] = &[
+        ("calc.py", "import json\nRATES = json.load(open('rates.json'))\nf = root / 'tables' / f'{n}.tab'\n"),
+        ("rates.json", "{}"),
+        ("limits.json", "{\"tolerance\": 0}"),
+        ("limits.toml", "tolerance = 0\n"),
+        ("corpus/sum.res", "3\n"),
+        ("corpus/notes.md", "3\n"),
+        ("corpus/sum.tab", "3\n"),
+        ("wheel/sum.res", "3\n"),
+        ("countries.yaml", "- a\n"),
+        ("settings.toml", "a = 1\n"),
+        ("shipped.yaml", "a: 1\n"),
+        ("tables/sum.tab", "3\n"),
+        ("pyproject.toml", "[tool.setuptools.package-data]\ncalc = [\"shipped.yaml\"]\n"),
+        (
+            "tests/test_calc.py",
+            "import tomllib\nfrom calc import add\nTOL = json.load(open(\"limits.json\"))\n\
+             with open(\"limits.toml\", \"rb\") as f: pass\nopen('rates.json')\nopen('settings.toml')\n\
+             assert add(1, 2) == int((ROOT / \"corpus\" / f\"{n}.res\").read_text())\nopen('shipped.yaml')\n\
+             open(ROOT / 'tables' / f'{n}.tab')\n",
+        ),
+        ("tests/test_countries.py", "import yaml\nassert 'a' in yaml.load(open('countries.yaml'))\n"),
+    ];
+    let rows = [
+        ("limits.json", Modified, 'T'),
+        ("limits.json", Deleted, 'T'),
+        ("limits.toml", Modified, 'T'),
+        ("corpus/sum.res", Modified, 'T'),
+        ("corpus/notes.md", Modified, '.'),
+        ("wheel/sum.res", Modified, '.'),
+        ("rates.json", Modified, '.'),
+        ("tables/sum.tab", Modified, '.'),
+        ("countries.yaml", Modified, '.'),
+        ("settings.toml", Modified, '.'),
+        ("shipped.yaml", Modified, '.'),
+        ("calc.py", Modified, '.'),
+    ];
+    check(files, "pytest", &rows);
+}
