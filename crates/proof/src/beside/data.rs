@@ -35,7 +35,7 @@ impl Users<'_> {
         }
         let loads_product = |test: &Source| {
             let products = self.products().iter().filter(|product| product.path != test.path);
-            products.into_iter().any(|product| mentions(test, &product.path))
+            products.into_iter().any(|product| uses(test, &product.path))
         };
         let mut tests = self.tests().iter().filter(|test| reads(test, path));
         let test = tests.find(|test| loads_product(test))?;
@@ -70,6 +70,24 @@ impl Users<'_> {
         let (link, _) = links.names(path).find(|(link, _)| is_of_tests(link))?;
         (!self.is_used(self.products(), path)).then(|| format!("the link {link} of the tests leads to it"))
     }
+}
+
+/// Whether a test loads or starts a source of the product. Where a test sees its whole package or crate, it need not say so.
+fn uses(test: &Source, product: &str) -> bool {
+    let sees_all = match extension(product) {
+        "go" => directory(product) == directory(&test.path),
+        "rs" | "java" | "kt" | "cs" | "swift" => true,
+        _ => false,
+    };
+    let is_place = |literal: &str| {
+        literal.starts_with('.')
+            && stem(product) == "index"
+            && join(directory(&test.path), literal).as_deref() == Some(directory(product))
+    };
+    mentions(test, product)
+        || has_word(&test.text, name(product))
+        || sees_all && extension(product) == extension(&test.path)
+        || quoted(&test.text).any(is_place)
 }
 
 /// Whether a file is data by its format, and has no name by which products and tools look for their own.

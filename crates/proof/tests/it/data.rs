@@ -107,3 +107,26 @@ fn data_that_tests_read_beside_the_product() {
     ];
     check(files, "pytest", &rows);
 }
+
+#[test]
+fn data_in_other_languages() {
+    let files: &[(&str, &str)] = &[
+        ("index.js", "module.exports = 1;\n"),
+        ("test/a.test.js", "const a = require('..');\nconst l = require('../limits.json');\n"),
+        ("limits.json", "{}"),
+        ("calc/calc.go", "package calc\n"),
+        ("calc/calc_test.go", "package calc\nvar rows, _ = os.ReadFile(\"rows.yaml\")\n"),
+        ("calc/rows.yaml", "- 1\n"),
+        ("app.sh", "cat served.json\n"),
+        ("test/run.py", "subprocess.run(['sh', 'app.sh'])\nopen('asked.json')\nopen('served.json')\n"),
+        ("asked.json", "{}"),
+        ("served.json", "{}"),
+    ];
+    let rows = [
+        ("limits.json", Modified, 'T'),
+        ("calc/rows.yaml", Modified, 'T'),
+        ("asked.json", Modified, 'T'),
+        ("served.json", Modified, '.'),
+    ];
+    check(files, "npm test && go test ./... && python test/run.py", &rows);
+}
