@@ -125,6 +125,38 @@ fn failures_that_are_caught() {
 }
 
 #[test]
+fn what_the_caller_holds() {
+    check(
+        "pytest",
+        "calc.py",
+        &[
+            (
+                "a value of the caller",
+                "import inspect\ninspect.currentframe().f_back.f_globals[\"EXPECTED\"][\"add\"] = 1\n",
+                'D',
+            ),
+            ("a name of the caller", "sys._getframe(1).f_globals['EXPECTED'] = 1\n", 'D'),
+            ("by another name", "g = inspect.currentframe().f_back.f_globals\ng['EXPECTED'] = 1\n", 'D'),
+            ("all at once", "inspect.stack()[1].frame.f_globals.update(EXPECTED=1)\n", 'D'),
+            ("a list of the caller", "inspect.stack()[1][0].f_locals['rows'].clear()\n", 'D'),
+            (
+                "found by the collector",
+                "for o in gc.get_objects():\n    if isinstance(o, dict) and 'E' in o: o['E'] = 1\n",
+                'D',
+            ),
+            ("code of others", "for f in gc.get_referrers(x):\n    f.__code__ = y.__code__\n", 'D'),
+            ("a closure", "test.__closure__[0].cell_contents = 1\n", 'D'),
+            ("the caller's module", "name = sys._getframe(1).f_globals.get('__name__')\n", '.'),
+            ("its package", "p = sys._getframe(1).f_globals['__name__'].split('.')\n", '.'),
+            ("the caller's line", "line = inspect.currentframe().f_back.f_lineno\n", '.'),
+            ("names compared", "ok = frame.f_locals['self'] == other\n", '.'),
+            ("evaluated", "frame = sys._getframe(1)\neval(text, frame.f_globals, frame.f_locals)\n", '.'),
+            ("counted", "import gc\ncount = len(gc.get_objects())\n", '.'),
+        ],
+    );
+}
+
+#[test]
 fn ends_that_are_replaced() {
     check(
         "python tests/run.py",
