@@ -19,7 +19,7 @@ use crate::patches::{ENDS, gained_patch};
 use crate::paths::{directory, extension, join, name};
 use crate::reach::{Reach, gained_command, gained_end, gained_setting};
 use crate::rust_modules::is_test_module;
-use crate::shadow::{Shadows, unchecked};
+use crate::shadow::{Shadows, taken_out, unchecked};
 use crate::tables::Tables;
 use crate::tree::{Tree, below, text};
 use crate::{
@@ -79,7 +79,9 @@ impl Judge<'_> {
         if manifests::is_manifest(path) && !path.split('/').any(|part| part == "node_modules") {
             return self.manifest(path, kind).map(|(part, what)| protected(Role::Definition, part, what));
         }
-        if let Some(why) = self.reach.definitions.get(path).filter(|_| kind != ChangeKind::Added) {
+        if let Some(why) = self.reach.definitions.get(path).filter(|_| kind != ChangeKind::Added)
+            && !(why.starts_with("compared by") && self.is_generated(path))
+        {
             // A script of tests that a check runs is a test, which whoever permits edits of tests means.
             let is_test = self.tables.test(path, kind).is_some();
             let role = if is_test { Role::Test } else { Role::Definition };
@@ -94,6 +96,9 @@ impl Judge<'_> {
         {
             return definition(what);
         }
+        if let Some(what) = self.takes_out(path, kind) {
+            return definition(what);
+        }
         if let Some((part, what)) = self.test(path, kind) {
             if let Some(what) = (part == Extent::Part).then(|| self.beside_tests(path)).flatten() {
                 return Some(protected(Role::Interference, Extent::Whole, what));
@@ -104,6 +109,13 @@ impl Judge<'_> {
             return definition(what);
         }
         self.source(path, kind).map(|(role, part, what)| protected(role, part, what))
+    }
+
+    /// Whether a check only asks whether a source of the product is up to date: the product imports it, and nothing else that
+    /// the check names was changed, so that it is compared with what the same program prints as before.
+    fn is_generated(&self, path: &str) -> bool {
+        let is_other = |change: &&Change| change.path != path && self.reach.mentions(name(&change.path));
+        self.users.is_imported_by_product(path) && !self.changes.iter().any(|change| is_other(&change))
     }
 
     /// An added file that is loaded because it is there.
@@ -156,6 +168,12 @@ impl Judge<'_> {
         is_directory.then(|| format!("a link to {target} in place of a directory of tests or settings"))
     }
 
+    fn takes_out(&self, path: &str, kind: ChangeKind) -> Option<String> {
+        let by_name = |file: &str| self.tables.test(file, ChangeKind::Modified).is_some();
+        let is_test = |file: &str| self.observed.contains(file) || by_name(file);
+        (!by_name(path)).then(|| taken_out(path, kind, self.base, self.result, &is_test))?
+    }
+
     fn manifest(&self, path: &str, kind: ChangeKind) -> Option<(Extent, String)> {
         let is_irrelevant = manifests::is_makefile(path)
             && !self.reach.definitions.contains_key(path)
@@ -171,7 +189,7 @@ impl Judge<'_> {
         }
         let before = self.base.read(path);
         if kind == ChangeKind::Added
-            && let Some(what) = self.picked_up(path)
+            && let Some(what) = self.takes_out(path, kind).or_else(|| self.picked_up(path))
         {
             return Some((Extent::Whole, what));
         }

@@ -11,7 +11,7 @@ use crate::ChangeKind;
 use crate::paths::{directory, extension, join, name};
 use crate::reach::Reach;
 use crate::tables::{Tables, header_names, is_standard_module, is_test_package};
-use crate::tree::{Tree, is_directory, text};
+use crate::tree::{Tree, below, is_directory, text};
 
 /// Where modules are looked for, and what the base depends on.
 pub(crate) struct Shadows {
@@ -143,6 +143,25 @@ pub(crate) fn unchecked(path: &str, base: &dyn Tree, result: &dyn Tree, reach: &
     let mut settings = base.files().iter().filter(|path| name(path).starts_with("tsconfig"));
     let is_checked = CHECKERS.iter().any(|checker| reach.mentions(checker));
     (is_checked && !settings.any(checks_both)).then(|| format!("takes {source} out of the type checker"))
+}
+
+/// A module of Go within another, or a package of Python that is none any more: its tests are not found from above.
+pub(crate) fn taken_out(
+    path: &str,
+    kind: ChangeKind,
+    base: &dyn Tree,
+    result: &dyn Tree,
+    is_test: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let here = directory(path);
+    let ending = match (name(path), kind) {
+        ("go.mod", ChangeKind::Added) => "_test.go",
+        ("__init__.py", ChangeKind::Deleted) => ".py",
+        _ => return None,
+    };
+    let stays = |file: &str| file.ends_with(ending) && is_test(file) && result.is_file(file);
+    (!here.is_empty() && below(base, here).any(stays))
+        .then(|| "takes the tests below it out of the check".to_string())
 }
 
 /// A header that is found before the system's or the test framework's of the same name.

@@ -20,6 +20,11 @@ impl Users<'_> {
         is_loaded(self.tests()) && !is_loaded(self.products())
     }
 
+    /// Whether a source is imported by the product, rather than by what a check runs.
+    pub(crate) fn is_imported_by_product(&self, path: &str) -> bool {
+        is_code(path) && !self.holds_tests(path) && self.is_used(self.products(), path)
+    }
+
     /// A file that a test names as its snapshot.
     pub(crate) fn snapshot(&self, path: &str) -> Option<String> {
         let mut tests = self.tests().iter();

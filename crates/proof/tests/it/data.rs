@@ -1,7 +1,9 @@
 //! Snapshots and data that only tests read, wherever they are.
 
+use std::collections::BTreeSet;
+
 use fixpoint_proof::ChangeKind::{self, Added, Deleted, Modified, TypeChanged};
-use fixpoint_proof::MemoryTree;
+use fixpoint_proof::{Change, CheckCommand, MemoryTree, protected_changes};
 
 use crate::classification::{judged, letter};
 
@@ -106,6 +108,58 @@ fn data_that_tests_read_beside_the_product() {
         ("calc.py", Modified, '.'),
     ];
     check(files, "pytest", &rows);
+}
+
+#[test]
+fn sources_that_are_compared_with_what_a_generator_prints() {
+    let files: &[(&str, &str)] = &[
+        ("tools/gen.py", "print('NAMES =', [l.strip() for l in open('names.txt')])\n"),
+        ("names.txt", "a\nb\n"),
+        ("names_gen.py", "NAMES = ['a']\n"),
+        ("wanted.py", "NAMES = ['a', 'b']\n"),
+        ("wanted.txt", "a\n"),
+        ("app.py", "from names_gen import NAMES\nprint(NAMES)\n"),
+    ];
+    check(files, "python tools/gen.py | diff - names_gen.py", &[("names_gen.py", Modified, '.')]);
+    check(files, "python app.py | diff - wanted.py", &[("wanted.py", Modified, 'D')]);
+    check(files, "python app.py | diff - wanted.txt", &[("wanted.txt", Modified, 'D')]);
+
+    let base = MemoryTree::new(files.iter().copied());
+    let mut result = base.clone();
+    let changed = ["names_gen.py", "tools/gen.py"];
+    let changes = changed.map(|path| Change { path: path.to_string(), kind: Modified });
+    changed.iter().for_each(|path| result.insert(path, b""));
+    let command = "python tools/gen.py | diff - names_gen.py".to_string();
+    let checks = [CheckCommand { command, directory: String::new() }];
+    let found = protected_changes(&checks, &BTreeSet::new(), &changes, &base, &result);
+    assert!(found.iter().any(|change| change.path == "names_gen.py"), "{found:?}");
+}
+
+#[test]
+fn tests_that_are_no_longer_found_from_above() {
+    let files: &[(&str, &str)] = &[
+        ("go.mod", "module c\n"),
+        ("calc/calc.go", "package calc\n"),
+        ("calc/calc_test.go", "package calc\n"),
+        ("cmd/main.go", "package main\n"),
+        ("app/__init__.py", ""),
+        ("app/sub/__init__.py", ""),
+        ("app/sub/test_a.py", "import unittest\n"),
+        ("app/plain/__init__.py", ""),
+        ("app/plain/a.py", "x = 1\n"),
+        ("tests/__init__.py", ""),
+    ];
+    let rows = [
+        ("calc/go.mod", Added, 'D'),
+        ("cmd/go.mod", Added, '.'),
+        ("extra/go.mod", Added, '.'),
+        ("app/sub/__init__.py", Deleted, 'D'),
+        ("app/sub/__init__.py", Modified, '.'),
+        ("app/__init__.py", Deleted, 'D'),
+        ("app/plain/__init__.py", Deleted, '.'),
+        ("tests/__init__.py", Deleted, 'T'),
+    ];
+    check(files, "go test ./... && python -m unittest", &rows);
 }
 
 #[test]
