@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::ChangeKind;
 use crate::compares::compares;
 use crate::inline::{is_javascript, vitest};
+use crate::links::Links;
 use crate::own_process::loads;
 use crate::paths::{directory, extension, join, matches, name, stem};
 use crate::reach::{Reach, only_defines};
@@ -51,6 +52,8 @@ pub(crate) struct Users<'a> {
     tests: OnceCell<Vec<Source>>,
     products: OnceCell<Vec<Source>>,
     definitions: OnceCell<Vec<Source>>,
+    /// Links among the tests.
+    links: OnceCell<Links>,
 }
 
 struct Source {
@@ -66,7 +69,7 @@ impl<'a> Users<'a> {
         observed: &'a BTreeSet<String>,
     ) -> Self {
         let (tests, products, definitions) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { base, tables, reach, observed, tests, products, definitions }
+        Self { base, tables, reach, observed, tests, products, definitions, links: OnceCell::new() }
     }
 
     /// What a file is that looks like product and that only tests use.

@@ -36,7 +36,7 @@ pub fn protected_changes(
     result: &dyn Tree,
 ) -> Vec<ProtectedChange> {
     let reach = Reach::new(checks, base);
-    let tables = Tables::new(&|program| reach.mentions(program)).with_links(Links::new(base));
+    let tables = Tables::new(&|program| reach.mentions(program)).with_links(&Links::new(base));
     let directories: Vec<String> = checks.iter().map(|check| check.directory.clone()).collect();
     let observed = observed_files(observed_tests, &directories, base);
     let shadows = Shadows::new(base, &reach, &tables);

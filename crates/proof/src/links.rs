@@ -10,7 +10,7 @@ use crate::tree::{Tree, below};
 
 /// Links in a chain that are followed.
 const LONGEST_CHAIN: usize = 8;
-/// Files that are listed a second time because a link leads to their directory.
+/// Files that are listed a second time because links lead to their directories.
 const MOST_FILES: usize = 3000;
 
 /// Where each link of a tree leads.
@@ -28,18 +28,20 @@ impl Links {
         self.0.is_empty()
     }
 
-    pub(crate) fn retain(&mut self, keeps: impl Fn(&str) -> bool) {
-        self.0.retain(|link, _| keeps(link));
+    /// Some of the links, each with where it leads in the end.
+    pub(crate) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let wanted = self.0.keys().filter(|link| is_wanted(link));
+        Self(wanted.map(|link| (link.clone(), self.followed(link).0)).collect())
     }
 
     /// The file that a path leads to, and the links on the way.
     pub(crate) fn followed(&self, path: &str) -> (String, Vec<String>) {
         let (mut here, mut passed) = (path.to_string(), Vec::new());
         while passed.len() < LONGEST_CHAIN {
-            let next = self
-                .0
-                .iter()
-                .find_map(|(link, target)| Some((link, format!("{target}{}", behind(&here, link)?))));
+            let ends = here.match_indices('/').map(|(at, _)| at).chain([here.len()]);
+            let mut above = ends.filter_map(|end| self.0.get_key_value(here.get(..end)?));
+            let next =
+                above.find_map(|(link, target)| Some((link, format!("{target}{}", behind(&here, link)?))));
             let Some((link, next)) = next else { break };
             passed.push(link.clone());
             here = next;
@@ -47,12 +49,10 @@ impl Links {
         (here, passed)
     }
 
-    /// The names by which links lead to a file, each with its link.
+    /// The names by which links lead to a file at once, each with its link.
     pub(crate) fn names<'a>(&'a self, path: &'a str) -> impl Iterator<Item = (&'a str, String)> {
-        self.0.iter().filter_map(move |(link, target)| {
-            let (target, _) = self.followed(target);
-            Some((link.as_str(), format!("{link}{}", behind(path, &target)?)))
-        })
+        let name = |link: &str, target: &str| Some(format!("{link}{}", behind(path, target)?));
+        self.0.iter().filter_map(move |(link, target)| Some((link.as_str(), name(link, target)?)))
     }
 }
 
@@ -73,7 +73,8 @@ impl<'a> Followed<'a> {
         let mut paths = tree.files().to_vec();
         for link in links.0.keys() {
             let (target, _) = links.followed(link);
-            let files = below(tree, &target).take(MOST_FILES);
+            let room = (tree.files().len() + MOST_FILES).saturating_sub(paths.len());
+            let files = below(tree, &target).take(room);
             paths.extend(files.filter_map(|file| Some(format!("{link}{}", behind(file, &target)?))));
         }
         paths.sort();

@@ -39,10 +39,9 @@ impl Tables {
     }
 
     /// The same with the links of a tree that are directories of tests: what they lead to is a test.
-    pub(crate) fn with_links(mut self, mut links: Links) -> Self {
+    pub(crate) fn with_links(mut self, links: &Links) -> Self {
         let is_test = |path: &str| find(&self.tests, path, ChangeKind::Modified, &|_| true).is_some();
-        links.retain(|link| !is_test(link) && is_test(&format!("{link}/x")));
-        self.links = links;
+        self.links = links.only(|link| !is_test(link) && is_test(&format!("{link}/x")));
         self
     }
 

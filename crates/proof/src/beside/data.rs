@@ -27,6 +27,9 @@ impl Users<'_> {
 
     /// A file that a test names as its snapshot.
     pub(crate) fn snapshot(&self, path: &str) -> Option<String> {
+        if !may_be_snapshot(path) {
+            return None;
+        }
         let mut tests = self.tests().iter();
         let source = tests.find(|source| source.path != path && names_snapshot(source, path))?;
         let is_product = is_code(path) && self.is_used(self.products(), path);
@@ -70,9 +73,9 @@ impl Users<'_> {
         if is_code(path) {
             return None;
         }
-        let links = Links::new(self.base);
         let is_of_tests = |link: &str| self.tables.test(link, ChangeKind::Modified).is_some();
-        let (link, _) = links.names(path).find(|(link, _)| is_of_tests(link))?;
+        let links = self.links.get_or_init(|| Links::new(self.base).only(is_of_tests));
+        let (link, _) = links.names(path).next()?;
         (!self.is_used(self.products(), path)).then(|| format!("the link {link} of the tests leads to it"))
     }
 }
@@ -140,6 +143,10 @@ fn is_plain_data(path: &str) -> bool {
 fn reads(test: &Source, path: &str) -> bool {
     let ending = format!(".{}", extension(path));
     let parent = name(directory(path));
+    let has_parts = || !parent.is_empty() && test.text.contains(parent) && test.text.contains(&ending);
+    if !test.text.contains(name(path)) && !has_parts() {
+        return false;
+    }
     let is_name = |literal: &str| name(literal) == name(path);
     let is_parent = |literal: &str| !parent.is_empty() && name(literal.trim_end_matches('/')) == parent;
     let is_composed = |literal: &str| {
@@ -164,6 +171,16 @@ fn may_name(text: &str, path: &str) -> bool {
 /// The texts in quotes, line by line, so that an apostrophe in one line does not turn all that follows around.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(literals)
+}
+
+/// Whether a file may be a snapshot: data, or code among what is written. Asked first, since to ask the tests takes long.
+fn may_be_snapshot(path: &str) -> bool {
+    const WRITTEN: [&str; 9] =
+        ["out", "output", "outputs", "generated", "gen", "dist", "snap", "snaps", "shots"];
+    const DOCUMENTS: [&str; 4] = ["README", "CHANGELOG", "LICENSE", "CONTRIBUTING"];
+    let is_document = DOCUMENTS.iter().any(|document| path.starts_with(document));
+    let is_written = || directory(path).split('/').any(|part| WRITTEN.contains(&part));
+    !is_document && (!is_code(path) || is_written())
 }
 
 /// Whether a test gives a file to an assertion that compares with files, or the file's directory to a setting of snapshots.

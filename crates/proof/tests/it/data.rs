@@ -37,10 +37,12 @@ fn snapshots_that_a_test_names() {
              await expect(page()).toMatchFileSnapshot(path.join(__dirname, '..', 'web', 'a.css'));\n\
              expect(page()).toMatchSpecificSnapshot('../shots/page.shot');\n\
              await expect(rows).toMatchFileSnapshot('./rows.gen.js');\n\
+             await expect(page()).toMatchFileSnapshot('../out/page.js');\n\
              render('../out/other.html')\n",
         ),
         ("out/page.html", "<p>good</p>"),
         ("out/other.html", "<p>good</p>"),
+        ("out/page.js", "x"),
         ("out/logo.svg", "<svg/>"),
         ("web/a.css", "a {}"),
         ("web/b.css", "a {}"),
@@ -53,6 +55,7 @@ fn snapshots_that_a_test_names() {
         ("out/page.html", Deleted, 'T'),
         ("out/page.html", Modified, 'T'),
         ("out/logo.svg", Modified, 'T'),
+        ("out/page.js", Deleted, 'T'),
         ("out/new.svg", Added, 'T'),
         ("web/a.css", Modified, 'T'),
         ("shots/page.shot", Deleted, 'T'),

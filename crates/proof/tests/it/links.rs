@@ -11,6 +11,7 @@ fn tests_behind_a_link() {
         ("quality/sums", "[ \"$(sh ./add.sh 1 2)\" = 3 ]\n"),
         ("quality/more/deep", "true\n"),
         ("docs/sums", "text\n"),
+        ("suites/v1/more", "true\n"),
         ("add.sh", "echo $(($1 - $2))\n"),
         ("shared/rows.txt", "1\n"),
         ("shared/calc.py", "x = 1\n"),
@@ -20,6 +21,8 @@ fn tests_behind_a_link() {
     ]);
     base.insert_link("tests", "quality");
     base.insert_link("again", "tests");
+    base.insert_link("spec", "current");
+    base.insert_link("current", "suites/v1");
     base.insert_link("suite/rows", "../shared");
     base.insert_link("test/rows", "../shared");
     base.insert_link("loop", "loop");
@@ -29,6 +32,7 @@ fn tests_behind_a_link() {
         ("quality/sums", Deleted, 'T'),
         ("quality/more/deep", Modified, 'T'),
         ("quality/another", Added, 'T'),
+        ("suites/v1/more", Modified, 'T'),
         ("shared/rows.txt", Modified, 'T'),
         ("shared/calc.py", Modified, '.'),
         ("shared/both.txt", Modified, '.'),
