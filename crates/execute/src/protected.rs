@@ -3,7 +3,7 @@
 //! Owns the two commits as `fixpoint_proof` sees them, and which changes the settings permit. Refuses to decide what is
 //! protected: that is `fixpoint_proof`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fixpoint_decide::glob::PatternSet;
@@ -26,6 +26,13 @@ const LARGEST: u64 = 4 << 20;
 /// Changed files that are read together, and the largest of them. Others are read when they are needed.
 const READ_AHEAD: usize = 500;
 const LARGEST_READ_AHEAD: u64 = 64 << 10;
+/// After so many files that were read one by one, the sources are read together, and so many at most.
+const MISSES_BEFORE_ALL: u32 = 6;
+const MOST_SOURCES: usize = 4000;
+const SOURCES: [&str; 24] = [
+    "bash", "bats", "c", "cc", "cjs", "cpp", "ex", "exs", "go", "h", "java", "js", "jsx", "kt", "mjs", "php",
+    "pl", "pm", "py", "rb", "rs", "sh", "ts", "tsx",
+];
 
 /// The protected changes, and the commit that has these files as they were where that is not the base of the task.
 type Protected = (Vec<ProtectedChange>, Option<CommitId>);
@@ -208,6 +215,13 @@ struct CommitTree<'a> {
     links: BTreeMap<String, String>,
     contents: RefCell<HashMap<String, Option<Vec<u8>>>>,
     error: RefCell<Option<WorkspaceError>>,
+    /// Files that were read one by one.
+    misses: Cell<u32>,
+}
+
+fn is_source(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    SOURCES.contains(&extension)
 }
 
 impl<'a> CommitTree<'a> {
@@ -217,7 +231,7 @@ impl<'a> CommitTree<'a> {
         let links = workspaces.links(commit)?.into_iter();
         let links = links.map(|link| (raw_text(&link.path), raw_text(&link.target))).collect();
         let (contents, error) = (RefCell::default(), RefCell::default());
-        Ok(Self { workspaces, commit, paths, links, contents, error })
+        Ok(Self { workspaces, commit, paths, links, contents, error, misses: Cell::new(0) })
     }
 
     /// Reads changed files with a few processes instead of some for each.
@@ -235,6 +249,20 @@ impl<'a> CommitTree<'a> {
         Ok(())
     }
 
+    /// Reads the sources with one process: who reads several files one by one looks for something among all of them.
+    fn read_sources(&self) {
+        let contents = self.contents.borrow();
+        let is_wanted = |path: &&String| is_source(path) && !contents.contains_key(*path);
+        let names: Vec<String> = self.paths.iter().filter(is_wanted).take(MOST_SOURCES).cloned().collect();
+        drop(contents);
+        let paths: Vec<Vec<u8>> = names.iter().map(|path| raw_bytes(path)).collect();
+        let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+        // What cannot be read together is read by itself, and reported then.
+        let Ok(read) = self.workspaces.read_files(self.commit, &paths, LARGEST_READ_AHEAD) else { return };
+        let found = names.into_iter().zip(read).filter(|(_, content)| content.is_some());
+        self.contents.borrow_mut().extend(found);
+    }
+
     fn finish(self) -> Result<(), WorkspaceError> {
         self.error.into_inner().map_or(Ok(()), Err)
     }
@@ -245,14 +273,25 @@ impl Tree for CommitTree<'_> {
         if !self.is_file(path) {
             return None;
         }
-        let read = || match read(self.workspaces, self.commit, &raw_bytes(path)) {
+        if let Some(known) = self.contents.borrow().get(path) {
+            return known.clone();
+        }
+        self.misses.set(self.misses.get() + 1);
+        if self.misses.get() == MISSES_BEFORE_ALL {
+            self.read_sources();
+            if let Some(known) = self.contents.borrow().get(path) {
+                return known.clone();
+            }
+        }
+        let content = match read(self.workspaces, self.commit, &raw_bytes(path)) {
             Ok(content) => content,
             Err(error) => {
                 self.error.replace(Some(error));
                 None
             }
         };
-        self.contents.borrow_mut().entry(path.to_string()).or_insert_with(read).clone()
+        self.contents.borrow_mut().insert(path.to_string(), content.clone());
+        content
     }
 
     fn is_file(&self, path: &str) -> bool {
