@@ -25,6 +25,7 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'P' | b'O' | b'N' | b'T' if phpunit::is_start(line) => reader::<phpunit::PhpUnit>(Runner::PhpUnit),
         b'0'..=b'9' | b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
         b'=' if pytest::is_start(line) => reader::<pytest::Pytest>(Runner::Pytest),
+        b'F' | b'E' if pytest::is_short_summary(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'0'..=b'9' if pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'=' | b't' | b's' | b'R' if unittest::is_start(line) => {
             reader::<unittest::Unittest>(Runner::Unittest)

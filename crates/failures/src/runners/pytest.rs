@@ -69,6 +69,12 @@ pub(crate) fn is_quiet_end(line: &str) -> bool {
     }
 }
 
+/// A line of the short summary, which may be all that is left of the output: `FAILED tests/a.py::test_b - assert 1 == 2`.
+pub(crate) fn is_short_summary(line: &str) -> bool {
+    let named = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
+    named.is_some_and(|rest| rest.split(' ').next().is_some_and(|id| id.contains(".py::")))
+}
+
 fn has_outcome(line: &str) -> bool {
     ["passed", "failed", "error", "errors"].iter().any(|word| count_of(line, word).is_some())
 }
@@ -81,6 +87,9 @@ impl Read for Pytest {
         if title(line, '!').is_some() {
             out.masked();
             return Step::Taken;
+        }
+        if self.part == Part::Progress && !self.has_title && is_short_summary(line) {
+            self.part = Part::Summary;
         }
         match self.part {
             Part::Progress if !self.has_title && is_quiet_end(line) => return self.ended(line, out),
