@@ -406,39 +406,52 @@ impl TaskExplainer<'_> {
 
     fn next(&self) -> Vec<String> {
         let Some(cause) = self.task.cause() else { return Vec::new() };
-        match (cause, self.agent_failed()) {
-            (Cause::Done, _) => vec![self.say(
+        match cause {
+            Cause::Done => vec![self.say(
                 "`fixpoint diff` shows the result, `fixpoint apply` applies it to the working tree.",
                 "`fixpoint diff` で結果を表示、`fixpoint apply` で作業ツリーに反映します。",
             )],
-            (Cause::AlreadySatisfied, _) => vec![self.say(
+            Cause::AlreadySatisfied => vec![self.say(
                 "If there is more to do, give a command that fails until it is done: --until CMD.",
                 "まだ作業が残っている場合は、完了するまで失敗するコマンドを --until で指定してください。",
             )],
-            (Cause::BaselineUnusable, _) => unusable_hints(self.lang),
-            (Cause::NotConverging, true) => vec![self.say(
+            Cause::BaselineUnusable => unusable_hints(self.lang),
+            Cause::NotConverging if self.agent_failed() => vec![self.say(
                 "The agent itself failed: see `fixpoint logs --agent`. Is it signed in, and may it edit files without \
                  asking?",
                 "エージェント自体が失敗しています。`fixpoint logs --agent` を確認してください。サインイン済みで、確認なしに\
                  ファイルを編集できる設定ですか。",
             )],
-            (Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation, _) => self.after_no_progress(),
-            (Cause::AgentUnavailable, _) => vec![self.after_unavailable()],
-            (Cause::Budget, _) => {
+            Cause::NotConverging | Cause::MaxIterations | Cause::ScopeViolation => self.after_no_progress(),
+            Cause::AgentUnavailable => vec![self.after_unavailable()],
+            Cause::Budget => {
                 let more = reached_limits(self.run, self.lang).more;
                 vec![self.say(
                     format!("To continue: `fixpoint resume --budget {more}`."),
                     format!("続行するには `fixpoint resume --budget {more}`。"),
                 )]
             }
-            (Cause::Stopped, _) => vec![
+            Cause::Stopped => vec![
                 self.say("`fixpoint resume` continues the run.", "`fixpoint resume` で再開します。"),
             ],
-            (Cause::Waiting | Cause::Infrastructure, _) => vec![self.say(
+            Cause::Waiting | Cause::Infrastructure => vec![self.say(
                 "When the cause is fixed, `fixpoint resume` continues the run.",
                 "原因を解消してから `fixpoint resume` で再開してください。",
             )],
-            (_, _) => Vec::new(),
+            Cause::MaxReplans
+            | Cause::JudgeGaveUp
+            | Cause::ReplanningDisabled
+            | Cause::PlanRejected
+            | Cause::PlanRefused
+            | Cause::NeedsClarification
+            | Cause::RequiresHumanIntervention
+            | Cause::ApprovalRefused
+            | Cause::ApprovalTimeout
+            | Cause::Conflict
+            | Cause::ModelUnavailable
+            | Cause::JudgeUnavailable
+            | Cause::Dependency
+            | Cause::Partial => Vec::new(),
         }
     }
 }

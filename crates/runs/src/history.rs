@@ -187,11 +187,21 @@ impl RunHistory {
     }
 
     fn add_change(&mut self, change: &Change) {
-        if let Change::Task(TaskChange::Started { options }) = change {
-            self.start(&options.task);
-        }
-        if let Change::Run(RunChange::RejectAnswer { answer, .. }) = change {
-            self.unusable_answer = Some(answer.problem.to_string());
+        match change {
+            Change::Task(TaskChange::Started { options }) => self.start(&options.task),
+            Change::Run(RunChange::RejectAnswer { answer, .. }) => {
+                self.unusable_answer = Some(answer.problem.to_string());
+            }
+            Change::Task(_)
+            | Change::Run(_)
+            | Change::BaseChecks(_)
+            | Change::Planning(_)
+            | Change::PlanReview(_)
+            | Change::Merge(_)
+            | Change::FinalProof(_)
+            | Change::FinalReview(_)
+            | Change::Reflection(_)
+            | Change::Delivery(_) => {}
         }
     }
 

@@ -54,52 +54,66 @@ impl<'a> RunExplainer<'a> {
 
     fn what(&self, cause: Cause) -> String {
         let (done, all) = (self.count(TaskState::Done), self.worked().count());
-        match (cause, all) {
-            (Cause::Done, 0) => self.say("The plan is accepted.", "計画は承認されました。"),
-            (Cause::Done, _) => self.say(
+        match cause {
+            Cause::Done if all == 0 => self.say("The plan is accepted.", "計画は承認されました。"),
+            Cause::Done => self.say(
                 format!(
                     "Done: {done} of {}, each verified, merged, and verified again.",
                     counted(all, "task")
                 ),
                 format!("完了: タスク{all}件中{done}件。それぞれ検証し、マージ後に再び検証しました。"),
             ),
-            (Cause::AlreadySatisfied, _) => {
+            Cause::AlreadySatisfied => {
                 self.say("Nothing to do: the goal is reached already.", "目標はすでに達成されています。")
             }
-            (Cause::Partial, _) => self.say(
+            Cause::Partial => self.say(
                 format!("Partly done: {done} of {}. The result contains only these.", counted(all, "task")),
                 format!("一部完了: タスク{all}件中{done}件。成果物に含まれるのは完了分だけです。"),
             ),
-            (Cause::PlanRejected, _) => {
+            Cause::PlanRejected => {
                 self.say("No plan was good enough to execute.", "実行できる水準の計画が得られませんでした。")
             }
-            (Cause::PlanRefused, _) => self.say(
+            Cause::PlanRefused => self.say(
                 "The plan contains something that must not be run.",
                 "計画に、実行してはならない内容が含まれています。",
             ),
-            (Cause::NeedsClarification, _) => self.say(
+            Cause::NeedsClarification => self.say(
                 "The goal is unclear, and the questions were not answered.",
                 "目標が不明確で、質問への回答がありませんでした。",
             ),
-            (Cause::ModelUnavailable, _) => {
+            Cause::ModelUnavailable => {
                 self.say("No model gave a usable answer.", "利用できる回答を返すモデルがありませんでした。")
             }
-            (Cause::JudgeUnavailable, _) => self.say(
+            Cause::JudgeUnavailable => self.say(
                 "The judge gave no readable answer, so nothing counts as approved.",
                 "判定者の回答を読み取れないため、承認とはみなしません。",
             ),
-            (Cause::Budget, _) => {
+            Cause::Budget => {
                 let limits = reached_limits(self.view.run, self.lang).limits;
                 self.say(
                     format!("Paused: the budget ({limits}) does not allow the next step."),
                     format!("一時停止: 予算（{limits}）が足りず、次に進めません。"),
                 )
             }
-            (Cause::BaselineUnusable, 0) => self.unusable_base(),
-            (Cause::Stopped, _) => {
+            Cause::BaselineUnusable if all == 0 => self.unusable_base(),
+            Cause::Stopped => {
                 self.say("Stopped by the user. It can be resumed.", "ユーザーが停止しました。再開できます。")
             }
-            (cause, _) => {
+            cause @ (Cause::NotConverging
+            | Cause::MaxIterations
+            | Cause::MaxReplans
+            | Cause::JudgeGaveUp
+            | Cause::ReplanningDisabled
+            | Cause::ScopeViolation
+            | Cause::RequiresHumanIntervention
+            | Cause::ApprovalRefused
+            | Cause::ApprovalTimeout
+            | Cause::Waiting
+            | Cause::Conflict
+            | Cause::AgentUnavailable
+            | Cause::Infrastructure
+            | Cause::BaselineUnusable
+            | Cause::Dependency) => {
                 let name = cause_name(cause);
                 self.say(
                     format!("Ended ({name}): {done} of {} done.", counted(all, "task")),

@@ -80,8 +80,18 @@ impl Checker<'_> {
                 self.record(record, &available, node, at)
             }
             (ValueType::Map(values), Content::Map(entries)) => Some(self.map(values, entries, node, at)),
-            // A value of another type.
-            (_, _) => match self.leniently(rule, node) {
+            (
+                ValueType::Exactly(_)
+                | ValueType::Bool
+                | ValueType::Integer(_)
+                | ValueType::Number(_)
+                | ValueType::Text(_)
+                | ValueType::Choice(_)
+                | ValueType::List(..)
+                | ValueType::Record(_)
+                | ValueType::Map(_),
+                _,
+            ) => match self.leniently(rule, node) {
                 Some(retyped) => self.node(rule, &retyped, at),
                 None => self.wrong_type(rule, node, at),
             },

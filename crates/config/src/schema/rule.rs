@@ -224,7 +224,17 @@ impl Rule {
             | (ValueType::Text(_) | ValueType::Choice(_), Content::Text(_))
             | (ValueType::List(..), Content::List(_))
             | (ValueType::Record(_) | ValueType::Map(_), Content::Map(_)) => true,
-            (_, _) => false,
+            (
+                ValueType::Bool
+                | ValueType::Integer(_)
+                | ValueType::Number(_)
+                | ValueType::Text(_)
+                | ValueType::Choice(_)
+                | ValueType::List(..)
+                | ValueType::Record(_)
+                | ValueType::Map(_),
+                Content::Bool(_) | Content::Number(_) | Content::Text(_) | Content::List(_) | Content::Map(_),
+            ) => false,
         }
     }
 

@@ -14,6 +14,8 @@ use crate::task_run::{TaskRun, TaskStatus, described};
 
 /// Characters of the first line of a commit message.
 const LONGEST_SUBJECT: usize = 71;
+/// Permitted changes that a commit message names.
+const MOST_CHANGES: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -97,7 +99,11 @@ impl Run {
         lines.extend(proof.map(|proof| format!("Proof: {}.", proof.text().in_lang(Lang::En))));
         let permitted: BTreeSet<String> =
             done().flat_map(|run| run.permitted_changes().iter().map(described)).collect();
-        lines.extend(permitted.into_iter().map(|change| format!("Changed with permission: {change}")));
+        let more = permitted.len().saturating_sub(MOST_CHANGES);
+        let shown = permitted.into_iter().take(MOST_CHANGES);
+        lines.extend(shown.map(|change| format!("Changed with permission: {change}")));
+        lines
+            .extend((more > 0).then(|| format!("Changed with permission: {more} more, see `fixpoint show`")));
         Redactor::default().redact(&lines.join("\n"))
     }
 }

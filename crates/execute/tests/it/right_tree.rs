@@ -20,12 +20,18 @@ fn project(layout: &str) -> Checked {
     checked
 }
 
+/// Says that a test cannot run here. Where everything was installed for the tests, that is a failure.
+fn skipped(why: &str) {
+    assert!(std::env::var_os("NO_SKIPPED_TESTS").is_none(), "{why}");
+    println!("SKIPPED: {why}");
+}
+
 /// A virtual environment in the working tree, on `PATH`; its `site-packages` directory. `None` without Python.
 fn with_environment(checked: &mut Checked) -> Option<PathBuf> {
     let root = checked.user().join(".venv");
     let made = Process::new("python3").args(["-m", "venv", "--without-pip"]).arg(&root).output();
     if !made.is_ok_and(|made| made.status.success()) {
-        println!("SKIPPED: python3 -m venv does not work here");
+        skipped("python3 -m venv does not work here");
         return None;
     }
     checked.prepend_path(&root.join("bin"));
@@ -134,9 +140,9 @@ fn a_real_editable_install_comes_from_the_slot() {
         output.is_ok_and(|output| output.status.success())
     };
     let is_made = run("python3".into(), &["-m", "venv", root.to_str().unwrap()])
-        && run(root.join("bin/pip"), &["install", "-q", "--timeout", "5", "--retries", "0", "-e", "."]);
+        && run(root.join("bin/pip"), &["install", "-q", "--timeout", "15", "--retries", "2", "-e", "."]);
     if !is_made {
-        println!("SKIPPED: no editable install without the network");
+        skipped("no editable install without the network");
         return;
     }
     checked.prepend_path(&root.join("bin"));
