@@ -487,7 +487,7 @@ impl Judge<'_> {
 
 fn described(kind: ChangeKind, what: String) -> String {
     match kind {
-        ChangeKind::TypeChanged => format!("became a link or a file; {what}"),
+        ChangeKind::TypeChanged => format!("its type or mode changed; {what}"),
         ChangeKind::Added | ChangeKind::Deleted | ChangeKind::Modified => what,
     }
 }

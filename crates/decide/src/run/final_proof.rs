@@ -105,8 +105,11 @@ impl Run {
     /// What the last task begins with where tests or definitions differ from those of the base: the result itself, to be
     /// evaluated like an attempt at the whole.
     pub(super) fn start_of_final_proof(&self, node: &TaskNode, below: Option<&TaskRun>) -> Option<TaskStart> {
+        if node.kind != TaskKind::FinalProof {
+            return None;
+        }
         let changes = self.test_changes();
-        if node.kind != TaskKind::FinalProof || changes.is_empty() {
+        if changes.is_empty() {
             return None;
         }
         Some(TaskStart::Evaluate {

@@ -189,24 +189,39 @@ pub(super) fn go_run(
     is_judged: bool,
 ) {
     let Some(target) = arguments.iter().skip(1).find(|word| !word.starts_with('-')) else { return };
-    let Some(path) = join(&place.directory, target) else { return };
-    if is_judged || !sounds_like_test(&path) {
-        return;
+    let is_test = join(&place.directory, target).is_some_and(|path| sounds_like_test(&path));
+    if is_test && !is_judged {
+        program_that_tests(reach, base, place, target);
     }
+}
+
+/// `cargo test --test name`; `cargo run --bin verify`, a program that tests if its name says so.
+pub(super) fn cargo(reach: &mut Reach, base: &dyn Tree, arguments: &[String], place: &Place, is_judged: bool) {
+    let pairs = arguments.windows(2).filter_map(|pair| Some((pair.first()?.as_str(), pair.get(1)?.as_str())));
+    let assigned = arguments.iter().filter_map(|word| word.split_once('='));
+    for (option, name) in pairs.chain(assigned) {
+        let root = match option {
+            "--test" => {
+                reach.tests.extend(find(base, place, &format!("tests/{name}.rs")));
+                continue;
+            }
+            "--bin" => "src/bin",
+            "--example" => "examples",
+            _ => continue,
+        };
+        if !is_judged && sounds_like_test(name) {
+            program_that_tests(reach, base, place, &format!("{root}/{name}.rs"));
+            program_that_tests(reach, base, place, &format!("{root}/{name}"));
+        }
+    }
+}
+
+/// A file, or all files of a directory.
+fn program_that_tests(reach: &mut Reach, base: &dyn Tree, place: &Place, target: &str) {
+    let Some(path) = join(&place.directory, target) else { return };
     let files: Vec<String> =
         crate::tree::below(base, &path).map(str::to_string).chain(find(base, place, target)).collect();
     for file in files {
         reach.define(file, &format!("run by {}", place.by));
-    }
-}
-
-/// `cargo test --test name`, `cargo test --manifest-path x`; what a manifest says is built first.
-pub(super) fn cargo(reach: &mut Reach, base: &dyn Tree, arguments: &[String], place: &Place) {
-    for pair in arguments.windows(2) {
-        if let [option, name] = pair
-            && option == "--test"
-        {
-            reach.tests.extend(find(base, place, &format!("tests/{name}.rs")));
-        }
     }
 }

@@ -177,7 +177,7 @@ pub(super) fn run(
         "go" if arguments.first().is_some_and(|word| word == "run") => {
             go_run(reach, base, arguments, place, is_judged)
         }
-        "cargo" => cargo(reach, base, arguments, place),
+        "cargo" => cargo(reach, base, arguments, place, is_judged),
         "nox" => nox(reach, base, place),
         _ if first.contains('/') || base.is_file(&join(&place.directory, first).unwrap_or_default()) => {
             start_script(reach, base, first, place, is_judged);

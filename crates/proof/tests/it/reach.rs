@@ -272,3 +272,37 @@ fn patches_of_the_runner() {
         assert_eq!(letter(found.as_ref()), expected, "{name} {found:?}");
     }
 }
+
+#[test]
+fn programs_that_are_built_and_run() {
+    let files: &[(&str, &str)] = &[
+        ("Cargo.toml", "[package]\nname = \"c\"\n"),
+        ("src/lib.rs", ""),
+        ("src/bin/verify.rs", "fn main() {}\n"),
+        ("src/bin/app.rs", "fn main() {}\n"),
+        ("src/bin/check/main.rs", "mod rows;\n"),
+        ("src/bin/check/rows.rs", ""),
+        ("examples/selftest.rs", "fn main() {}\n"),
+        ("go.mod", "module c\n"),
+        ("cmd/verify/main.go", "package main\n"),
+        ("cmd/app/main.go", "package main\n"),
+    ];
+    check_rows(&[
+        ("a binary that tests", "cargo run -q --bin verify", files, &[], ("src/bin/verify.rs", Modified), 'D'),
+        ("named with =", "cargo run --bin=verify", files, &[], ("src/bin/verify.rs", Modified), 'D'),
+        ("one of several files", "cargo run --bin check", files, &[], ("src/bin/check/rows.rs", Modified), 'D'),
+        ("an example", "cargo run --example selftest", files, &[], ("examples/selftest.rs", Modified), 'D'),
+        ("the product's binary", "cargo run --bin app", files, &[], ("src/bin/app.rs", Modified), '.'),
+        ("another binary", "cargo run --bin app", files, &[], ("src/bin/verify.rs", Modified), '.'),
+        (
+            "a judged binary",
+            "cargo run --bin check | grep ok",
+            files,
+            &[],
+            ("src/bin/check/rows.rs", Modified),
+            '.',
+        ),
+        ("a Go program that tests", "go run ./cmd/verify", files, &[], ("cmd/verify/main.go", Modified), 'D'),
+        ("the product's program", "go run ./cmd/app", files, &[], ("cmd/app/main.go", Modified), '.'),
+    ]);
+}
