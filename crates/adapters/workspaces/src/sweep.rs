@@ -6,9 +6,11 @@
 //! that is neither in the index nor above one of its files is among the others or below one of them.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::thread::{self, available_parallelism};
+use std::{fs, io};
 
 use crate::files::{as_path, read_optional};
 use crate::index_file::{IndexFile, IndexedFile};
@@ -16,6 +18,10 @@ use crate::private_git_dir::WorkTreeView;
 
 /// More paths than this are not named to git: it looks at all files instead.
 const FEW: usize = 100;
+
+/// Fewer files than this are looked at sooner than a thread is started.
+const MANY: usize = 1000;
+const MOST_THREADS: usize = 4;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sweep {
@@ -35,12 +41,17 @@ impl Sweep {
         let index_second = path.metadata().ok()?.mtime();
         let bytes = read_optional(&path).ok()??;
         let index = IndexFile::parse(&bytes)?;
-        let mut walk = Walk::new(&index, index_second);
-        while let Some(directory) = walk.open.pop() {
-            walk.enter(view, &directory).ok()?;
+        let walk = Walk::new(&index, index_second);
+        let mut found = Found::default();
+        let mut open = vec![Vec::new()];
+        while !open.is_empty() {
+            found.add(walk.enter_all(view, &open).ok()?);
+            open = std::mem::take(&mut found.open);
         }
-        let Walk { files, mut suspects, mut others, .. } = walk;
-        suspects.extend(files.into_keys().map(<[u8]>::to_vec));
+        let Found { seen, mut suspects, mut others, .. } = found;
+        let seen: HashSet<&[u8]> = seen.into_iter().collect();
+        let gone = index.files.iter().map(|file| file.path).filter(|path| !seen.contains(path));
+        suspects.extend(gone.map(<[u8]>::to_vec));
         suspects.sort_unstable();
         others.sort_unstable();
         Some(Self { suspects, others, tree: index.tree })
@@ -58,15 +69,31 @@ impl Sweep {
     }
 }
 
+/// What was found in some directories.
+#[derive(Default)]
+struct Found<'a> {
+    /// Files of the index.
+    seen: Vec<&'a [u8]>,
+    suspects: Vec<Vec<u8>>,
+    others: Vec<Vec<u8>>,
+    /// Directories with files of the index.
+    open: Vec<Vec<u8>>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, mut other: Self) {
+        self.seen.append(&mut other.seen);
+        self.suspects.append(&mut other.suspects);
+        self.others.append(&mut other.others);
+        self.open.append(&mut other.open);
+    }
+}
+
 struct Walk<'a> {
-    /// Those that were not found yet.
     files: HashMap<&'a [u8], IndexedFile<'a>>,
     /// The directories of all files.
     directories: HashSet<&'a [u8]>,
     index_second: i64,
-    open: Vec<Vec<u8>>,
-    suspects: Vec<Vec<u8>>,
-    others: Vec<Vec<u8>>,
 }
 
 impl<'a> Walk<'a> {
@@ -82,17 +109,38 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Self {
-            files: index.files.iter().map(|file| (file.path, *file)).collect(),
-            directories,
-            index_second,
-            open: vec![Vec::new()],
-            suspects: Vec::new(),
-            others: Vec::new(),
-        }
+        let files = index.files.iter().map(|file| (file.path, *file)).collect();
+        Self { files, directories, index_second }
     }
 
-    fn enter(&mut self, view: &WorkTreeView, directory: &[u8]) -> std::io::Result<()> {
+    /// Several threads share many directories: nearly all the time is the kernel's.
+    fn enter_all(&self, view: &WorkTreeView, directories: &[Vec<u8>]) -> io::Result<Found<'a>> {
+        let is_small = self.files.len() < MANY || directories.len() < MOST_THREADS;
+        let threads =
+            if is_small { 1 } else { available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS) };
+        if threads == 1 {
+            return self.enter(view, directories);
+        }
+        let mut found = Found::default();
+        for part in thread::scope(|scope| {
+            let parts = directories.chunks(directories.len().div_ceil(threads));
+            let running: Vec<_> = parts.map(|part| scope.spawn(|| self.enter(view, part))).collect();
+            running.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+        }) {
+            found.add(part.unwrap_or_else(|_| Err(io::Error::other("a thread ended early")))?);
+        }
+        Ok(found)
+    }
+
+    fn enter(&self, view: &WorkTreeView, directories: &[Vec<u8>]) -> io::Result<Found<'a>> {
+        let mut found = Found::default();
+        for directory in directories {
+            self.enter_one(view, directory, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn enter_one(&self, view: &WorkTreeView, directory: &[u8], found: &mut Found<'a>) -> io::Result<()> {
         for entry in fs::read_dir(view.tree.join(as_path(directory)))? {
             let entry = entry?;
             let name = entry.file_name();
@@ -102,14 +150,15 @@ impl<'a> Walk<'a> {
                 [] => name.as_bytes().to_vec(),
                 above => [above, b"/", name.as_bytes()].concat(),
             };
-            if let Some(file) = self.files.remove(path.as_slice()) {
+            if let Some((known, file)) = self.files.get_key_value(path.as_slice()) {
+                found.seen.push(known);
                 if !file.is_unchanged(&entry.metadata()?, self.index_second) {
-                    self.suspects.push(path);
+                    found.suspects.push(path);
                 }
             } else if self.directories.contains(path.as_slice()) && entry.file_type()?.is_dir() {
-                self.open.push(path);
+                found.open.push(path);
             } else {
-                self.others.push(path);
+                found.others.push(path);
             }
         }
         Ok(())

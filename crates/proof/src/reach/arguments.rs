@@ -196,7 +196,13 @@ pub(super) fn go_run(
 }
 
 /// `cargo test --test name`; `cargo run --bin verify`, a program that tests if its name says so.
-pub(super) fn cargo(reach: &mut Reach, base: &dyn Tree, arguments: &[String], place: &Place, is_judged: bool) {
+pub(super) fn cargo(
+    reach: &mut Reach,
+    base: &dyn Tree,
+    arguments: &[String],
+    place: &Place,
+    is_judged: bool,
+) {
     let pairs = arguments.windows(2).filter_map(|pair| Some((pair.first()?.as_str(), pair.get(1)?.as_str())));
     let assigned = arguments.iter().filter_map(|word| word.split_once('='));
     for (option, name) in pairs.chain(assigned) {

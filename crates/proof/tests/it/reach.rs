@@ -288,9 +288,23 @@ fn programs_that_are_built_and_run() {
         ("cmd/app/main.go", "package main\n"),
     ];
     check_rows(&[
-        ("a binary that tests", "cargo run -q --bin verify", files, &[], ("src/bin/verify.rs", Modified), 'D'),
+        (
+            "a binary that tests",
+            "cargo run -q --bin verify",
+            files,
+            &[],
+            ("src/bin/verify.rs", Modified),
+            'D',
+        ),
         ("named with =", "cargo run --bin=verify", files, &[], ("src/bin/verify.rs", Modified), 'D'),
-        ("one of several files", "cargo run --bin check", files, &[], ("src/bin/check/rows.rs", Modified), 'D'),
+        (
+            "one of several files",
+            "cargo run --bin check",
+            files,
+            &[],
+            ("src/bin/check/rows.rs", Modified),
+            'D',
+        ),
         ("an example", "cargo run --example selftest", files, &[], ("examples/selftest.rs", Modified), 'D'),
         ("the product's binary", "cargo run --bin app", files, &[], ("src/bin/app.rs", Modified), '.'),
         ("another binary", "cargo run --bin app", files, &[], ("src/bin/verify.rs", Modified), '.'),
