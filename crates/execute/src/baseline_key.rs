@@ -14,7 +14,9 @@ use fixpoint_ports::Cancel;
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
-use crate::right_tree::{candidates, concerns_python, find_program, path_directories, shell_words, variable};
+use crate::right_tree::{
+    Manifests, candidates, concerns_python, find_program, path_directories, shell_words, variable,
+};
 
 /// Records that are looked at; more than any machine has.
 const MOST_RECORDS: usize = 50_000;
@@ -92,7 +94,7 @@ impl ExecutionContext {
             }
         }
         let mut directories = package_directories(environment);
-        if concerns_python(&words, repository) {
+        if concerns_python(&words, &Manifests::of(repository)) {
             let candidates = candidates(&words, environment, repository);
             for program in candidates.named.iter().chain(&candidates.others) {
                 parts.push(identity(program));

@@ -32,7 +32,7 @@ use crate::path_text::{path_bytes, path_text};
 use crate::planted::planted;
 use crate::progress::{LineSplitter, Progress};
 use crate::report_files::ReportFiles;
-use crate::right_tree::{SlotCommand, TreeProblem, concerns_python, shell_words};
+use crate::right_tree::{SlotCommand, TreeProblem};
 
 const KEPT_OUTPUT: u64 = 64 << 20;
 const GRACE: Duration = Duration::from_secs(5);
@@ -163,10 +163,11 @@ impl ExecutionContext {
         &self,
         slot: &dyn Slot,
         job: CheckJob<'_>,
+        command: &SlotCommand,
         report: &Report,
     ) -> Result<BTreeSet<String>, ExecuteError> {
         let changed = slot.changed_files()?;
-        let planted = self.planted(slot, job)?;
+        let planted = if command.concerns_python { self.planted(slot, job)? } else { BTreeMap::new() };
         if changed.is_empty() && planted.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -182,9 +183,6 @@ impl ExecutionContext {
 
     /// What Python would load instead of modules of the commit, with these modules.
     fn planted(&self, slot: &dyn Slot, job: CheckJob<'_>) -> Result<BTreeMap<String, String>, ExecuteError> {
-        if !concerns_python(&shell_words(&job.placed.check.command), slot.directory()) {
-            return Ok(BTreeMap::new());
-        }
         let files = self.deps.workspaces.files(job.commit)?;
         let files: Vec<String> = files.iter().map(|path| path_text(path)).collect();
         Ok(planted(slot.directory(), &files))
@@ -259,7 +257,7 @@ impl ExecutionContext {
         let (report, verdict) = output.finish(&exit.cause, Some(&decision).filter(|_| counts), mode);
         let rewrote = match job.leftovers {
             Leftovers::Kept => BTreeSet::new(),
-            Leftovers::Pristine | Leftovers::Baseline => self.rewritten(&*slot, job, &report)?,
+            Leftovers::Pristine | Leftovers::Baseline => self.rewritten(&*slot, job, &command, &report)?,
         };
         let moved = self.moved(&*slot, &directory, job.call, &report)?;
         if job.leftovers == Leftovers::Baseline {

@@ -10,14 +10,12 @@ use std::path::{Path, PathBuf};
 
 use super::programs::variable;
 use super::python::CheckPlace;
-use super::tree_files::all_named;
 use super::tree_paths::TreePaths;
 use super::variables::Variables;
 use crate::check_output::read_file;
 
 /// A larger file is no script and no manifest.
 const LARGEST: u64 = 1 << 20;
-const DEPTH: u32 = 3;
 /// Files that a program reads although nobody names them.
 const READ_BY: [(&str, &[&str]); 9] = [
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
@@ -34,12 +32,10 @@ const RELATIVE: &str = "use a relative path";
 
 /// The first thing that would make the check use the working tree, as a sentence.
 pub(crate) fn leads_out(place: CheckPlace<'_>, variables: &Variables) -> Option<String> {
-    go_files(place.paths).or_else(|| package_files(place.paths)).or_else(|| named_files(place)).or_else(
-        || {
-            let on_path = std::env::split_paths(variable(variables, "NODE_PATH").unwrap_or_default());
-            linked_packages(place, on_path.collect())
-        },
-    )
+    go_files(place).or_else(|| package_files(place)).or_else(|| named_files(place)).or_else(|| {
+        let on_path = std::env::split_paths(variable(variables, "NODE_PATH").unwrap_or_default());
+        linked_packages(place, on_path.collect())
+    })
 }
 
 fn sentence(place: &Path, paths: &TreePaths, line: usize, what: &str) -> String {
@@ -52,8 +48,8 @@ fn text_of(path: &Path) -> Option<String> {
 }
 
 /// Absolute paths of `replace` and `use`.
-fn go_files(paths: &TreePaths) -> Option<String> {
-    all_named(paths.slot(), &["go.mod", "go.work"], DEPTH).iter().find_map(|file| {
+fn go_files(CheckPlace { paths, manifests, .. }: CheckPlace<'_>) -> Option<String> {
+    manifests.of_go().find_map(|file| {
         let text = text_of(file)?;
         let leads = |line: &str| {
             let code = line.split("//").next().unwrap_or(line);
@@ -67,8 +63,8 @@ fn go_files(paths: &TreePaths) -> Option<String> {
 }
 
 /// Dependencies of `package.json` with absolute paths.
-fn package_files(paths: &TreePaths) -> Option<String> {
-    all_named(paths.slot(), &["package.json"], DEPTH).iter().find_map(|file| {
+fn package_files(CheckPlace { paths, manifests, .. }: CheckPlace<'_>) -> Option<String> {
+    manifests.of_node().find_map(|file| {
         let text = text_of(file)?;
         let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
         let dependency = strings(&manifest).into_iter().find(|value| {
@@ -152,6 +148,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::super::shell_words::shell_words;
+    use super::super::tree_files::Manifests;
     use super::*;
 
     /// What is said of one file in a slot `s` beside a working tree `r`; `@` is the directory of both.
@@ -168,8 +165,15 @@ mod tests {
         let slot = root.path().join("s");
         let paths = TreePaths::new(&root.path().join("r"), &slot);
         let words = shell_words(command);
-        let place =
-            CheckPlace { paths: &paths, directory: &slot, command, words: &words, scratch: root.path() };
+        let manifests = Manifests::of(&slot);
+        let place = CheckPlace {
+            paths: &paths,
+            directory: &slot,
+            command,
+            words: &words,
+            scratch: root.path(),
+            manifests: &manifests,
+        };
         let found = leads_out(place, &Vec::new());
         found.map(|text| text.split(';').next().unwrap().replace(&at, "@"))
     }

@@ -25,6 +25,7 @@ pub(crate) use programs::{find_program, path_directories, variable};
 pub(crate) use python::{Interpreter, candidates, concerns_python};
 use scratch::Scratch;
 pub(crate) use shell_words::shell_words;
+pub(crate) use tree_files::Manifests;
 use tree_paths::{CommandInSlot, TreePaths};
 pub(crate) use variables::Variables;
 
@@ -53,6 +54,7 @@ impl TreeProblem {
 pub(crate) struct SlotCommand {
     pub(crate) program: Program,
     pub(crate) environment: Variables,
+    pub(crate) concerns_python: bool,
     /// Deleted when the check has ended.
     _scratch: Scratch,
 }
@@ -84,19 +86,22 @@ impl ExecutionContext {
             }
         };
         let words = shell_words(&command);
+        let manifests = Manifests::of(slot.directory());
         let place = python::CheckPlace {
             paths: &paths,
             directory,
             command: &command,
             words: &words,
             scratch: scratch.path(),
+            manifests: &manifests,
         };
         if let Some(problem) = files::leads_out(place, &environment) {
             return Err(ExecuteError::WrongTree(TreeProblem::Files(problem)));
         }
         self.redirect_python(place, &mut environment, cancel)?;
         let program = self.shell_for(command, &words, &environment, cancel)?;
-        Ok(SlotCommand { program, environment, _scratch: scratch })
+        let concerns_python = concerns_python(&words, &manifests);
+        Ok(SlotCommand { program, environment, concerns_python, _scratch: scratch })
     }
 
     /// The environment of checks and set-up commands in a slot.

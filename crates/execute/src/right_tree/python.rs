@@ -19,6 +19,7 @@ use super::editable::{EditableInstall, EditableSource, editable_installs};
 use super::programs::{find_program, python_of, variable};
 use super::shell_words::ShellWords;
 use super::start_up::{StartUp, changed, start_up};
+use super::tree_files::Manifests;
 use super::tree_paths::TreePaths;
 use super::variables::{Variables, prepend_python_path};
 use super::{TreeProblem, WAY_OUT};
@@ -32,12 +33,8 @@ const LOCATE: &str = include_str!("locate.py");
 const MARK: &str = "FIXPOINT ";
 /// Modules that one interpreter is asked about.
 const MOST_MODULES: usize = 500;
-/// Files of Python projects; without any, and without a word of Python in the command, nobody is asked.
-const MANIFESTS: [&str; 3] = ["pyproject.toml", "setup.py", "setup.cfg"];
 const TOOLS: [&str; 10] =
     ["pytest", "py.test", "tox", "nox", "coverage", "mypy", "uv", "poetry", "pdm", "hatch"];
-/// How deep packages of a monorepo are.
-const DEPTH: u32 = 3;
 
 /// A Python, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -62,21 +59,22 @@ pub(crate) struct CheckPlace<'a> {
     pub(crate) words: &'a ShellWords,
     /// A private directory that outlives the check.
     pub(crate) scratch: &'a Path,
+    pub(crate) manifests: &'a Manifests,
 }
 
 impl CheckPlace<'_> {
     fn concerns_python(&self) -> bool {
-        concerns_python(self.words, self.paths.slot())
+        concerns_python(self.words, self.manifests)
     }
 }
 
 /// Whether a command or a project has anything to do with Python.
-pub(crate) fn concerns_python(words: &ShellWords, project: &Path) -> bool {
+pub(crate) fn concerns_python(words: &ShellWords, manifests: &Manifests) -> bool {
     let is_of_python = |word: &str| {
         let name = word.rsplit('/').next().unwrap_or(word);
         name.starts_with("python") || name.ends_with(".py") || TOOLS.contains(&name)
     };
-    words.texts().any(is_of_python) || super::tree_files::any_named(project, &MANIFESTS, DEPTH)
+    words.texts().any(is_of_python) || manifests.has_python()
 }
 
 /// The interpreters that a command may use, and whether it is certain that nothing else decides.
