@@ -63,28 +63,7 @@ impl FinishedCheck {
 
     /// Whether it ran tests at all, or should have.
     fn is_test_run(&self) -> bool {
-        self.report.ran_any || self.runner.is_some_and(runs_tests)
-    }
-}
-
-/// Whether a tool runs tests, so that a success without any is suspicious.
-fn runs_tests(runner: Runner) -> bool {
-    match runner {
-        Runner::CargoTest
-        | Runner::Nextest
-        | Runner::GoTest
-        | Runner::Pytest
-        | Runner::Unittest
-        | Runner::Jest
-        | Runner::Vitest
-        | Runner::Mocha
-        | Runner::NodeTest
-        | Runner::Junit
-        | Runner::Tap
-        | Runner::PhpUnit
-        | Runner::Minitest
-        | Runner::Rspec => true,
-        Runner::Rustc | Runner::Gcc | Runner::Tsc | Runner::Eslint | Runner::Generic => false,
+        self.report.ran_any || self.runner.is_some_and(Runner::runs_tests)
     }
 }
 

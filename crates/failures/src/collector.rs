@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fingerprint::FingerprintParts;
+use crate::fingerprint::{FingerprintParts, numbered};
+use crate::general::{General, Outcome};
 use crate::normalise::Normaliser;
 use crate::report::{Failure, Kind, Omitted, Report, Runner, TestId};
 
@@ -43,6 +44,8 @@ pub(crate) struct Ending<'a> {
     pub(crate) exit_code: Option<i32>,
     pub(crate) normaliser: &'a Normaliser,
     pub(crate) long_lines: u64,
+    /// The lines that no reader took.
+    pub(crate) general: General,
     /// The last lines of the output, for a failure that nothing else explains.
     pub(crate) tail: FingerprintParts,
 }
@@ -137,11 +140,19 @@ impl Collector {
         if self.failures.is_empty() {
             self.failures = self.unnamed();
         }
-        let failed = ending.exit_code.is_some_and(|code| code != 0);
         if self.failures.is_empty() && !succeeded {
-            let fallback = self.last_resort.take().or_else(|| failed.then_some(ending.tail));
-            self.masked |= fallback.as_ref().is_some_and(FingerprintParts::masks);
-            self.failures.extend(fallback);
+            let outcome = if ending.exit_code.is_some() { Outcome::Failed } else { Outcome::Unknown };
+            let found = ending.general.failures(outcome, self.last_resort.take());
+            self.failures = found.failures;
+            self.omitted.failures += found.omitted;
+            if self.failures.is_empty() && outcome == Outcome::Failed {
+                // A known tool says what went wrong at the end; of an unknown one, any line may say it.
+                self.failures = if self.first.is_none() { found.others } else { Vec::new() };
+                if self.failures.is_empty() || ending.tail.masks() {
+                    self.failures = Vec::from([ending.tail]);
+                }
+            }
+            self.masked |= self.failures.iter().any(FingerprintParts::masks);
         }
         self.omitted.long_lines = ending.long_lines;
         let runner = ending.told.or_else(|| self.dominant()).unwrap_or(Runner::Generic);
@@ -183,11 +194,23 @@ fn test_id(draft: &FingerprintParts) -> Option<TestId> {
     draft.test.as_ref().map(|test| TestId { package: draft.package.clone(), test: test.clone() })
 }
 
-/// Removes duplicates: details and a summary of the same failure have the same fingerprint.
+/// Removes duplicates: details and a summary of the same failure have the same fingerprint. The same complaint at another
+/// place is another failure, with a number: that fewer of them are left must show.
 fn distinct(drafts: Vec<FingerprintParts>, normaliser: &Normaliser) -> Vec<Failure> {
-    let mut seen = BTreeSet::new();
-    let failures = drafts.into_iter().map(|draft| draft.finish(normaliser));
-    failures.filter(|failure| seen.insert(failure.fingerprint.clone())).collect()
+    let mut seen: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for draft in drafts {
+        let occurrence = draft.occurrence(normaliser);
+        let mut failure = draft.finish(normaliser);
+        let places = seen.entry(failure.fingerprint.clone()).or_default();
+        let n = places.len();
+        // What has no place of its own is one of those that have.
+        if (occurrence.is_some() || n == 0) && places.insert(occurrence) {
+            failure.fingerprint = numbered(&failure.fingerprint, n);
+            failures.push(failure);
+        }
+    }
+    failures
 }
 
 /// Whether the text had to be cut.

@@ -130,10 +130,37 @@ fn belongs(expected: Runner, found: Runner) -> bool {
         Runner::Minitest | Runner::Rspec => matches!(found, Runner::Minitest | Runner::Rspec | Runner::Tap),
         Runner::PhpUnit => found == Runner::Tap,
         Runner::Pytest | Runner::Unittest => matches!(found, Runner::Pytest | Runner::Unittest),
-        Runner::Junit | Runner::Generic => true,
-        Runner::Gcc => found == Runner::Rustc,
-        Runner::GoTest | Runner::Jest | Runner::Vitest | Runner::Rustc | Runner::Tsc | Runner::Eslint => {
-            false
+        // They call other tools, or print what other tools do.
+        Runner::Junit
+        | Runner::Maven
+        | Runner::Gradle
+        | Runner::JunitConsole
+        | Runner::Ctest
+        | Runner::DotnetTest
+        | Runner::Doctest
+        | Runner::Linter => true,
+        Runner::GoogleTest | Runner::Catch2 => {
+            matches!(found, Runner::Gcc | Runner::GoogleTest | Runner::Catch2)
         }
+        Runner::Bun | Runner::Deno | Runner::Playwright | Runner::Jasmine | Runner::Ava => {
+            matches!(found, Runner::Tap | Runner::Tsc)
+        }
+        Runner::Gcc => found == Runner::Rustc,
+        // Whatever it looks like.
+        Runner::Generic => false,
+        Runner::ExUnit
+        | Runner::Robot
+        | Runner::Behave
+        | Runner::GoTest
+        | Runner::Jest
+        | Runner::Vitest
+        | Runner::Rustc
+        | Runner::Tsc
+        | Runner::Eslint
+        | Runner::Javac
+        | Runner::Ruff
+        | Runner::Pyright
+        | Runner::Biome
+        | Runner::Shellcheck => false,
     }
 }

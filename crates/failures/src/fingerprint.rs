@@ -8,6 +8,18 @@ use crate::report::{Failure, Kind, Runner};
 
 const LENGTH: usize = 16;
 
+/// When two failures with the same fingerprint are two, the second with a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Repeats {
+    /// At other lines of the file, unless they are failures of a test: its details and a summary are one.
+    #[default]
+    AtOtherLines,
+    /// At other lines, or at other columns than this.
+    AtOtherPlaces(u32),
+    /// If numbers in their messages differ.
+    WithOtherNumbers,
+}
+
 /// A failure before its fingerprint is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FingerprintParts {
@@ -23,6 +35,7 @@ pub(crate) struct FingerprintParts {
     pub(crate) source: String,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u32>,
+    pub(crate) repeats: Repeats,
 }
 
 impl FingerprintParts {
@@ -37,6 +50,7 @@ impl FingerprintParts {
             source: String::new(),
             file: None,
             line: None,
+            repeats: Repeats::default(),
         }
     }
 
@@ -77,12 +91,24 @@ impl FingerprintParts {
         }
     }
 
+    /// What tells it from another failure with the same fingerprint; `None` if nothing does.
+    pub(crate) fn occurrence(&self, normaliser: &Normaliser) -> Option<String> {
+        match (self.repeats, self.line) {
+            (Repeats::AtOtherLines | Repeats::AtOtherPlaces(_), None) => None,
+            (Repeats::AtOtherLines | Repeats::AtOtherPlaces(_), _) if self.test.is_some() => None,
+            (Repeats::AtOtherLines, Some(line)) => Some(line.to_string()),
+            (Repeats::AtOtherPlaces(column), Some(line)) => Some(format!("{line}:{column}")),
+            (Repeats::WithOtherNumbers, _) => Some(normaliser.text(&self.message, Text::Source)),
+        }
+    }
+
     pub(crate) fn digest(&self) -> [u8; 16] {
         let kind = self.kind.to_string();
         let texts = [&self.message, &self.signature, &self.source, &kind];
         let names = [self.package.as_deref(), self.test.as_deref(), self.file.as_deref()];
-        let parts =
-            [Some(self.runner.name())].into_iter().chain(names).chain(texts.map(|text| Some(text.as_str())));
+        let line = self.line.filter(|_| self.test.is_none()).unwrap_or_default().to_string();
+        let ends = [Some(self.runner.name()), Some(line.as_str())];
+        let parts = ends.into_iter().chain(names).chain(texts.map(|text| Some(text.as_str())));
         let hash = hash_of(parts);
         let mut digest = [0; 16];
         digest.iter_mut().zip(hash.as_bytes()).for_each(|(into, byte)| *into = *byte);
@@ -103,6 +129,15 @@ impl FingerprintParts {
         ];
         hash_of(parts.iter().map(Option::as_deref)).to_hex().chars().take(LENGTH).collect()
     }
+}
+
+/// The fingerprint of the nth failure, counted from 0, that is equal but for its place.
+pub(crate) fn numbered(fingerprint: &str, n: usize) -> String {
+    if n == 0 {
+        return fingerprint.to_string();
+    }
+    let parts = [Some(fingerprint.to_string()), Some(n.to_string())];
+    hash_of(parts.iter().map(Option::as_deref)).to_hex().chars().take(LENGTH).collect()
 }
 
 fn hash_of<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> blake3::Hash {

@@ -1,12 +1,16 @@
 //! Reads an output: passes lines to the reader of their runner.
 //!
-//! Owns the choice of reader and the last lines of the output. One reader is active at a time; it says when a line is
-//! not its own. Memory does not grow with the output.
+//! Owns the choice of reader and the last lines of the output. One reader is active at a time for each prefix; it says when a
+//! line is not its own. A prefix is one if what follows it is read. Memory does not grow with the output.
+
+use std::collections::BTreeMap;
 
 use crate::collector::{Collector, Ending};
 use crate::detect;
+use crate::general::General;
 use crate::lines::{self, Lines, Mode, Sink};
 use crate::normalise::{Normaliser, Values};
+use crate::prefix::{self, Form};
 use crate::report::{Report, Runner};
 use crate::runners::junit::Junit;
 use crate::runners::{Reader, Step};
@@ -34,10 +38,11 @@ impl Parser {
             lines: Lines::default(),
             reading: ParserState {
                 told: options.runner,
-                reader: None,
+                plain: Stream::default(),
+                prefixed: BTreeMap::new(),
                 junit: None,
                 collector: Collector::default(),
-                tail: Tail::default(),
+                general: General::default(),
             },
             normaliser: Normaliser::new(options.workdir.as_deref(), options.values),
         }
@@ -50,9 +55,10 @@ impl Parser {
 
     pub fn finish(mut self, exit_code: Option<i32>) -> Report {
         self.lines.finish(&mut self.reading);
-        let ParserState { told, reader, junit, mut collector, tail } = self.reading;
-        if let Some(mut reader) = reader {
-            reader.read.finish(&mut collector);
+        let ParserState { told, mut plain, prefixed, junit, mut collector, general } = self.reading;
+        plain.finish(&mut collector);
+        for mut stream in prefixed.into_values() {
+            stream.finish(&mut collector);
         }
         if let Some(mut junit) = junit {
             junit.finish(&mut collector);
@@ -62,7 +68,8 @@ impl Parser {
             exit_code,
             normaliser: &self.normaliser,
             long_lines: self.lines.long_lines(),
-            tail: tail.into_draft(exit_code),
+            general,
+            tail: plain.tail.into_draft(exit_code),
         })
     }
 }
@@ -70,38 +77,95 @@ impl Parser {
 #[derive(Debug)]
 struct ParserState {
     told: Option<Runner>,
-    reader: Option<Reader>,
+    plain: Stream,
+    /// By the name of the prefix.
+    prefixed: BTreeMap<String, Stream>,
     junit: Option<Junit>,
     collector: Collector,
+    general: General,
+}
+
+/// Programs whose lines are told apart by their prefixes.
+const MOST_PREFIXES: usize = 64;
+
+/// What is read behind one prefix, or without any.
+#[derive(Debug, Default)]
+struct Stream {
+    reader: Option<Reader>,
     tail: Tail,
 }
 
-impl ParserState {
-    fn line(&mut self, line: &str) {
+/// Whether a reader took a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Yes,
+    No,
+}
+
+impl Stream {
+    fn line(&mut self, line: &str, told: Option<Runner>, collector: &mut Collector) -> Taken {
         if let Some(reader) = &mut self.reader {
             if detect::interrupts(reader.runner, line) {
-                reader.read.finish(&mut self.collector);
+                reader.read.finish(collector);
                 self.reader = None;
             } else {
-                match reader.read.line(line, &mut self.collector) {
-                    Step::Taken => return,
+                match reader.read.line(line, collector) {
+                    Step::Taken => return Taken::Yes,
                     Step::Ended => {
                         self.reader = None;
-                        return;
+                        return Taken::Yes;
                     }
                     Step::Refused => self.reader = None,
                 }
             }
         }
-        let Some(mut reader) = detect::begin(line, self.told, &self.tail) else { return };
+        let Some(mut reader) = detect::begin(line, told, &self.tail) else { return Taken::No };
         // Many tools begin their errors as rustc does.
         if reader.runner != Runner::Rustc || !line.starts_with("error: ") {
-            self.collector.recognised(reader.runner);
+            collector.recognised(reader.runner);
         }
-        match reader.read.line(line, &mut self.collector) {
+        match reader.read.line(line, collector) {
             Step::Taken => self.reader = Some(reader),
-            Step::Ended | Step::Refused => {}
+            Step::Ended => {}
+            Step::Refused => return Taken::No,
         }
+        Taken::Yes
+    }
+
+    fn finish(&mut self, collector: &mut Collector) {
+        if let Some(mut reader) = self.reader.take() {
+            reader.read.finish(collector);
+        }
+    }
+}
+
+impl ParserState {
+    fn line(&mut self, line: &str) {
+        let prefixed = prefix::split(line);
+        if let Some(found) = prefixed.as_ref()
+            && let Some(stream) = self.prefixed.get_mut(found.name)
+        {
+            if stream.line(found.rest, self.told, &mut self.collector) == Taken::No {
+                self.general.line(found.rest);
+            }
+            stream.tail.add(found.rest);
+            return;
+        }
+        if self.plain.line(line, self.told, &mut self.collector) == Taken::Yes {
+            return;
+        }
+        let Some(found) = prefixed else { return self.general.line(line) };
+        let mut stream = Stream::default();
+        let is_started = self.prefixed.len() < MOST_PREFIXES
+            && stream.line(found.rest, self.told, &mut self.collector) == Taken::Yes;
+        if is_started {
+            self.prefixed.insert(found.name.to_string(), stream);
+            return;
+        }
+        self.general.line(match found.form {
+            Form::Certain => found.rest,
+            Form::Words => line,
+        });
     }
 }
 
@@ -114,7 +178,7 @@ impl Sink for ParserState {
             }
             Mode::Markup => self.markup(text, ending),
         };
-        self.tail.add(text);
+        self.plain.tail.add(text);
         mode
     }
 }

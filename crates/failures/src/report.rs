@@ -39,6 +39,38 @@ pub enum Runner {
     Minitest,
     /// RSpec.
     Rspec,
+    /// Maven with Surefire or Failsafe.
+    Maven,
+    /// Gradle's test task.
+    Gradle,
+    /// The console launcher of JUnit.
+    JunitConsole,
+    /// CTest.
+    Ctest,
+    /// GoogleTest.
+    GoogleTest,
+    /// Catch2.
+    Catch2,
+    /// Elixir's ExUnit.
+    ExUnit,
+    /// `dotnet test`.
+    DotnetTest,
+    /// `bun test`.
+    Bun,
+    /// `deno test`.
+    Deno,
+    /// Playwright.
+    Playwright,
+    /// Jasmine.
+    Jasmine,
+    /// AVA.
+    Ava,
+    /// Robot Framework.
+    Robot,
+    /// behave.
+    Behave,
+    /// Python's doctest.
+    Doctest,
     /// rustc, cargo or clippy.
     Rustc,
     /// gcc, clang and their linkers.
@@ -47,12 +79,24 @@ pub enum Runner {
     Tsc,
     /// ESLint.
     Eslint,
+    /// The Java compiler.
+    Javac,
+    /// Ruff, with its multi-line report.
+    Ruff,
+    /// Pyright.
+    Pyright,
+    /// Biome.
+    Biome,
+    /// ShellCheck.
+    Shellcheck,
+    /// Any other tool that prints `file:line: message`.
+    Linter,
     /// Anything else.
     Generic,
 }
 
 impl Runner {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 41] = [
         Self::CargoTest,
         Self::Nextest,
         Self::GoTest,
@@ -67,10 +111,32 @@ impl Runner {
         Self::PhpUnit,
         Self::Minitest,
         Self::Rspec,
+        Self::Maven,
+        Self::Gradle,
+        Self::JunitConsole,
+        Self::Ctest,
+        Self::GoogleTest,
+        Self::Catch2,
+        Self::ExUnit,
+        Self::DotnetTest,
+        Self::Bun,
+        Self::Deno,
+        Self::Playwright,
+        Self::Jasmine,
+        Self::Ava,
+        Self::Robot,
+        Self::Behave,
+        Self::Doctest,
         Self::Rustc,
         Self::Gcc,
         Self::Tsc,
         Self::Eslint,
+        Self::Javac,
+        Self::Ruff,
+        Self::Pyright,
+        Self::Biome,
+        Self::Shellcheck,
+        Self::Linter,
         Self::Generic,
     ];
 
@@ -90,10 +156,32 @@ impl Runner {
             Self::PhpUnit => "phpunit",
             Self::Minitest => "minitest",
             Self::Rspec => "rspec",
+            Self::Maven => "maven",
+            Self::Gradle => "gradle",
+            Self::JunitConsole => "junit_console",
+            Self::Ctest => "ctest",
+            Self::GoogleTest => "google_test",
+            Self::Catch2 => "catch2",
+            Self::ExUnit => "ex_unit",
+            Self::DotnetTest => "dotnet_test",
+            Self::Bun => "bun",
+            Self::Deno => "deno",
+            Self::Playwright => "playwright",
+            Self::Jasmine => "jasmine",
+            Self::Ava => "ava",
+            Self::Robot => "robot",
+            Self::Behave => "behave",
+            Self::Doctest => "doctest",
             Self::Rustc => "rustc",
             Self::Gcc => "gcc",
             Self::Tsc => "tsc",
             Self::Eslint => "eslint",
+            Self::Javac => "javac",
+            Self::Ruff => "ruff",
+            Self::Pyright => "pyright",
+            Self::Biome => "biome",
+            Self::Shellcheck => "shellcheck",
+            Self::Linter => "linter",
             Self::Generic => "generic",
         }
     }
@@ -104,10 +192,28 @@ impl Runner {
         Self::ALL.into_iter().find(|runner| runner.name() == name)
     }
 
+    /// Whether it runs tests, so that a success without any is suspicious.
+    pub const fn runs_tests(self) -> bool {
+        !self.is_diagnostics()
+    }
+
     /// Whether it only reports on sources. Such lines count only if the command failed: a passing test suite may print
     /// them too.
-    pub(crate) fn is_diagnostics(self) -> bool {
-        matches!(self, Self::Rustc | Self::Gcc | Self::Tsc | Self::Eslint | Self::Generic)
+    pub(crate) const fn is_diagnostics(self) -> bool {
+        matches!(
+            self,
+            Self::Rustc
+                | Self::Gcc
+                | Self::Tsc
+                | Self::Eslint
+                | Self::Javac
+                | Self::Ruff
+                | Self::Pyright
+                | Self::Biome
+                | Self::Shellcheck
+                | Self::Linter
+                | Self::Generic
+        )
     }
 }
 

@@ -77,5 +77,5 @@ fn lines_that_only_look_like_a_runners_are_passed_over() {
     let rule = "=".repeat(70);
     let output = format!("{rule}\nWelcome\n{rule}\nok 3 files copied\n# notes.md\n1 item\nfatal: no disk\n");
     let failure = only(&output);
-    assert_eq!((failure.runner, failure.kind), (Runner::Generic, Kind::Exit(1)));
+    assert_eq!((failure.runner, failure.kind), (Runner::Generic, Kind::Error));
 }

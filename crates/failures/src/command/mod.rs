@@ -94,10 +94,32 @@ impl Known {
             | Runner::PhpUnit
             | Runner::Minitest
             | Runner::Rspec
+            | Runner::Maven
+            | Runner::Gradle
+            | Runner::JunitConsole
+            | Runner::Ctest
+            | Runner::GoogleTest
+            | Runner::Catch2
+            | Runner::ExUnit
+            | Runner::DotnetTest
+            | Runner::Bun
+            | Runner::Deno
+            | Runner::Playwright
+            | Runner::Jasmine
+            | Runner::Ava
+            | Runner::Robot
+            | Runner::Behave
+            | Runner::Doctest
+            | Runner::Javac
+            | Runner::Ruff
+            | Runner::Pyright
+            | Runner::Biome
+            | Runner::Shellcheck
             | Runner::Rustc
             | Runner::Gcc
             | Runner::Tsc
             | Runner::Eslint
+            | Runner::Linter
             | Runner::Generic => return None,
         };
         let arguments = &self.arguments.texts();

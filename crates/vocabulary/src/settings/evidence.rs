@@ -32,12 +32,12 @@ pub struct Check {
     /// The test runner or compiler whose output the check prints. `auto` recognises it by the command line
     /// and the output; `generic` is any other program.
     #[serde(default = "Check::default_runner")]
-    #[schemars(extend("enum" = RUNNERS))]
+    #[schemars(extend("enum" = RUNNERS.as_slice()))]
     pub runner: String,
 }
 
 /// The values of `checks[].runner`. All but `auto` are names of runners whose output can be read.
-pub const RUNNERS: [&str; 20] = [
+pub const RUNNERS: [&str; 42] = [
     "auto",
     "cargo_test",
     "nextest",
@@ -53,10 +53,32 @@ pub const RUNNERS: [&str; 20] = [
     "phpunit",
     "minitest",
     "rspec",
+    "maven",
+    "gradle",
+    "junit_console",
+    "ctest",
+    "google_test",
+    "catch2",
+    "ex_unit",
+    "dotnet_test",
+    "bun",
+    "deno",
+    "playwright",
+    "jasmine",
+    "ava",
+    "robot",
+    "behave",
+    "doctest",
     "rustc",
     "gcc",
     "tsc",
     "eslint",
+    "javac",
+    "ruff",
+    "pyright",
+    "biome",
+    "shellcheck",
+    "linter",
     "generic",
 ];
 
