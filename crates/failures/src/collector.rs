@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::environment;
 use crate::fingerprint::{FingerprintParts, numbered};
 use crate::general::{General, Outcome};
 use crate::normalise::Normaliser;
@@ -132,6 +133,8 @@ impl Collector {
 
     pub(crate) fn finish(mut self, ending: Ending<'_>) -> Report {
         let succeeded = ending.exit_code == Some(0);
+        let mut ending = ending;
+        let unread = ending.general.take_environment();
         if succeeded {
             // A passing command may print what looks like a compiler's complaint.
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
@@ -156,6 +159,7 @@ impl Collector {
         }
         self.omitted.long_lines = ending.long_lines;
         let runner = ending.told.or_else(|| self.dominant()).unwrap_or(Runner::Generic);
+        let environment = environment::problem(&self.failures, unread);
         let failing: BTreeSet<TestId> = self.failures.iter().filter_map(test_id).collect();
         let mut passed = self.passed.sorted();
         passed.retain(|test| !failing.contains(test));
@@ -169,6 +173,7 @@ impl Collector {
             skipped: self.skipped.sorted(),
             masked: self.masked,
             ran_any: self.ran_any,
+            environment,
             omitted: self.omitted,
         }
     }

@@ -18,6 +18,11 @@ pub(crate) fn begin(line: &str, expected: Option<Runner>, tail: &Tail) -> Option
     expected.is_none_or(|expected| belongs(expected, reader.runner)).then_some(reader)
 }
 
+/// Whether a line begins what a compiler or a linter says, in a form that many programs use.
+pub(crate) fn is_diagnostic(line: &str) -> bool {
+    line.starts_with("error") || line.starts_with("warning") || diagnostic(line).is_some()
+}
+
 fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     let first = *line.as_bytes().first()?;
     let found = match first {

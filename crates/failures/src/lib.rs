@@ -13,6 +13,7 @@
 mod collector;
 mod command;
 mod detect;
+mod environment;
 mod fingerprint;
 mod general;
 mod lines;

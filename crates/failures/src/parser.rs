@@ -156,7 +156,10 @@ impl ParserState {
         }
         let Some(found) = prefixed else { return self.general.line(line) };
         let mut stream = Stream::default();
+        // A sentence such as `collect2: error: …` is no prefix.
+        let is_sentence = found.form == Form::Words && detect::is_diagnostic(found.rest);
         let is_started = self.prefixed.len() < MOST_PREFIXES
+            && !is_sentence
             && stream.line(found.rest, self.told, &mut self.collector) == Taken::Yes;
         if is_started {
             self.prefixed.insert(found.name.to_string(), stream);

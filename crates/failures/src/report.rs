@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use fixpoint_vocabulary::EnvironmentProblem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -344,6 +345,9 @@ pub struct Report {
     pub masked: bool,
     /// Whether any test ran.
     pub ran_any: bool,
+    /// The problem of the environment that explains all failures, if there is one: they say nothing about the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<EnvironmentProblem>,
     /// What was left out.
     #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
     pub omitted: Omitted,

@@ -13,6 +13,7 @@ mod cause;
 mod check_report;
 mod counted;
 pub mod documents;
+mod environment;
 mod failure;
 mod ids;
 mod prelude;
@@ -28,6 +29,7 @@ pub mod work;
 
 pub use cause::Cause;
 pub use counted::{counted, grouped};
+pub use environment::{EnvironmentCause, EnvironmentProblem};
 pub use reason::{Lang, Localize, Reason, Text};
 pub use score::{Score, ScoreError};
 pub use secret::{Redacted, Redactor};

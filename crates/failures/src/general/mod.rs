@@ -9,9 +9,13 @@ mod places;
 use std::collections::BTreeSet;
 
 use crate::collector::{MAX_FAILURES, append};
+use fixpoint_vocabulary::EnvironmentProblem;
+
+use crate::environment;
 use crate::fingerprint::{FingerprintParts, Repeats};
 use crate::report::{Kind, Runner};
 
+pub(crate) use self::places::is_of_linter;
 use self::places::{Finding, Severity};
 
 /// Distinct lines that complain.
@@ -39,6 +43,8 @@ pub(crate) struct General {
     /// The last line that was not indented.
     header: String,
     omitted: u64,
+    /// The first problem of the environment that a line tells of.
+    environment: Option<EnvironmentProblem>,
 }
 
 #[derive(Debug)]
@@ -77,6 +83,9 @@ impl General {
         if text.is_empty() {
             self.open = 0;
             return;
+        }
+        if self.environment.is_none() && environment::is_suspect(text) {
+            self.environment = environment::in_line(text.trim_start());
         }
         let is_indented = line.starts_with([' ', '\t']);
         let file = self.file.take();
@@ -145,6 +154,10 @@ impl General {
         if self.known.insert(draft.digest()) {
             list.push(Complaint { header: header.to_string(), line: line.to_string() });
         }
+    }
+
+    pub(crate) fn take_environment(&mut self) -> Option<EnvironmentProblem> {
+        self.environment.take()
     }
 
     /// The failures, if no reader found any. `crash` is an uncaught exception.

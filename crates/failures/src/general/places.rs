@@ -59,7 +59,9 @@ fn with_colons(text: &str) -> Option<Finding<'_>> {
         return None;
     }
     let (severity, message) = severity_of(rest.trim_start_matches([':', ' ', '-', '\t']));
-    (!(rest.is_empty())).then_some(Finding { file, line, column, severity, message })
+    // `a.py:3: in test_a` and `a.cmake:3 (find_package)` are lines of tracebacks.
+    let is_frame = message.starts_with("in ") || message.starts_with('(') && message.ends_with(')');
+    (!rest.is_empty() && !is_frame).then_some(Finding { file, line, column, severity, message })
 }
 
 /// `path(line,column): message` and `path:[line,column] message`
@@ -108,7 +110,7 @@ fn severity_of(text: &str) -> (Severity, &str) {
 }
 
 /// Whether a message is one of a linter: it begins with a severity or a code, or ends with a rule.
-pub(super) fn is_of_linter(message: &str) -> bool {
+pub(crate) fn is_of_linter(message: &str) -> bool {
     let word = message.split([':', ' ', '[']).next().unwrap_or_default();
     let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
     let digits = word.get(letters..).unwrap_or_default();
