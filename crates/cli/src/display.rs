@@ -351,7 +351,11 @@ fn coloured(progress: ProgressKind, paint: Paint, words: Words) -> String {
         | ProgressKind::Repeated
         | ProgressKind::Oscillating
         | ProgressKind::Regressed => "31",
-        ProgressKind::First | ProgressKind::Changed | ProgressKind::Infra | ProgressKind::Waiting => "33",
+        ProgressKind::First
+        | ProgressKind::Changed
+        | ProgressKind::Rerun
+        | ProgressKind::Infra
+        | ProgressKind::Waiting => "33",
     };
     match paint {
         Paint::Colors => format!("\u{1b}[{colour}m{}\u{1b}[0m", words.progress(progress)),

@@ -48,6 +48,8 @@ pub enum AttemptOutcome {
     Incomplete,
     /// The checks could not run.
     Infra,
+    /// They failed because of their environment: a program, a module or a service is missing.
+    Environment,
     /// A person or an outside thing is awaited.
     Waiting,
 }
@@ -64,6 +66,9 @@ pub struct Attempt {
     /// Whether the checks were cut short.
     #[serde(default)]
     pub masked: bool,
+    /// Whether the checks only ran again: nobody worked on the code since the last time, or other tests were selected.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub rerun: bool,
     /// Failures now known to be flaky.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
@@ -124,6 +129,8 @@ pub enum Code {
     Awaiting,
     /// The checks could not run; once more.
     ChecksRetried,
+    /// The checks ran again; nothing is counted.
+    CheckedAgain,
     /// The checks could not run too often.
     ChecksUnavailable,
     /// There is nothing to compare with yet.

@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgressKind {
-    /// The checks could not run.
+    /// The checks could not run, or lack something in their environment.
     Infra,
+    /// The checks only ran again.
+    Rerun,
     /// A person or an outside thing is awaited.
     Waiting,
     /// Nothing is left to do.
@@ -40,6 +42,7 @@ impl ProgressKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Infra => "infra",
+            Self::Rerun => "rerun",
             Self::Waiting => "waiting",
             Self::Complete => "complete",
             Self::First => "first",

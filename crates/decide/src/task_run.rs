@@ -49,7 +49,7 @@ pub use self::options::{ImpliedGoals, JudgeOptions, TaskOptions, TaskStart, Test
 pub use self::proof_tree::described;
 pub(crate) use self::proof_tree::is_permitted;
 pub use self::status::{TaskActivity, TaskStatus, UnexpectedEvent};
-use crate::convergence::{AttemptOutcome, Controller};
+use crate::convergence::{Action, AttemptOutcome, Controller};
 use crate::prelude::*;
 
 /// What remains to be done at a commit.
@@ -307,7 +307,10 @@ impl TaskRun {
         let mut controller = self.controller.take().unwrap_or_else(|| self.new_controller());
         controller.record(&judged.attempt, judged.counts);
         self.controller = Some(controller);
-        if judged.attempt.outcome == AttemptOutcome::Infra {
+        let is_paused = judged.verdict.action == Action::Pause;
+        if judged.attempt.outcome == AttemptOutcome::Infra
+            || judged.attempt.outcome == AttemptOutcome::Environment && is_paused
+        {
             // The attempt stands; only its checks are run again.
             return;
         }

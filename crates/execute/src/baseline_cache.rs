@@ -161,6 +161,7 @@ fn is_conclusive(report: &CheckReport, call: &CheckCall) -> bool {
         CheckEnd::Crashed
         | CheckEnd::TimedOut
         | CheckEnd::NotFound
+        | CheckEnd::Environment
         | CheckEnd::CouldNotRun
         | CheckEnd::Waiting => false,
     }

@@ -12,7 +12,7 @@ use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
 use fixpoint_vocabulary::work::{
     CheckCall, CheckEnd, CheckProblem, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
 };
-use fixpoint_vocabulary::{Lang, Redacted, Redactor};
+use fixpoint_vocabulary::{EnvironmentProblem, Lang, Redacted, Redactor};
 
 use crate::idle::Idle;
 
@@ -50,6 +50,8 @@ pub(crate) struct FinishedCheck {
     pub(crate) idle: Option<Idle>,
     /// Whether no attempt had changed anything yet, so that what it rewrote is what it always does.
     pub(crate) is_at_base: bool,
+    /// What the environment lacked, if that is why it failed.
+    pub(crate) environment: Option<EnvironmentProblem>,
 }
 
 impl FinishedCheck {
@@ -118,6 +120,9 @@ pub(crate) fn report_of(
         let reasons = vec![redactor.redact(&idle.why())];
         return (CheckReport { reasons, took_ms: finished.took_ms, ..could_not_run(call.check, "") }, None);
     }
+    if let Some(problem) = lacking(&finished) {
+        return (without_environment(call.check, check, &finished, problem, redactor), None);
+    }
     let report = &finished.report;
     let passed: BTreeSet<TestName> =
         report.passed.iter().map(|test| test_name(&test.to_string(), redactor)).collect();
@@ -149,9 +154,43 @@ pub(crate) fn report_of(
         took_ms: finished.took_ms,
         decided_by_file: finished.verdict.source == Source::File,
         rewrote: finished.rewrote,
+        environment: None,
     };
     let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
+}
+
+/// What the environment lacks. Where tests pass at the base, what fails there is known; and a check's own decision counts.
+fn lacking(finished: &FinishedCheck) -> Option<&EnvironmentProblem> {
+    let is_known = finished.is_at_base && finished.report.passed_count() > 0;
+    finished.environment.as_ref().filter(|_| !is_known && finished.verdict.source == Source::None)
+}
+
+/// A check that failed because of its environment.
+fn without_environment(
+    number: u32,
+    check: &Check,
+    finished: &FinishedCheck,
+    problem: &EnvironmentProblem,
+    redactor: &Redactor,
+) -> CheckReport {
+    let sentence = redactor.redact(problem.sentence().in_lang(Lang::En));
+    let id = FailureId::Check { check: check.name.clone(), problem: CheckProblem::Environment };
+    let redacted = |text: &String| redactor.redact(text).to_string();
+    CheckReport {
+        end: CheckEnd::Environment,
+        failures: vec![ReportedFailure::new(id, sentence.clone())],
+        masked: true,
+        reasons: vec![sentence],
+        took_ms: finished.took_ms,
+        environment: Some(EnvironmentProblem {
+            subject: problem.subject.as_ref().map(redacted),
+            example: problem.example.as_ref().map(redacted),
+            said: redacted(&problem.said),
+            ..problem.clone()
+        }),
+        ..CheckReport::new(number, CheckEnd::Environment)
+    }
 }
 
 /// Why a check ran nothing, where that matters: what is made already may be all that a guard asks for.

@@ -21,6 +21,7 @@
 mod agent_turn;
 mod baseline_cache;
 mod baseline_key;
+mod check_environment;
 mod check_host;
 mod check_output;
 mod check_report;

@@ -19,6 +19,7 @@ use fixpoint_vocabulary::work::{
 };
 
 use crate::ExecutionContext;
+use crate::check_environment;
 use crate::check_output::{CheckOutput, DecisionFile, read_file};
 use crate::check_report::{
     FinishedCheck, Selection, could_not_run, led_out, not_set_up, report_of, without_directory, wrong_tree,
@@ -265,6 +266,7 @@ impl ExecutionContext {
         }
         let runner = line.runner();
         let is_at_base = job.is_at_base;
+        let environment = check_environment::problem(&report, &exit.cause, [&directory, slot.directory()]);
         Ok(FinishedCheck {
             cause: exit.cause,
             report,
@@ -276,6 +278,7 @@ impl ExecutionContext {
             moved,
             idle,
             is_at_base,
+            environment,
         })
     }
 }

@@ -22,7 +22,17 @@ const LONGEST_LINE: usize = 300;
 
 /// Words of comparisons: what stands beside them was expected or seen by a test.
 const COMPARISONS: [&str; 11] = [
-    "assert", "Assert", "want ", " expected", "Expected", "Received", "should", " == ", " != ", "toBe", "+ '",
+    "assert",
+    "Assert",
+    "want ",
+    " expected",
+    "Expected",
+    "Received",
+    "should",
+    " == ",
+    " != ",
+    "toBe",
+    "+ '",
 ];
 
 /// The problem that explains these failures, if all of them are of the environment. `unread` stood in a line that belongs

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use fixpoint_decide::run::Run;
 use fixpoint_decide::task_run::{BaselineState, CheckBaseline};
 use fixpoint_vocabulary::work::{CheckEnd, CheckReport, FailureId};
-use fixpoint_vocabulary::{Lang, Redacted, counted};
+use fixpoint_vocabulary::{EnvironmentProblem, Lang, Redacted, counted};
 
 use crate::explanation::short;
 use crate::words::say;
@@ -63,7 +63,7 @@ pub(crate) fn unusable_lines(
     lang: Lang,
 ) -> Vec<String> {
     let is_useless = |report: &&CheckReport| match report.end {
-        CheckEnd::NotFound | CheckEnd::CouldNotRun => true,
+        CheckEnd::NotFound | CheckEnd::CouldNotRun | CheckEnd::Environment => true,
         CheckEnd::Failed | CheckEnd::TimedOut | CheckEnd::Crashed => {
             let seen = baseline.checks.get(&report.check);
             guards.contains(&report.check) && seen.is_none_or(CheckBaseline::proves_nothing)
@@ -71,6 +71,16 @@ pub(crate) fn unusable_lines(
         CheckEnd::Passed | CheckEnd::Waiting => false,
     };
     reports.iter().filter(is_useless).map(|report| unusable_line(run, report, lang)).collect()
+}
+
+/// What the environment of checks lacks, and what to do about it.
+pub fn environment_lines<'a>(
+    run: &Run,
+    reports: impl Iterator<Item = &'a CheckReport>,
+    lang: Lang,
+) -> Vec<String> {
+    let lacking = reports.filter(|report| report.environment.is_some());
+    lacking.map(|report| unusable_line(run, report, lang)).collect()
 }
 
 fn unusable_line(run: &Run, report: &CheckReport, lang: Lang) -> String {
@@ -82,6 +92,11 @@ fn unusable_line(run: &Run, report: &CheckReport, lang: Lang) -> String {
             format!("`{command}`: command not found: {said}"),
             format!("`{command}`: コマンドが見つかりません: {said}"),
         ),
+        CheckEnd::Environment => {
+            let sentence = report.environment.as_ref().map(EnvironmentProblem::sentence);
+            let why = sentence.map_or(said, |sentence| sentence.in_lang(lang).to_string());
+            format!("`{command}`: {why}")
+        }
         CheckEnd::CouldNotRun => {
             let why = report.reasons.iter().map(Redacted::as_str).collect::<Vec<_>>().join("; ");
             say(

@@ -11,7 +11,7 @@ use fixpoint_decide::task_run::{TaskActivity, TaskStatus, described};
 use fixpoint_vocabulary::work::{FailureId, ProtectedRole};
 use fixpoint_vocabulary::{Cause, Lang, counted};
 
-use crate::base_report::{unusable_hints, unusable_lines};
+use crate::base_report::{environment_lines, unusable_hints, unusable_lines};
 use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::failure_words::{FailureWords, scope_words};
 use crate::history::Iteration;
@@ -51,8 +51,9 @@ pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explana
     };
     let mut evidence: Vec<String> = explainer.obstacle().into_iter().chain(explainer.refusal()).collect();
     evidence.extend(explainer.unusable_checks());
+    let lacking = explainer.lacking();
     evidence.extend(explainer.trail());
-    evidence.extend(explainer.failures());
+    evidence.extend(if lacking.is_empty() { explainer.failures() } else { lacking });
     evidence.extend(explainer.not_replanned());
     evidence.extend(explainer.tolerated());
     Explanation { what, evidence, next: explainer.next() }
@@ -206,6 +207,18 @@ impl TaskExplainer<'_> {
             format!("Not split into smaller tasks: {said}"),
             format!("小さなタスクには分割されませんでした: {said}"),
         ))
+    }
+
+    /// What the environment of the last checks lacks.
+    fn lacking(&self) -> Vec<String> {
+        if self.task.cause() != Some(Cause::Infrastructure) {
+            return Vec::new();
+        }
+        let last = self.task.history.iterations.last();
+        let reports = last.iter().flat_map(|last| &last.checks).flat_map(|made| &made.reports);
+        let mut lines = environment_lines(self.run, reports, self.lang);
+        lines.dedup();
+        lines
     }
 
     /// The checks that make the baseline unusable, and why.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fixpoint_decide::convergence::AttemptOutcome;
+use fixpoint_decide::convergence::{Action, AttemptOutcome};
 use fixpoint_decide::phases::Phase;
 use fixpoint_decide::run::{Change, Owner, Run, RunChange, TaskChange};
 use fixpoint_decide::task_run::{Decision, JudgedAttempt, TaskActivity, TaskStatus};
@@ -312,9 +312,11 @@ impl TaskHistory {
         // Checks that could not run are run again on the same attempt.
         let open = match judged.attempt.outcome {
             AttemptOutcome::Infra => self.open.clone(),
-            AttemptOutcome::Complete | AttemptOutcome::Incomplete | AttemptOutcome::Waiting => {
-                std::mem::take(&mut self.open)
-            }
+            AttemptOutcome::Environment if judged.verdict.action == Action::Pause => self.open.clone(),
+            AttemptOutcome::Environment
+            | AttemptOutcome::Complete
+            | AttemptOutcome::Incomplete
+            | AttemptOutcome::Waiting => std::mem::take(&mut self.open),
         };
         self.iterations.push(Iteration {
             number: judged.counts.iterations,

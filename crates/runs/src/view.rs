@@ -182,7 +182,10 @@ impl<'a> TaskView<'a> {
             (judged.attempt.masked, judged.failures.len() + judged.outside.len())
         };
         // An attempt whose checks could not run has no failures, but that proves nothing.
-        let was_checked = |iteration: &&Iteration| iteration.judged.attempt.outcome != AttemptOutcome::Infra;
+        let was_checked = |iteration: &&Iteration| {
+            let outcome = iteration.judged.attempt.outcome;
+            !matches!(outcome, AttemptOutcome::Infra | AttemptOutcome::Environment)
+        };
         // Of equally good attempts, the last one.
         let best = iterations.iter().rev().filter(was_checked).min_by_key(badness);
         Some(&best.unwrap_or(last).judged.commit)

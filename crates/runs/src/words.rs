@@ -35,6 +35,7 @@ pub const fn status_words(status: Status, lang: Lang) -> &'static str {
 /// What an attempt achieved, compared with those before it.
 pub const fn progress_words(progress: ProgressKind, lang: Lang) -> &'static str {
     let (en, ja) = match progress {
+        ProgressKind::Rerun => ("checked again", "再チェック"),
         ProgressKind::Infra => ("checks could not run", "チェック実行不可"),
         ProgressKind::Waiting => ("waiting", "待機"),
         ProgressKind::Complete => ("complete", "完了"),

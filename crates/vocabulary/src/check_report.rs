@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Redacted;
+use crate::environment::EnvironmentProblem;
 use crate::failure::ReportedFailure;
 use crate::ids::{BlobId, TestName};
 use crate::prelude::*;
@@ -19,6 +20,8 @@ pub enum CheckEnd {
     Crashed,
     /// Its command does not exist: at the base nothing can be learned from it, later somebody removed it.
     NotFound,
+    /// It failed because of its environment, not of the code: a program, a module or a service is missing.
+    Environment,
     /// It could not run at all: killed from outside, no disk, no workspace.
     CouldNotRun,
     /// It awaits a person or an outside thing.
@@ -60,6 +63,9 @@ pub struct CheckReport {
     /// Files of the commit that are tests, or decide what the check does, and that were other files when it ended.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub rewrote: BTreeSet<String>,
+    /// What its environment lacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<EnvironmentProblem>,
 }
 
 impl CheckReport {
@@ -79,6 +85,7 @@ impl CheckReport {
             took_ms: 0,
             decided_by_file: false,
             rewrote: BTreeSet::new(),
+            environment: None,
         }
     }
 }

@@ -105,6 +105,8 @@ pub enum CheckProblem {
     SetUp,
     /// Its tests, or what decides what it does, were rewritten while it ran.
     Rewritten,
+    /// Its environment lacks something.
+    Environment,
 }
 
 impl CheckProblem {
@@ -120,6 +122,7 @@ impl CheckProblem {
             Self::Directory => "directory",
             Self::SetUp => "set_up",
             Self::Rewritten => "rewritten",
+            Self::Environment => "environment",
         }
     }
 }
@@ -263,6 +266,7 @@ mod tests {
             ("incomplete:unit", check(CheckProblem::Incomplete)),
             ("directory:unit", check(CheckProblem::Directory)),
             ("set_up:unit", check(CheckProblem::SetUp)),
+            ("environment:unit", check(CheckProblem::Environment)),
             ("rewritten:unit", check(CheckProblem::Rewritten)),
             ("goal:0", goal(GoalProblem::Unreadable)),
             ("no_tests_ran:0", goal(GoalProblem::NoTestsRan)),

@@ -9,8 +9,8 @@ use fixpoint_engine::{Engine, EngineDeps, FORMAT, JournalHeader};
 use fixpoint_journal::{FaultyDisk, MemoryBlobs, StoredJournal};
 use fixpoint_ports::{Blobs, Clock};
 use fixpoint_runs::{
-    Explanation, FailureLine, FailureWords, FoldedRun, Iteration, RunView, TaskHistory, TaskView, explain,
-    scope_words, texts,
+    Explanation, FailureLine, FailureWords, FoldedRun, Iteration, RunView, TaskHistory, TaskView,
+    environment_lines, explain, scope_words, texts,
 };
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
 use fixpoint_vocabulary::work::{FailureId, ReportedFailure};
@@ -115,8 +115,14 @@ fn tell(
     let Some((task, last)) = view.iterations().last() else {
         return not_compared(arguments, view, app, output);
     };
-    if last.judged.attempt.outcome == AttemptOutcome::Infra {
-        return could_not_run(arguments, app, output);
+    match last.judged.attempt.outcome {
+        AttemptOutcome::Infra => return could_not_run(arguments, Vec::new(), app, output),
+        AttemptOutcome::Environment => {
+            let reports = last.checks.iter().flat_map(|made| &made.reports);
+            let lines = environment_lines(view.run, reports, app.lang);
+            return could_not_run(arguments, lines, app, output);
+        }
+        AttemptOutcome::Complete | AttemptOutcome::Incomplete | AttemptOutcome::Waiting => {}
     }
     let comparison = compared(arguments, view, task, last, app.lang);
     match Form::from(arguments.json) {
@@ -178,13 +184,19 @@ fn with_output(line: &str) -> String {
     std::iter::once(said.to_string()).chain(last).collect()
 }
 
-fn could_not_run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
+fn could_not_run(
+    arguments: &CheckArguments,
+    problems: Vec<String>,
+    app: &AppContext,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     let cause = Cause::Infrastructure;
-    let what = say(
+    let unknown = say(
         app.lang,
         "the checks could not run; check disk space, lock files and the services they need",
         "チェックを実行できません。ディスクの空き容量、ロックファイル、必要なサービスを確認してください",
     );
+    let what = if problems.is_empty() { unknown } else { problems.join("\n") };
     match Form::from(arguments.json) {
         Form::Json => output.json(&serde_json::json!({ "ok": false, "cause": cause, "what": what }))?,
         Form::Text => output.line(&what)?,

@@ -81,8 +81,13 @@ impl Controller {
     /// What happens after an attempt, and what is counted then. Changes nothing.
     pub fn judge(&self, attempt: &Attempt) -> (AttemptVerdict, Counts) {
         let progress = self.classify(attempt);
-        let mut counts = Counts { iterations: self.counts.iterations + 1, ..self.counts };
+        let one_more = u32::from(progress != ProgressKind::Rerun);
+        let mut counts = Counts { iterations: self.counts.iterations + one_more, ..self.counts };
         let mut next = self.limits.next_step(&mut counts, progress);
+        if attempt.outcome == AttemptOutcome::Environment && next.action == Action::Stop {
+            // When somebody has mended the environment, the checks can go on.
+            next.action = Action::Pause;
+        }
         if next.action == Action::Continue && counts.iterations >= self.limits.convergence.max_iterations {
             next = NextStep::stop(Cause::MaxIterations, Code::IterationsUsedUp);
         }
@@ -100,6 +105,9 @@ impl Controller {
     /// Remembers an attempt with the counts that were decided then. Decides nothing.
     pub fn record(&mut self, attempt: &Attempt, counts: Counts) {
         self.counts = counts;
+        if attempt.rerun {
+            return;
+        }
         // An attempt whose checks could not run has left its tree all the same.
         self.tree.clone_from(&attempt.tree);
         self.history.forget_flaky(&attempt.flaky);
@@ -111,11 +119,14 @@ impl Controller {
     fn classify(&self, attempt: &Attempt) -> ProgressKind {
         let Some(current) = failures_of(attempt) else {
             return match attempt.outcome {
-                AttemptOutcome::Infra => ProgressKind::Infra,
+                AttemptOutcome::Infra | AttemptOutcome::Environment => ProgressKind::Infra,
                 AttemptOutcome::Waiting => ProgressKind::Waiting,
                 AttemptOutcome::Complete | AttemptOutcome::Incomplete => ProgressKind::Complete,
             };
         };
+        if attempt.rerun {
+            return ProgressKind::Rerun;
+        }
         let before = attempt.base_tree.as_ref().or(self.tree.as_ref());
         let is_unchanged = attempt.tree.is_some() && attempt.tree.as_ref() == before;
         if is_unchanged && !self.history.is_empty() {
@@ -127,7 +138,7 @@ impl Controller {
 
 impl Limits {
     fn next_step(&self, counts: &mut Counts, progress: ProgressKind) -> NextStep {
-        if progress != ProgressKind::Infra {
+        if !matches!(progress, ProgressKind::Infra | ProgressKind::Rerun) {
             counts.infra = 0;
             counts.changed_in_a_row =
                 if progress == ProgressKind::Changed { counts.changed_in_a_row + 1 } else { 0 };
@@ -140,6 +151,7 @@ impl Limits {
                 NextStep { action: Action::Pause, cause: Some(Cause::Waiting), code: Code::Awaiting }
             }
             ProgressKind::Infra => self.infra(counts),
+            ProgressKind::Rerun => NextStep::continues(Code::CheckedAgain),
             ProgressKind::First => {
                 counts.stalls = 0;
                 NextStep::continues(Code::FirstAttempt)
@@ -209,7 +221,7 @@ impl Limits {
 /// about that. An attempt that is complete but for its scope is not complete.
 fn failures_of(attempt: &Attempt) -> Option<FailureSet> {
     match attempt.outcome {
-        AttemptOutcome::Infra | AttemptOutcome::Waiting => return None,
+        AttemptOutcome::Infra | AttemptOutcome::Environment | AttemptOutcome::Waiting => return None,
         AttemptOutcome::Complete if attempt.scope_violations.is_empty() => return None,
         AttemptOutcome::Complete | AttemptOutcome::Incomplete => {}
     }

@@ -40,7 +40,9 @@ impl Reference<'_> {
                 let attempt = &self.question.iterations[n];
                 let outside = attempt.scope_violations.iter().cloned().map(Failing::Scope);
                 match attempt.outcome {
-                    AttemptOutcome::Infra | AttemptOutcome::Waiting => return None,
+                    AttemptOutcome::Infra | AttemptOutcome::Environment | AttemptOutcome::Waiting => {
+                        return None;
+                    }
                     AttemptOutcome::Complete if attempt.scope_violations.is_empty() => return None,
                     AttemptOutcome::Complete | AttemptOutcome::Incomplete => {}
                 }
@@ -57,7 +59,7 @@ impl Reference<'_> {
         let attempt = &self.question.iterations[n];
         let Some(current) = self.set(Some(n), n) else {
             return match attempt.outcome {
-                AttemptOutcome::Infra => ProgressKind::Infra,
+                AttemptOutcome::Infra | AttemptOutcome::Environment => ProgressKind::Infra,
                 AttemptOutcome::Waiting => ProgressKind::Waiting,
                 AttemptOutcome::Complete | AttemptOutcome::Incomplete => ProgressKind::Complete,
             };
@@ -101,6 +103,7 @@ impl Reference<'_> {
                 row.is_multiple_of(self.limits().changed_limit as usize)
             }
             ProgressKind::Infra
+            | ProgressKind::Rerun
             | ProgressKind::Waiting
             | ProgressKind::Complete
             | ProgressKind::First
@@ -120,7 +123,9 @@ impl Reference<'_> {
                 ProgressKind::Complete => end = Some((Action::Complete, None)),
                 ProgressKind::Waiting => end = Some((Action::Pause, Some(Cause::Waiting))),
                 ProgressKind::Infra if infra >= self.question.config.max_infra_failures => {
-                    end = Some((Action::Stop, Some(Cause::Infrastructure)));
+                    let is_environment = self.question.iterations[n].outcome == AttemptOutcome::Environment;
+                    let action = if is_environment { Action::Pause } else { Action::Stop };
+                    end = Some((action, Some(Cause::Infrastructure)));
                 }
                 ProgressKind::Progress => {
                     stalls = 0;
@@ -141,6 +146,7 @@ impl Reference<'_> {
                 }
                 ProgressKind::Changed => recovery = 0,
                 ProgressKind::First
+                | ProgressKind::Rerun
                 | ProgressKind::Infra
                 | ProgressKind::NoChange
                 | ProgressKind::Repeated
@@ -162,7 +168,7 @@ impl Reference<'_> {
 
 fn attempt() -> impl Strategy<Value = Attempt> {
     let outcome = prop_oneof![
-        1 => Just(AttemptOutcome::Infra), 1 => Just(AttemptOutcome::Complete), 12 => Just(AttemptOutcome::Incomplete),
+        1 => Just(AttemptOutcome::Infra), 1 => Just(AttemptOutcome::Environment), 1 => Just(AttemptOutcome::Complete), 12 => Just(AttemptOutcome::Incomplete),
     ];
     let flaky = prop_oneof![3 => Just(String::new()), 1 => "[a-c]"];
     (

@@ -22,6 +22,11 @@ impl Limits {
                 format!("the checks could not run {} in a row", counted(counts.infra, "time")),
                 format!("チェックを {} 回連続で実行できなかった", counts.infra),
             ),
+            Code::CheckedAgain => Reason::new(
+                code,
+                "the checks ran again, and nothing was changed in between",
+                "変更なしにチェックを再実行",
+            ),
             Code::FirstAttempt => Reason::new(code, "first attempt", "初回の試行"),
             Code::Progressing => Reason::new(code, "fewer failures than ever before", "失敗が減少"),
             Code::StageLowered => Reason::new(
@@ -70,6 +75,7 @@ fn got_nowhere(progress: ProgressKind) -> (&'static str, &'static str) {
         ProgressKind::Regressed => ("more failures than before", "失敗が増加"),
         ProgressKind::Changed
         | ProgressKind::Infra
+        | ProgressKind::Rerun
         | ProgressKind::Waiting
         | ProgressKind::Complete
         | ProgressKind::First

@@ -13,6 +13,7 @@ pub(super) fn failing(names: &str) -> Attempt {
         outcome: AttemptOutcome::Incomplete,
         fingerprints: Some(fingerprints),
         masked,
+        rerun: false,
         flaky: BTreeSet::new(),
         tree: None,
         base_tree: None,
@@ -134,6 +135,31 @@ fn repeated_scope_violations_are_stalls_and_never_complete() {
         ..with_outcome(AttemptOutcome::Complete)
     };
     assert_eq!(stops_after(&history(None, vec![wandering; 9])), 5);
+}
+
+/// What is decided after the last of these attempts at something that failed before.
+fn last_of(iterations: Vec<Attempt>) -> AttemptVerdict {
+    decide(&history(Some("a"), iterations)).unwrap().iterations.pop().unwrap()
+}
+
+#[test]
+fn checks_that_only_ran_again_count_for_nothing() {
+    let again = || Attempt { rerun: true, ..failing("a") };
+    let last = last_of(vec![again(), again(), again(), again(), failing("a")]);
+    assert_eq!((last.progress, last.stall_count, last.stage), (ProgressKind::Repeated, 1, 1));
+    let only = last_of(vec![failing("a"), again()]);
+    assert_eq!((only.progress, only.action, only.stall_count), (ProgressKind::Rerun, Action::Continue, 1));
+}
+
+#[test]
+fn an_environment_that_lacks_something_twice_pauses_the_task() {
+    let lacking = || with_outcome(AttemptOutcome::Environment);
+    let once = last_of(vec![lacking()]);
+    assert_eq!((once.progress, once.action, once.stall_count), (ProgressKind::Infra, Action::Continue, 0));
+    let twice = last_of(vec![lacking(), lacking()]);
+    assert_eq!((twice.action, twice.cause), (Action::Pause, Some(Cause::Infrastructure)));
+    let apart = last_of(vec![lacking(), failing("b"), lacking()]);
+    assert_eq!(apart.action, Action::Continue);
 }
 
 #[test]

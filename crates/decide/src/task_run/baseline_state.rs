@@ -339,7 +339,7 @@ impl BaselineState {
             return BaselineStep::Unusable;
         }
         match no_result(reports) {
-            Some(NoResult::CouldNotRun) => return BaselineStep::Unusable,
+            Some(NoResult::CouldNotRun | NoResult::Environment) => return BaselineStep::Unusable,
             Some(NoResult::Waiting) => return BaselineStep::Waiting,
             None => {}
         }

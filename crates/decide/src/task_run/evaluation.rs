@@ -164,16 +164,19 @@ fn failing_by_check(reports: &[CheckReport]) -> FailingByCheck {
 
 pub(super) enum NoResult {
     CouldNotRun,
+    Environment,
     Waiting,
 }
 
 /// Whether checks showed nothing. One that could not run outweighs one that waits: no answer would end that.
 pub(super) fn no_result(reports: &[CheckReport]) -> Option<NoResult> {
     let any = |end| reports.iter().any(|report| report.end == end);
-    match (any(CheckEnd::CouldNotRun), any(CheckEnd::Waiting)) {
-        (true, _) => Some(NoResult::CouldNotRun),
-        (false, true) => Some(NoResult::Waiting),
-        (false, false) => None,
+    if any(CheckEnd::CouldNotRun) {
+        Some(NoResult::CouldNotRun)
+    } else if any(CheckEnd::Environment) {
+        Some(NoResult::Environment)
+    } else {
+        any(CheckEnd::Waiting).then_some(NoResult::Waiting)
     }
 }
 
@@ -285,6 +288,16 @@ impl TaskRun {
                     activity,
                     evaluation,
                     CheckFindings::without_failures(AttemptOutcome::Infra),
+                );
+            }
+            Some(NoResult::Environment) => {
+                let lacking = reports.iter().filter(|report| report.end == CheckEnd::Environment);
+                let failures = failures_in(&lacking.collect::<Vec<_>>());
+                let outcome = AttemptOutcome::Environment;
+                return self.conclude(
+                    activity,
+                    evaluation,
+                    CheckFindings { outcome, ..CheckFindings::incomplete(failures) },
                 );
             }
             Some(NoResult::Waiting) => return Decision::pause(activity, Cause::Waiting),

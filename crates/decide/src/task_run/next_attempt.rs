@@ -58,6 +58,7 @@ impl TaskRun {
             outcome: findings.outcome,
             fingerprints: Some(findings.failures.iter().map(ReportedFailure::fingerprint).cloned().collect()),
             masked: findings.masked,
+            rerun: false,
             flaky: findings.flaky,
             tree: Some(result.tree.0),
             base_tree: evaluation.start_tree.clone(),
@@ -67,8 +68,8 @@ impl TaskRun {
         let outside: Vec<String> =
             evaluation.violations.iter().chain(&evaluation.reverted).cloned().collect();
         let distance = (findings.masked, findings.failures.len() + outside.len());
-        let is_best = findings.outcome != AttemptOutcome::Infra
-            && self.best().is_none_or(|best| distance <= best.distance());
+        let is_checked = !matches!(findings.outcome, AttemptOutcome::Infra | AttemptOutcome::Environment);
+        let is_best = is_checked && self.best().is_none_or(|best| distance <= best.distance());
         let next = match verdict.action {
             Action::Complete => Decision::end(Cause::Done),
             Action::Stop => Decision::end(verdict.cause.unwrap_or(Cause::NotConverging)),

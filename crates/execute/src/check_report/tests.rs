@@ -35,6 +35,7 @@ fn finished(output: &str, cause: ExitCause, verdict: CheckVerdict, file: Option<
         moved: BTreeSet::new(),
         idle: None,
         is_at_base: false,
+        environment: None,
     }
 }
 
