@@ -8,8 +8,8 @@ use memchr::{memchr, memmem};
 use crate::report::Runner;
 use crate::runners::{
     Read, Reader, catch2, ctest, diagnostics, dotnet, eslint, exunit, go, go_json, googletest, gradle, jest,
-    junit_console, libtest, libtest_json, maven, mocha, nextest, node, panic, phpunit, pytest, python, ruby, rustc,
-    rustc_json, tap, unittest, vitest,
+    junit_console, libtest, libtest_json, maven, mocha, nextest, node, panic, phpunit, pytest, python, ruby,
+    rustc, rustc_json, tap, unittest, vitest,
 };
 use crate::tail::Tail;
 
@@ -60,7 +60,7 @@ fn compiled(line: &str, first: u8) -> Option<Reader> {
         b'T' | b'F' | b'+' | b'\'' | 0x80.. if junit_console::is_start(line) => {
             reader::<junit_console::JunitConsole>(Runner::JunitConsole)
         }
-        b'=' | b'E' | b'I' | b'R' | b'F' | b'0'..=b'9' if exunit::is_start(line) => {
+        b'=' | b'A'..=b'Z' | b'0'..=b'9' if exunit::is_start(line) => {
             reader::<exunit::ExUnit>(Runner::ExUnit)
         }
         b'R' if googletest::is_start(line) => reader::<googletest::GoogleTest>(Runner::GoogleTest),
@@ -99,7 +99,9 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
             Some(Reader::new(Runner::Mocha, mocha::Mocha::below(line, tail)))
         }
         b'F' | b'P' | 0x80.. if jest::is_start(line) => reader::<jest::Jest>(Runner::Jest),
-        b'0'..=b'9' if exunit::is_start(line) => reader::<exunit::ExUnit>(Runner::ExUnit),
+        b'0'..=b'9' | 0x80.. if exunit::is_start(line) => {
+            Some(Reader::new(Runner::ExUnit, exunit::ExUnit::after(line, tail)))
+        }
         b'0'..=b'9' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
         b'F' | b'P' | b'S' | b'D' if dotnet::is_indented_start(line) => {
             reader::<dotnet::Dotnet>(Runner::DotnetTest)

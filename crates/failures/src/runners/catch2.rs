@@ -181,7 +181,9 @@ fn position(text: &str) -> Option<(&str, u32)> {
     if let Some((file, line)) = text.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
         return Some((file, line.parse().ok()?));
     }
-    place(text).filter(|(file, _, rest)| rest.is_empty() && !file.contains(' ')).map(|(file, line, _)| (file, line))
+    place(text)
+        .filter(|(file, _, rest)| rest.is_empty() && !file.contains(' '))
+        .map(|(file, line, _)| (file, line))
 }
 
 /// `a.cpp:13: failed: add(2, 2) == 5 for: 4 == 5`
@@ -196,7 +198,8 @@ fn compact(line: &str) -> Option<FingerprintParts> {
     } else {
         Kind::Assertion
     };
-    let mut draft = FingerprintParts::new(Runner::Catch2, kind).message(message).at(Some((file, Some(number))));
+    let mut draft =
+        FingerprintParts::new(Runner::Catch2, kind).message(message).at(Some((file, Some(number))));
     draft.signature = "assertion".to_string();
     draft.source = expression.to_string();
     Some(draft)

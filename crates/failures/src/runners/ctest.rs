@@ -19,7 +19,8 @@ const MAX_OUTPUTS: usize = 256;
 const MAX_LINES: usize = 40;
 
 /// Words of lines that say what went wrong.
-const COMPLAINTS: [&str; 8] = ["error", "fail", "expected", "assert", "exception", "abort", "cannot", "unable"];
+const COMPLAINTS: [&str; 8] =
+    ["error", "fail", "expected", "assert", "exception", "abort", "cannot", "unable"];
 
 #[derive(Debug, Default)]
 pub(crate) struct Ctest {
@@ -326,9 +327,10 @@ fn is_begin(line: &str) -> bool {
 fn verbose(line: &str) -> Option<(u32, &str)> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = line.get(digits..)?.strip_prefix(':')?;
-    let is_of_ctest = [" Test command: ", " Working Directory: ", " Test timeout computed", " Environment variables"]
-        .iter()
-        .any(|own| rest.starts_with(own));
+    let is_of_ctest =
+        [" Test command: ", " Working Directory: ", " Test timeout computed", " Environment variables"]
+            .iter()
+            .any(|own| rest.starts_with(own));
     let number = line.get(..digits)?.parse().ok().filter(|_| !is_of_ctest)?;
     Some((number, rest.strip_prefix(' ').unwrap_or(rest)))
 }
@@ -336,7 +338,8 @@ fn verbose(line: &str) -> Option<(u32, &str)> {
 /// `27% tests passed, 16 tests failed out of 22`: passed and failed.
 fn summary(line: &str) -> Option<(u64, u64)> {
     let (_, rest) = line.split_once("% tests passed, ")?;
-    let (failed, rest) = rest.split_once(" tests failed out of ").or_else(|| rest.split_once(" test failed out of "))?;
+    let (failed, rest) =
+        rest.split_once(" tests failed out of ").or_else(|| rest.split_once(" test failed out of "))?;
     let failed: u64 = failed.trim().parse().ok()?;
     let all: u64 = rest.split(' ').next()?.trim().parse().ok()?;
     Some((all.saturating_sub(failed), failed))

@@ -82,7 +82,8 @@ pub(crate) fn is_worth_a_look(line: &str) -> bool {
 }
 
 pub(crate) fn begin(line: &str) -> Option<Diagnostic> {
-    let draft = typescript(line).or_else(|| msbuild(line)).or_else(|| compiler(line)).or_else(|| linker(line));
+    let draft =
+        typescript(line).or_else(|| msbuild(line)).or_else(|| compiler(line)).or_else(|| linker(line));
     draft.map(|draft| Diagnostic { draft: Some(draft), below: javac::Below::default() })
 }
 
@@ -156,7 +157,8 @@ fn msbuild(line: &str) -> Option<FingerprintParts> {
         None => (location, None),
     };
     // The project that was built, and for what.
-    let message = message.rsplit_once(" [").filter(|_| message.ends_with(']')).map_or(message, |(said, _)| said);
+    let message =
+        message.rsplit_once(" [").filter(|_| message.ends_with(']')).map_or(message, |(said, _)| said);
     if !is_code || file.contains(['"', '|', '\t']) {
         return None;
     }
@@ -192,9 +194,9 @@ fn compiler_of(file: &str) -> Option<Runner> {
     match ending {
         "rs" => Some(Runner::Rustc),
         "java" => Some(Runner::Javac),
-        "py" | "pyi" | "rb" | "sh" | "bash" | "zsh" | "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "pl" | "pm"
-        | "php" | "lua" | "yml" | "yaml" | "json" | "toml" | "md" | "css" | "scss" | "html" | "sql" | "tf" | "ex"
-        | "exs" | "go" => None,
+        "py" | "pyi" | "rb" | "sh" | "bash" | "zsh" | "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "pl"
+        | "pm" | "php" | "lua" | "yml" | "yaml" | "json" | "toml" | "md" | "css" | "scss" | "html"
+        | "sql" | "tf" | "ex" | "exs" | "go" => None,
         _ => Some(Runner::Gcc),
     }
 }

@@ -122,7 +122,9 @@ impl Dotnet {
         } else if text.starts_with("The active test run was aborted.") {
             let reason = text.split_once("Reason: ").map_or(text, |(_, reason)| reason);
             out.failed(FingerprintParts::new(Runner::DotnetTest, Kind::Crash).message(reason));
-        } else if text.starts_with("No test matches the given testcase filter") || text.starts_with("No test is available in") {
+        } else if text.starts_with("No test matches the given testcase filter")
+            || text.starts_with("No test is available in")
+        {
             out.suspect(FingerprintParts::new(Runner::DotnetTest, Kind::Error).message(text));
         } else if text.contains("): error ") || text.contains(" : error ") {
             return Step::Refused;
@@ -152,7 +154,9 @@ impl Block {
             "" => {}
             "Error Message:" => self.part = Part::Message,
             "Stack Trace:" => self.part = Part::Stack,
-            _ if text.starts_with("Standard Output Messages:") || text.starts_with("Standard Error Messages:") => {
+            _ if text.starts_with("Standard Output Messages:")
+                || text.starts_with("Standard Error Messages:") =>
+            {
                 self.part = Part::Output;
             }
             _ => match self.part {
@@ -202,7 +206,8 @@ fn terminal(line: &str) -> Option<(Option<Place>, &str)> {
     let (location, text) = line.split_once("error TESTERROR:")?;
     let location = location.trim().trim_end_matches([':', ' ']);
     let place = location.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
-    let place = place.and_then(|(file, position)| Some((file.to_string(), position.split(',').next()?.parse().ok()?)));
+    let place = place
+        .and_then(|(file, position)| Some((file.to_string(), position.split(',').next()?.parse().ok()?)));
     Some((place, text.trim()))
 }
 
@@ -221,7 +226,9 @@ fn summary(line: &str) -> Option<(u64, u64)> {
     })?;
     let count = |names: [&str; 2]| {
         let parts = counts.split(", ").filter_map(|part| part.split_once(':'));
-        parts.filter(|(name, _)| names.contains(&name.trim())).find_map(|(_, count)| count.trim().parse().ok())
+        parts
+            .filter(|(name, _)| names.contains(&name.trim()))
+            .find_map(|(_, count)| count.trim().parse().ok())
     };
     Some((count(["Passed", "succeeded"])?, count(["Failed", "failed"])?))
 }

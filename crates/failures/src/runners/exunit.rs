@@ -7,6 +7,7 @@ use super::{Read, Step, indentation, numbered, place, without_duration};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::tail::Tail;
 
 #[derive(Debug, Default)]
 pub(crate) struct ExUnit {
@@ -15,6 +16,10 @@ pub(crate) struct ExUnit {
     block: Option<Block>,
     /// The file that did not compile.
     broken: Option<String>,
+    /// An error of the compiler whose place follows.
+    logged: Option<String>,
+    /// Whether errors of the compiler were reported before it gave up.
+    is_logged: bool,
     ended: bool,
 }
 
@@ -45,7 +50,19 @@ pub(crate) fn is_start(line: &str) -> bool {
         || line.starts_with("Running ExUnit with seed: ")
         || line.starts_with("Excluding tags: [")
         || line.starts_with("Including tags: [")
+        || traced_module(line).is_some()
+        || logged_at(line).is_some()
         || counts(line).is_some()
+}
+
+impl ExUnit {
+    /// A reader that knows the error printed just before its place.
+    pub(crate) fn after(line: &str, tail: &Tail) -> Self {
+        let mut earlier = tail.latest_first().filter(|_| logged_at(line).is_some()).take(16);
+        let is_head = |line: &&str| line.contains("error: ") || line.contains("warning: ");
+        let logged = earlier.find(is_head).and_then(|line| line.trim_start().strip_prefix("error: "));
+        Self { logged: logged.map(str::to_string), ..Self::default() }
+    }
 }
 
 /// Whether a line can be that of no other tool.
@@ -66,11 +83,17 @@ impl Read for ExUnit {
             return Step::Taken;
         }
         if self.ended {
+            if line.starts_with("The --only option was given") {
+                out.suspect(FingerprintParts::new(Runner::ExUnit, Kind::Error).message(line));
+                return Step::Taken;
+            }
             let is_known = line.trim().is_empty() || line.starts_with("Randomized with seed ");
             return if is_known { Step::Taken } else { Step::Refused };
         }
         if let Some(file) = self.broken.take() {
-            compile_error(&file, line, out);
+            if !(self.is_logged && line.contains("errors have been logged")) {
+                compile_error(&file, line, out);
+            }
             self.ended = true;
         } else if let Some((test, module)) = title(line) {
             self.end_block(out);
@@ -79,6 +102,15 @@ impl Read for ExUnit {
         } else if let Some(file) = line.strip_prefix("== Compilation error in file ") {
             self.end_block(out);
             self.broken = Some(file.trim_end_matches([' ', '=']).to_string());
+        } else if let Some(error) = line.trim_start().strip_prefix("error: ").filter(|_| self.block.is_none())
+        {
+            self.logged = Some(error.to_string());
+        } else if let Some((file, number)) = logged_at(line) {
+            if let Some(error) = self.logged.take() {
+                let draft = FingerprintParts::new(Runner::ExUnit, Kind::Compile).message(error);
+                out.failed(draft.at(Some((file, Some(number)))));
+                self.is_logged = true;
+            }
         } else if line.starts_with("--max-failures reached") {
             self.end_block(out);
             out.masked();
@@ -135,7 +167,9 @@ impl Block {
         match self.part {
             Part::Place => {
                 self.part = Part::Message;
-                self.at = place(text).filter(|(.., rest)| rest.is_empty()).map(|(file, line, _)| (file.to_string(), line));
+                self.at = place(text)
+                    .filter(|(.., rest)| rest.is_empty())
+                    .map(|(file, line, _)| (file.to_string(), line));
                 if self.at.is_none() {
                     append(&mut self.message, text);
                 }
@@ -162,7 +196,12 @@ impl Block {
             (Kind::Timeout, _) => "test timed out".to_string(),
             (_, Some((_, message))) => message.trim().to_string(),
             // What was asked for stands in the code.
-            (_, None) => self.message.lines().take_while(|line| !line.starts_with("code:")).collect::<Vec<_>>().join("\n"),
+            (_, None) => self
+                .message
+                .lines()
+                .take_while(|line| !line.starts_with("code:"))
+                .collect::<Vec<_>>()
+                .join("\n"),
         };
         let place = self.frame.or(self.at);
         let place = place.as_ref().map(|(file, line)| (file.as_str(), Some(*line)));
@@ -178,7 +217,8 @@ impl Block {
 
 /// `** (CompileError) lib/other.ex:2: undefined function b/0`
 fn compile_error(file: &str, line: &str, out: &mut Collector) {
-    let message = line.strip_prefix("** (").and_then(|rest| rest.split_once(") ")).map_or(line, |(_, message)| message);
+    let message =
+        line.strip_prefix("** (").and_then(|rest| rest.split_once(") ")).map_or(line, |(_, message)| message);
     let found = place(message).filter(|(at, ..)| !at.contains(' '));
     let (at, number, message) = match found {
         Some((at, number, rest)) => (at, Some(number), rest.trim_start_matches([':', ' '])),
@@ -186,6 +226,12 @@ fn compile_error(file: &str, line: &str, out: &mut Collector) {
     };
     let draft = FingerprintParts::new(Runner::ExUnit, Kind::Compile).message(message);
     out.failed(draft.at(Some((at, number))));
+}
+
+/// `    └─ test/broken_test.exs:5:5: BrokenTest."test never"/1`, of Elixir 1.16 and newer.
+fn logged_at(line: &str) -> Option<(&str, u32)> {
+    let (file, number, _) = place(line.trim_start().strip_prefix("└─ ")?)?;
+    (file.ends_with(".ex") || file.ends_with(".exs")).then_some((file, number))
 }
 
 /// `  1) test equal (CalcTest)`: the name and the module.
@@ -200,7 +246,7 @@ fn title(line: &str) -> Option<(&str, &str)> {
 fn traced(line: &str) -> Option<(&str, &str)> {
     let text = line.strip_prefix("  * ")?;
     let (text, _) = text.rsplit_once(" [L#")?;
-    let note = text.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).map(|(name, note)| (name, note));
+    let note = text.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     match note {
         Some((name, note @ ("skipped" | "excluded"))) => Some((name, note)),
         _ => {
@@ -227,7 +273,8 @@ fn counts(line: &str) -> Option<(u64, u64)> {
         let (count, word) = part.split_once(' ')?;
         let count: u64 = count.parse().ok()?;
         match word.trim() {
-            "test" | "tests" | "doctest" | "doctests" | "property" | "properties" | "feature" | "features" => {
+            "test" | "tests" | "doctest" | "doctests" | "property" | "properties" | "feature"
+            | "features" => {
                 has_tests = true;
                 all = all.saturating_add(count);
             }

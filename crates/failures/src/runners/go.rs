@@ -163,7 +163,8 @@ impl Go {
     }
 
     fn has_ended(&self, test: &str) -> bool {
-        self.failed.iter().any(|failed| failed == test) || self.outcomes.iter().any(|(ended, _)| ended == test)
+        self.failed.iter().any(|failed| failed == test)
+            || self.outcomes.iter().any(|(ended, _)| ended == test)
     }
 
     fn is_idle(&self) -> bool {

@@ -194,7 +194,9 @@ fn at(text: &str) -> Option<(String, u32)> {
     if let Some((file, line)) = text.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
         return Some((file.to_string(), line.parse().ok()?));
     }
-    place(text).filter(|(file, _, rest)| rest.is_empty() && !file.contains(' ')).map(|(file, line, _)| (file.to_string(), line))
+    place(text)
+        .filter(|(file, _, rest)| rest.is_empty() && !file.contains(' '))
+        .map(|(file, line, _)| (file.to_string(), line))
 }
 
 /// A name without its parameter and its duration.

@@ -102,7 +102,8 @@ impl Read for Gradle {
 
     fn finish(&mut self, out: &mut Collector) {
         if let Some(test) = self.test.take() {
-            let draft = FingerprintParts::new(Runner::Gradle, Kind::Error).test(Some(&test.class), &test.name);
+            let draft =
+                FingerprintParts::new(Runner::Gradle, Kind::Error).test(Some(&test.class), &test.name);
             let draft = if test.thrown.is_empty() { draft } else { test.thrown.describe(draft) };
             out.failed(draft);
         }
@@ -115,7 +116,8 @@ impl Read for Gradle {
 /// The reasons that say something new: a crash, or what counts if nothing else was named.
 fn stopped(reason: &str, out: &mut Collector) {
     let task = reason.lines().find_map(|line| line.strip_prefix("Execution failed for task "));
-    let said = |line: &&str| !SAID_BEFORE.iter().any(|said| line.trim_start_matches(['>', ' ']).starts_with(said));
+    let said =
+        |line: &&str| !SAID_BEFORE.iter().any(|said| line.trim_start_matches(['>', ' ']).starts_with(said));
     let Some(line) = reason.lines().find(said) else { return };
     let text = line.trim_start_matches(['>', ' ']);
     let mut draft = FingerprintParts::new(Runner::Gradle, Kind::Error).message(text);

@@ -74,7 +74,8 @@ impl Throwable {
     fn first(&mut self, text: &str) {
         if let Some((class, at)) = text.split_once(" at ").filter(|(class, _)| is_class(class)) {
             self.class = class.to_string();
-            let place = at.rsplit_once(':').and_then(|(file, line)| Some((file.to_string(), line.parse().ok()?)));
+            let place =
+                at.rsplit_once(':').and_then(|(file, line)| Some((file.to_string(), line.parse().ok()?)));
             self.place = place;
             self.has_frames = true;
             return;
@@ -192,7 +193,8 @@ mod tests {
             ("Wanted but not invoked: x", (Kind::Assertion, "Wanted but not invoked: x", None)),
         ];
         for (text, (kind, message, place)) in rows {
-            let (file, line) = place.map_or((None, None), |(file, line)| (Some(file.to_string()), Some(line)));
+            let (file, line) =
+                place.map_or((None, None), |(file, line)| (Some(file.to_string()), Some(line)));
             assert_eq!(read(text), (kind, message.to_string(), file, line), "{text}");
         }
     }

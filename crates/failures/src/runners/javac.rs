@@ -51,7 +51,9 @@ impl Below {
 
 /// `  symbol:   method alpha()`
 fn is_detail(line: &str) -> bool {
-    ["symbol:", "location:", "required:", "found:", "reason:"].iter().any(|word| line.trim_start().starts_with(word))
+    ["symbol:", "location:", "required:", "found:", "reason:"]
+        .iter()
+        .any(|word| line.trim_start().starts_with(word))
 }
 
 fn detail(line: &str, draft: &mut FingerprintParts) {

@@ -177,7 +177,9 @@ impl JunitConsole {
             match mark {
                 Mark::Passed => out.passed(None, &name),
                 Mark::Skipped => out.skipped(None, &name),
-                Mark::Failed(message) if self.failed.len() < MAX_FAILURES => self.failed.push((name, message)),
+                Mark::Failed(message) if self.failed.len() < MAX_FAILURES => {
+                    self.failed.push((name, message))
+                }
                 Mark::Failed(_) => {}
             }
         }

@@ -11,7 +11,8 @@ use crate::report::{Kind, Runner};
 
 const LEVELS: [&str; 4] = ["[ERROR] ", "[INFO] ", "[WARNING] ", "[DEBUG] "];
 /// A build ends with these where the failures were named before.
-const SAID_BEFORE: [&str; 4] = ["There are test failures", "There was a test failure", "Compilation failure", "You have "];
+const SAID_BEFORE: [&str; 4] =
+    ["There are test failures", "There was a test failure", "Compilation failure", "You have "];
 
 #[derive(Debug, Default)]
 pub(crate) struct Maven {
@@ -128,7 +129,9 @@ impl Maven {
             self.phase = Phase::Results;
         } else if text.starts_with("BUILD ") || text.starts_with("--- ") {
             self.phase = Phase::Building;
-        } else if text.starts_with("The forked VM terminated without ") || text.starts_with("There was a timeout ") {
+        } else if text.starts_with("The forked VM terminated without ")
+            || text.starts_with("There was a timeout ")
+        {
             let is_timeout = text.starts_with("There was a timeout ");
             let kind = if is_timeout { Kind::Timeout } else { Kind::Crash };
             self.crash = Some(FingerprintParts::new(Runner::Maven, kind).message(text.trim()));
@@ -192,10 +195,11 @@ impl Test {
 
 /// Why the build stopped: a failure if nothing else was named.
 fn stopped(reason: &str, out: &mut Collector) {
-    let reason = reason.split_once(": ").filter(|_| reason.contains("on project ")).map_or(reason, |(goal, rest)| {
-        // A goal has colons itself, but no blanks behind them.
-        if goal.contains("on project ") { rest } else { reason }
-    });
+    let reason =
+        reason.split_once(": ").filter(|_| reason.contains("on project ")).map_or(reason, |(goal, rest)| {
+            // A goal has colons itself, but no blanks behind them.
+            if goal.contains("on project ") { rest } else { reason }
+        });
     let reason = reason.split(" -> [Help").next().unwrap_or(reason).trim();
     if !SAID_BEFORE.iter().any(|said| reason.starts_with(said)) {
         out.suspect(FingerprintParts::new(Runner::Maven, Kind::Error).message(reason));
