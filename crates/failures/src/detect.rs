@@ -133,7 +133,7 @@ fn diagnostic(line: &str) -> Option<Reader> {
     if catch2::is_failure(line) {
         return reader::<catch2::Catch2>(Runner::Catch2);
     }
-    if dotnet::is_start(line) {
+    if dotnet::is_failure(line) {
         return reader::<dotnet::Dotnet>(Runner::DotnetTest);
     }
     let diagnostic = diagnostics::begin(line)?;

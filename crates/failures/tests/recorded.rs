@@ -57,7 +57,7 @@ fn the_runner_is_recognised() {
             ("catch2", "junit") => "junit",
             // The tests it ran say more than it does.
             ("ctest", "output_on_failure") => "google_test",
-            ("exunit", "module_missing" | "no_such_file") => "generic",
+            ("exunit", "module_missing") => "generic",
             ("exunit", _) => "ex_unit",
             ("maven" | "gradle", "compile_error" | "compile_error_in_tests") => "javac",
             ("javac", "all_pass" | "no_such_file" | "warnings") => "generic",

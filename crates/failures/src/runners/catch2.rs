@@ -39,7 +39,7 @@ struct Block {
 }
 
 pub(crate) fn is_start(line: &str) -> bool {
-    line.contains(" host application.") && line.contains(" is a Catch")
+    line.ends_with(" host application.") && line.contains(" is a Catch")
         || line.starts_with("test cases: ") && line.contains('|')
         || line.starts_with("All tests passed (") && line.contains("assertion")
         || line.starts_with("No test cases matched ")

@@ -258,7 +258,9 @@ struct TestResult {
 
 /// ` 2/24 Test  #2: Calc.Equal .......................***Failed    0.00 sec`
 fn result(line: &str) -> Option<TestResult> {
-    let (index, rest) = line.trim_start().split_once('/')?;
+    let text = line.trim_start();
+    text.starts_with(|letter: char| letter.is_ascii_digit()).then_some(())?;
+    let (index, rest) = text.split_once('/')?;
     let index: u64 = index.parse().ok()?;
     let (all, rest) = rest.split_once(" Test ")?;
     let (number, rest) = rest.trim_start().strip_prefix('#')?.split_once(": ")?;
@@ -337,6 +339,7 @@ fn verbose(line: &str) -> Option<(u32, &str)> {
 
 /// `27% tests passed, 16 tests failed out of 22`: passed and failed.
 fn summary(line: &str) -> Option<(u64, u64)> {
+    line.starts_with(|letter: char| letter.is_ascii_digit()).then_some(())?;
     let (_, rest) = line.split_once("% tests passed, ")?;
     let (failed, rest) =
         rest.split_once(" tests failed out of ").or_else(|| rest.split_once(" test failed out of "))?;

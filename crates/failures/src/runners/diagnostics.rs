@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{Read, Step, javac, place};
 use crate::collector::Collector;
@@ -54,8 +54,7 @@ const REFERENCES: [&str; 4] = [
 ];
 
 /// What makes a line worth a closer look: an error in any language, a missing symbol, or a failed assertion.
-const WORDS: [&str; 17] = [
-    "error",
+const WORDS: [&str; 16] = [
     "erreur",
     "Fehler",
     "エラー",
@@ -77,7 +76,10 @@ const WORDS: [&str; 17] = [
 /// Whether any of the words of this reader, and of those that report positions as it does, is in the line.
 pub(crate) fn is_worth_a_look(line: &str) -> bool {
     // Nearly every line of a long output comes by here, and nearly none is meant.
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(WORDS).ok());
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        // Only this way of matching is searched for with wide registers.
+        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(WORDS).ok()
+    });
     FINDER.as_ref().is_some_and(|finder| finder.is_match(line))
 }
 

@@ -46,12 +46,16 @@ pub(crate) fn is_start(line: &str) -> bool {
         || line.starts_with("Test summary: total: ")
         || line == "Test Run Failed."
         || line == "Test Run Successful."
-        || terminal(line).is_some()
+}
+
+/// Whether the terminal logger names a failed test.
+pub(crate) fn is_failure(line: &str) -> bool {
+    terminal(line).is_some()
 }
 
 /// `  Failed Sample.CalcTests.Equal [4 ms]`, and what precedes it.
 pub(crate) fn is_indented_start(line: &str) -> bool {
-    outcome(line).is_some() || terminal(line).is_some() || line == "  Determining projects to restore..."
+    outcome(line).is_some() || line == "  Determining projects to restore..."
 }
 
 /// Whether a line can be that of no other tool.
@@ -221,8 +225,7 @@ fn frame(text: &str) -> Option<Place> {
 /// Passed and failed: `Failed!  - Failed:     1, Passed:     2, …`, `Test summary: total: 9, failed: 5, succeeded: 3, …`
 fn summary(line: &str) -> Option<(u64, u64)> {
     let counts = line.strip_prefix("Test summary: ").or_else(|| {
-        let (word, rest) = line.split_once("!  - ")?;
-        matches!(word, "Failed" | "Passed" | "Skipped").then_some(rest)
+        ["Failed!  - ", "Passed!  - ", "Skipped!  - "].iter().find_map(|start| line.strip_prefix(start))
     })?;
     let count = |names: [&str; 2]| {
         let parts = counts.split(", ").filter_map(|part| part.split_once(':'));

@@ -48,6 +48,7 @@ pub(crate) fn is_start(line: &str) -> bool {
         || line.starts_with("== Compilation error in file ") && line.ends_with(" ==")
         || line.starts_with("Finished in ") && line.ends_with(" sync)")
         || line.starts_with("Running ExUnit with seed: ")
+        || is_no_match(line)
         || line.starts_with("Excluding tags: [")
         || line.starts_with("Including tags: [")
         || traced_module(line).is_some()
@@ -72,6 +73,10 @@ pub(crate) fn is_unmistakable(line: &str) -> bool {
 
 impl Read for ExUnit {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
+        if is_no_match(line) {
+            out.suspect(FingerprintParts::new(Runner::ExUnit, Kind::Error).message(line));
+            return Step::Ended;
+        }
         if let Some((passed, failed)) = counts(line) {
             self.end_block(out);
             out.counted(passed);
@@ -236,7 +241,8 @@ fn logged_at(line: &str) -> Option<(&str, u32)> {
 
 /// `  1) test equal (CalcTest)`: the name and the module.
 fn title(line: &str) -> Option<(&str, &str)> {
-    let title = numbered(line.trim_start()).filter(|_| (1..=3).contains(&indentation(line)))?;
+    (1..=3).contains(&indentation(line)).then_some(())?;
+    let title = numbered(line.trim_start())?;
     let is_test = ["test ", "doctest ", "property ", "feature "].iter().any(|kind| title.starts_with(kind));
     let (test, module) = title.trim_end().strip_suffix(')')?.rsplit_once(" (").filter(|_| is_test)?;
     module.starts_with(|letter: char| letter.is_uppercase()).then_some((test, module))
@@ -254,6 +260,10 @@ fn traced(line: &str) -> Option<(&str, &str)> {
             (name.len() < text.trim_end().len()).then_some((name, ""))
         }
     }
+}
+
+fn is_no_match(line: &str) -> bool {
+    line.starts_with("Paths given to \"mix test\" did not match")
 }
 
 /// `CalcTest [test/calc_test.exs]`
