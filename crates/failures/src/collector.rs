@@ -22,6 +22,7 @@ pub(crate) struct Collector {
     failures: Vec<FingerprintParts>,
     /// Failures that were reported already, so that a repetitive log does not use up the limit.
     known: BTreeSet<[u8; 16]>,
+    reported: u64,
     /// Explains a failing command if nothing better is found, such as an uncaught exception.
     last_resort: Option<FingerprintParts>,
     passed: Names,
@@ -56,7 +57,13 @@ impl Collector {
         self.first.get_or_insert(runner);
     }
 
+    /// How often a failure was reported, also one that was known.
+    pub(crate) fn reported(&self) -> u64 {
+        self.reported
+    }
+
     pub(crate) fn failed(&mut self, mut draft: FingerprintParts) {
+        self.reported += 1;
         self.ran_any |= draft.test.is_some();
         self.masked |= draft.masks();
         let digest = draft.digest();

@@ -7,8 +7,9 @@ use memchr::{memchr, memmem};
 
 use crate::report::Runner;
 use crate::runners::{
-    Read, Reader, diagnostics, eslint, go, go_json, jest, libtest, libtest_json, mocha, nextest, node, panic,
-    phpunit, pytest, python, ruby, rustc, rustc_json, tap, unittest, vitest,
+    Read, Reader, catch2, ctest, diagnostics, dotnet, eslint, exunit, go, go_json, googletest, gradle, jest,
+    junit_console, libtest, libtest_json, maven, mocha, nextest, node, panic, phpunit, pytest, python, ruby,
+    rustc, rustc_json, tap, unittest, vitest,
 };
 use crate::tail::Tail;
 
@@ -27,6 +28,7 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     let first = *line.as_bytes().first()?;
     let found = match first {
         b' ' | b'\t' => indented(line, tail),
+        b'[' => bracketed(line),
         b'P' | b'O' | b'N' | b'T' if phpunit::is_start(line) => reader::<phpunit::PhpUnit>(Runner::PhpUnit),
         b'0'..=b'9' | b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
         b'=' if pytest::is_start(line) => reader::<pytest::Pytest>(Runner::Pytest),
@@ -51,7 +53,36 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         0x80.. if node::is_start(line) => Some(Reader::new(Runner::NodeTest, node::Node::after(tail))),
         _ => None,
     };
-    found.or_else(|| diagnostic(line))
+    found.or_else(|| compiled(line, first)).or_else(|| diagnostic(line))
+}
+
+/// Tools of compiled languages.
+fn compiled(line: &str, first: u8) -> Option<Reader> {
+    match first {
+        b'T' if maven::is_start(line) => reader::<maven::Maven>(Runner::Maven),
+        b'T' | b'I' | b'0'..=b'9' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
+        b'F' | b'P' | b'T' | b'S' if dotnet::is_start(line) => reader::<dotnet::Dotnet>(Runner::DotnetTest),
+        b'T' | b'F' | b'+' | b'\'' | 0x80.. if junit_console::is_start(line) => {
+            reader::<junit_console::JunitConsole>(Runner::JunitConsole)
+        }
+        b'=' | b'A'..=b'Z' | b'0'..=b'9' if exunit::is_start(line) => {
+            reader::<exunit::ExUnit>(Runner::ExUnit)
+        }
+        b'R' if googletest::is_start(line) => reader::<googletest::GoogleTest>(Runner::GoogleTest),
+        _ if gradle::is_start(line) => reader::<gradle::Gradle>(Runner::Gradle),
+        _ if catch2::is_start(line) => reader::<catch2::Catch2>(Runner::Catch2),
+        _ => None,
+    }
+}
+
+fn bracketed(line: &str) -> Option<Reader> {
+    if googletest::is_start(line) {
+        reader::<googletest::GoogleTest>(Runner::GoogleTest)
+    } else if maven::is_start(line) {
+        reader::<maven::Maven>(Runner::Maven)
+    } else {
+        None
+    }
 }
 
 fn reader<R: Read + Default + 'static>(runner: Runner) -> Option<Reader> {
@@ -73,6 +104,13 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
             Some(Reader::new(Runner::Mocha, mocha::Mocha::below(line, tail)))
         }
         b'F' | b'P' | 0x80.. if jest::is_start(line) => reader::<jest::Jest>(Runner::Jest),
+        b'0'..=b'9' | 0x80.. if exunit::is_start(line) => {
+            Some(Reader::new(Runner::ExUnit, exunit::ExUnit::after(line, tail)))
+        }
+        b'0'..=b'9' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
+        b'F' | b'P' | b'S' | b'D' if dotnet::is_indented_start(line) => {
+            reader::<dotnet::Dotnet>(Runner::DotnetTest)
+        }
         _ => None,
     }
 }
@@ -91,6 +129,18 @@ fn json(line: &str) -> Option<Reader> {
 
 fn diagnostic(line: &str) -> Option<Reader> {
     memchr(b':', line.as_bytes())?;
+    if !diagnostics::is_worth_a_look(line) {
+        return None;
+    }
+    if googletest::is_failure(line) {
+        return reader::<googletest::GoogleTest>(Runner::GoogleTest);
+    }
+    if catch2::is_failure(line) {
+        return reader::<catch2::Catch2>(Runner::Catch2);
+    }
+    if dotnet::is_failure(line) {
+        return reader::<dotnet::Dotnet>(Runner::DotnetTest);
+    }
     let diagnostic = diagnostics::begin(line)?;
     Some(Reader::new(diagnostic.runner(), diagnostic))
 }
@@ -115,8 +165,20 @@ pub(crate) fn interrupts(current: Runner, line: &str) -> bool {
         b'P' if line.starts_with("PHPUnit ") && phpunit::is_start(line) => Runner::PhpUnit,
         b'#' if line == "# Running:" => Runner::Minitest,
         b'T' if line.starts_with("Test Suites: ") => Runner::Jest,
+        b'=' | b'-' | b'F' if go::is_unmistakable(line) => Runner::GoTest,
+        b'[' if googletest::is_unmistakable(line) => Runner::GoogleTest,
+        b'[' | b'T' if maven::is_unmistakable(line) => Runner::Maven,
+        b'T' if ctest::is_unmistakable(line) => Runner::Ctest,
+        b'T' if junit_console::is_unmistakable(line) => Runner::JunitConsole,
+        b'T' | b'F' | b'P' if dotnet::is_unmistakable(line) => Runner::DotnetTest,
+        b'=' | b'R' if exunit::is_unmistakable(line) => Runner::ExUnit,
+        b'>' | b'A'..=b'Z' | b'a'..=b'z' if gradle::is_unmistakable(line) => Runner::Gradle,
         _ => return false,
     };
+    if current == Runner::Ctest {
+        // It shows the output of the tests it runs.
+        return false;
+    }
     // Nextest runs libtest binaries, whose output may show.
     begun != current && !(current == Runner::Nextest && begun == Runner::CargoTest)
 }

@@ -150,24 +150,48 @@ pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Removes escape sequences and backspaces; `first` is the position of the first of them.
+/// Removes escape sequences and backspaces; `first` is the position of the first of them. Of what stands before and behind
+/// a movement to another line, as progress bars make it, only the last is kept.
 fn without_escapes(bytes: &[u8], first: usize) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
+    // Where the last text begins.
+    let mut start = 0;
+    let is_blank = |text: Option<&[u8]>| text.is_none_or(|text| text.iter().all(u8::is_ascii_whitespace));
     let (clean, mut rest) = bytes.split_at_checked(first).unwrap_or((bytes, &[]));
     kept.extend_from_slice(clean);
     while let Some((&byte, behind)) = rest.split_first() {
         match byte {
-            0x1b => rest = behind_escape(behind),
+            0x1b => {
+                if moves(behind) && !is_blank(kept.get(start..)) {
+                    start = kept.len();
+                }
+                rest = behind_escape(behind);
+            }
             0x08 => rest = behind,
             _ => {
                 let next = memchr2(0x1b, 0x08, rest).unwrap_or(rest.len());
                 let (clean, behind) = rest.split_at_checked(next).unwrap_or((rest, &[]));
+                if start > 0 && start == kept.len() && !is_blank(Some(clean)) {
+                    kept.clear();
+                    start = 0;
+                }
                 kept.extend_from_slice(clean);
                 rest = behind;
             }
         }
     }
     kept
+}
+
+/// Whether an escape sequence, given what follows its escape character, moves to another line or erases this one.
+fn moves(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"[") else { return false };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
+    match rest.get(digits) {
+        Some(b'A' | b'B' | b'E' | b'F' | b'H') => true,
+        Some(b'K') => rest.starts_with(b"2"),
+        Some(_) | None => false,
+    }
 }
 
 /// What follows an escape sequence, given what follows its escape character.
@@ -257,7 +281,10 @@ mod tests {
 
     #[test]
     fn escape_sequences_vanish_and_odd_bytes_stay_visible() {
-        let table: [(&[u8], &str); 7] = [
+        let table: [(&[u8], &str); 10] = [
+            (b"\x1b[2A<==--> 85%\x1b[35D\x1b[1B> :test\x1b[2A> x FAILED\x1b[0K\x1b[1B", "> x FAILED"),
+            (b"\x1b[1A\x1b[2Kone", "one"),
+            (b"50%\x1b[2K\x1b[1Gdone", "done"),
             (b"\x1b[31;1mred\x1b[0m", "red"),
             (b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x07", "link"),
             (b"a\x1b(Bb", "ab"),

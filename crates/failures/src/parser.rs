@@ -120,8 +120,10 @@ impl Stream {
             }
         }
         let Some(mut reader) = detect::begin(line, told, &self.tail) else { return Taken::No };
-        // Many tools begin their errors as rustc does.
-        if reader.runner != Runner::Rustc || !line.starts_with("error: ") {
+        // Many tools begin their errors as rustc does, and many texts have headings as Go has.
+        let is_common = reader.runner == Runner::Rustc && line.starts_with("error: ")
+            || reader.runner == Runner::GoTest && line.starts_with("# ");
+        if !is_common {
             collector.recognised(reader.runner);
         }
         match reader.read.line(line, collector) {

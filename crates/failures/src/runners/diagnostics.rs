@@ -1,12 +1,13 @@
-//! Diagnostics on one line: gcc, clang and their linkers, tsc, and rustc's short form.
+//! Diagnostics on one line: gcc, clang and their linkers, javac, tsc, MSBuild, and rustc's short form.
 //!
-//! Owns `file:line:column: error: …` and its kin. The source line that gcc prints below belongs to the diagnostic.
+//! Owns `file:line:column: error: …` and its kin, also in other languages. The source line that gcc prints below belongs to
+//! the diagnostic. Files of script languages are not compiled: what is said of them is left to `general/`.
 
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Read, Step, place};
+use super::{Read, Step, javac, place};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
@@ -14,17 +15,78 @@ use crate::report::{Kind, Runner};
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
     draft: Option<FingerprintParts>,
+    below: javac::Below,
+}
+
+/// How compilers begin an error; longer ones first.
+const ERRORS: [&str; 23] = [
+    "fatal error",
+    "error",
+    "致命的エラー",
+    "エラー",
+    "schwerwiegender Fehler",
+    "Fehler",
+    "erreur fatale",
+    "erreur",
+    "error fatal",
+    "errore fatale",
+    "errore",
+    "erro fatal",
+    "erro",
+    "致命错误",
+    "错误",
+    "致命錯誤",
+    "錯誤",
+    "치명적 오류",
+    "오류",
+    "фатальная ошибка",
+    "ошибка",
+    "błąd krytyczny",
+    "błąd",
+];
+
+/// How linkers say that a symbol is missing.
+const REFERENCES: [&str; 4] = [
+    "undefined reference to ",
+    "nicht definierter Verweis auf ",
+    "référence indéfinie vers ",
+    "référence à « ",
+];
+
+/// What makes a line worth a closer look: an error in any language, a missing symbol, or a failed assertion.
+const WORDS: [&str; 16] = [
+    "erreur",
+    "Fehler",
+    "エラー",
+    "erro",
+    "错误",
+    "錯誤",
+    "오류",
+    "ошибка",
+    "błąd",
+    "undefined reference to ",
+    "Verweis auf ",
+    "référence ",
+    "定義されていない参照",
+    ": Failure",
+    ": FAILED:",
+    ": failed: ",
+];
+
+/// Whether any of the words of this reader, and of those that report positions as it does, is in the line.
+pub(crate) fn is_worth_a_look(line: &str) -> bool {
+    // Nearly every line of a long output comes by here, and nearly none is meant.
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        // Only this way of matching is searched for with wide registers.
+        AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(WORDS).ok()
+    });
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(line))
 }
 
 pub(crate) fn begin(line: &str) -> Option<Diagnostic> {
-    // Nearly every line of a long output comes by here, and nearly none is meant.
-    static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("error"));
-    static REFERENCE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("undefined reference to "));
-    let draft = match ERROR.find(line.as_bytes()) {
-        Some(_) => typescript(line).or_else(|| compiler(line)),
-        None => REFERENCE.find(line.as_bytes()).and_then(|at| linker(line, at)),
-    };
-    draft.map(|draft| Diagnostic { draft: Some(draft) })
+    let draft =
+        typescript(line).or_else(|| msbuild(line)).or_else(|| compiler(line)).or_else(|| linker(line));
+    draft.map(|draft| Diagnostic { draft: Some(draft), below: javac::Below::default() })
 }
 
 impl Diagnostic {
@@ -40,6 +102,13 @@ impl Read for Diagnostic {
         if draft.signature.is_empty() {
             draft.signature.clone_from(&draft.message);
             return Step::Taken;
+        }
+        if draft.runner == Runner::Javac {
+            if self.below.line(line, draft) {
+                return Step::Taken;
+            }
+            self.finish(out);
+            return Step::Refused;
         }
         let trimmed = line.trim_start();
         let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
@@ -77,27 +146,68 @@ fn typescript(line: &str) -> Option<FingerprintParts> {
     Some(draft)
 }
 
-/// `broken.c:3:37: error: …`, `src/lib.rs:15:13: error[E0425]: …`
-fn compiler(line: &str) -> Option<FingerprintParts> {
-    let (file, number, rest) = place(line)?;
-    let is_file = !file.is_empty() && !file.contains(['\t', '|', '"']) && !file.starts_with(' ');
-    let rest = rest.strip_prefix(": ").filter(|_| is_file)?;
-    let rest = rest.strip_prefix("fatal ").unwrap_or(rest);
-    let rest = rest.strip_prefix("error")?;
-    let (code, message) = match rest.strip_prefix('[') {
-        Some(coded) => coded.split_once("]: ")?,
-        None => ("", rest.strip_prefix(": ")?),
+/// `/w/Calc.cs(12,20): error CS0103: … [/w/Sample.csproj]`, `/w/Sample.csproj : error NU1101: … [/w/Sample.sln]`
+fn msbuild(line: &str) -> Option<FingerprintParts> {
+    let (location, rest) = line.split_once(": error ")?;
+    let (code, message) = rest.split_once(": ")?;
+    let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
+    let digits = code.get(letters..).unwrap_or_default();
+    let is_code = letters > 0 && digits.len() >= 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let location = location.trim();
+    let (file, number) = match location.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
+        Some((file, position)) => (file, position.split(',').next()?.parse().ok()),
+        None => (location, None),
     };
-    let runner = if file.ends_with(".rs") { Runner::Rustc } else { Runner::Gcc };
-    let kind =
-        if message.ends_with(']') && message.contains("[-Werror") { Kind::Lint } else { Kind::Compile };
-    let mut draft = FingerprintParts::new(runner, kind).message(message).at(Some((file, Some(number))));
+    // The project that was built, and for what.
+    let message =
+        message.rsplit_once(" [").filter(|_| message.ends_with(']')).map_or(message, |(said, _)| said);
+    if !is_code || file.contains(['"', '|', '\t']) {
+        return None;
+    }
+    let mut draft =
+        FingerprintParts::new(Runner::DotnetTest, Kind::Compile).message(message).at(Some((file, number)));
     draft.source = code.to_string();
     Some(draft)
 }
 
+/// `broken.c:3:37: error: …`, `src/lib.rs:15:13: error[E0425]: …`, `main.c:3:5: エラー: …`
+fn compiler(line: &str) -> Option<FingerprintParts> {
+    let (file, number, rest) = place(line)?;
+    let is_file = !file.is_empty() && !file.contains(['\t', '|', '"']) && !file.starts_with(' ');
+    let rest = rest.strip_prefix(": ").filter(|_| is_file)?;
+    let rest = ERRORS.iter().find_map(|error| rest.strip_prefix(error))?;
+    let (code, message) = match rest.strip_prefix('[') {
+        Some(coded) => coded.split_once("]: ")?,
+        None => ("", [": ", " : ", "\u{a0}: ", "：", ":"].iter().find_map(|colon| rest.strip_prefix(colon))?),
+    };
+    let runner = compiler_of(file)?;
+    let kind =
+        if message.ends_with(']') && message.contains("[-Werror") { Kind::Lint } else { Kind::Compile };
+    let mut draft =
+        FingerprintParts::new(runner, kind).message(message.trim_start()).at(Some((file, Some(number))));
+    draft.source = code.to_string();
+    Some(draft)
+}
+
+/// The compiler of a file, by its ending; none if such files are not compiled.
+fn compiler_of(file: &str) -> Option<Runner> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    match ending {
+        "rs" => Some(Runner::Rustc),
+        "java" => Some(Runner::Javac),
+        "py" | "pyi" | "rb" | "sh" | "bash" | "zsh" | "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "pl"
+        | "pm" | "php" | "lua" | "yml" | "yaml" | "json" | "toml" | "md" | "css" | "scss" | "html"
+        | "sql" | "tf" | "ex" | "exs" | "go" => None,
+        _ => Some(Runner::Gcc),
+    }
+}
+
 /// `missing.c:(.text+0xf): undefined reference to 'add'`
-fn linker(line: &str, at: usize) -> Option<FingerprintParts> {
+fn linker(line: &str) -> Option<FingerprintParts> {
+    let at = REFERENCES.iter().find_map(|reference| line.find(reference));
+    // In Japanese the symbol stands before the words.
+    let at = at.or_else(|| line.find("定義されていない参照").and_then(|_| Some(line.rfind(": ")? + 2)))?;
     let message = line.get(at..)?;
     let before = line.get(..at)?.trim_end_matches([' ', ':']);
     let object = before.rsplit(": ").next()?.split(":(").next()?;

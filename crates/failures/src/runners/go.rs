@@ -59,6 +59,8 @@ struct Panicked {
     frame: Option<(String, String, u32)>,
     function: String,
     test: Option<String>,
+    /// The test that began last, if nothing better is found.
+    running: Option<String>,
 }
 
 /// Reads one `go test` run, or one package of it.
@@ -70,8 +72,9 @@ pub(crate) struct Go {
     outcomes: Vec<(String, Outcome)>,
     panicked: Option<Panicked>,
     /// The package whose compile errors follow.
-    compiling: Option<String>,
-    compile_errors: usize,
+    compiling: Option<(String, Kind)>,
+    /// Whether any package had such errors.
+    is_broken: bool,
     exit: String,
 }
 
@@ -89,6 +92,13 @@ pub(crate) fn is_start(line: &str) -> bool {
         || line.starts_with("panic: test timed out after ")
 }
 
+/// Whether a line can be that of no other tool.
+pub(crate) fn is_unmistakable(line: &str) -> bool {
+    line.starts_with("=== RUN   ")
+        || line.starts_with("--- FAIL: ") && outcome(line).is_some()
+        || line.starts_with("FAIL\t") && package_line(line).is_some()
+}
+
 impl Read for Go {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some((verdict, package)) = package_line(line) {
@@ -99,13 +109,13 @@ impl Read for Go {
             self.end_package(verdict, package, out);
             return Step::Taken;
         }
-        if let Some(package) = compiled(line) {
-            self.compiling = Some(package.to_string());
+        if let Some((package, kind)) = compiled(line) {
+            self.compiling = Some((package.to_string(), kind));
             return Step::Taken;
         }
-        if let Some(package) = self.compiling.clone() {
-            if compile_error(line, &package, out) {
-                self.compile_errors += 1;
+        if let Some((package, kind)) = &self.compiling {
+            if compile_error(line, package, kind, out) {
+                self.is_broken = true;
                 return Step::Taken;
             }
             self.compiling = None;
@@ -121,9 +131,7 @@ impl Read for Go {
         } else if let Some(message) =
             line.strip_prefix("panic: ").or_else(|| line.strip_prefix("fatal error: "))
         {
-            let message = message.split(" [recovered").next().unwrap_or(message).to_string();
-            let test = self.failed.last().or(self.current.as_ref()).cloned();
-            self.panicked = Some(Panicked { message, frame: None, function: String::new(), test });
+            self.panicked = Some(self.panic(message));
         } else if !self.ended(line) {
             if self.is_idle() && !matches!(line, "" | "FAIL" | "PASS" | "ok") {
                 return Step::Refused;
@@ -143,6 +151,22 @@ impl Read for Go {
 }
 
 impl Go {
+    fn panic(&self, message: &str) -> Panicked {
+        let message = message.split(" [recovered").next().unwrap_or(message).to_string();
+        // A test that failed before the time was up is another one; those that were running are named below.
+        let is_timeout = message.starts_with("test timed out");
+        let test = self.failed.last().filter(|_| !is_timeout).or(self.current.as_ref());
+        let is_ended = |test: &&String| is_timeout && self.has_ended(test);
+        let test = test.filter(|test| !is_ended(test)).cloned();
+        let (test, running) = if is_timeout { (None, test) } else { (test, None) };
+        Panicked { message, frame: None, function: String::new(), test, running }
+    }
+
+    fn has_ended(&self, test: &str) -> bool {
+        self.failed.iter().any(|failed| failed == test)
+            || self.outcomes.iter().any(|(ended, _)| ended == test)
+    }
+
     fn is_idle(&self) -> bool {
         self.current.is_none() && self.failed.is_empty() && self.outcomes.is_empty() && self.exit.is_empty()
     }
@@ -202,7 +226,8 @@ impl Go {
         let named = Some(package).filter(|package| !package.is_empty());
         let panicked = self.panicked.take();
         let failed = std::mem::take(&mut self.failed);
-        let mut explained = self.compile_errors > 0 && note.contains("failed");
+        // The errors may be those of a package that it imports.
+        let mut explained = self.is_broken && note.contains("failed");
         for name in &failed {
             explained = true;
             let has_failed_part = failed.iter().any(|other| is_part_of(other, name));
@@ -229,7 +254,6 @@ impl Go {
         }
         self.end_outcomes(named, out);
         self.records.clear();
-        self.compile_errors = 0;
         self.exit.clear();
         self.current = None;
     }
@@ -279,11 +303,13 @@ impl Panicked {
             if is_own && self.frame.is_none() && !file.starts_with("_testmain") {
                 self.frame = Some((self.function.clone(), file.to_string(), number));
             }
+        } else if let Some(test) = running(line).filter(|_| self.message.starts_with("test timed out")) {
+            self.test.get_or_insert(test.to_string());
         } else if let Some((function, _)) = trimmed.rsplit_once('(') {
             self.function = function.to_string();
             // A test that hangs shows only in the stacks.
             let last = function.rsplit('.').next().unwrap_or_default();
-            if self.test.is_none() && last.starts_with("Test") && function.contains('/') {
+            if self.test.is_none() && last.starts_with("Test") && function.contains('.') {
                 self.test = Some(last.to_string());
             }
         }
@@ -293,7 +319,7 @@ impl Panicked {
         let kind = if self.message.starts_with("test timed out") { Kind::Timeout } else { Kind::Panic };
         let mut draft = FingerprintParts::new(Runner::GoTest, kind).message(self.message);
         draft.package = package.map(str::to_string);
-        draft.test = self.test;
+        draft.test = self.test.or(self.running);
         if let Some((function, file, line)) = self.frame {
             draft.source = function;
             draft = draft.at(Some((&file, Some(line))));
@@ -336,15 +362,28 @@ fn package_line(line: &str) -> Option<(Verdict, &str)> {
     (!package.is_empty()).then_some((verdict, package))
 }
 
-/// `# example.com/calc/broken [example.com/calc/broken.test]`
-fn compiled(line: &str) -> Option<&str> {
-    let package = line.strip_prefix("# ")?.split(' ').next()?;
-    let is_path = package.contains(['/', '.']) && !package.contains(':');
-    (is_path && (line.ends_with(']') || !line.get(2..)?.contains(' '))).then_some(package)
+/// `\tTestX (1s)`, below `running tests:`
+fn running(line: &str) -> Option<&str> {
+    let (test, duration) = line.strip_prefix('\t')?.split_once(" (")?;
+    (test.starts_with(|letter: char| letter.is_uppercase()) && duration.ends_with("s)")).then_some(test)
 }
 
-/// Whether the line is a compile error.
-fn compile_error(line: &str, package: &str, out: &mut Collector) -> bool {
+/// `# example.com/calc/broken [example.com/calc/broken.test]`, and `# [example.com/calc]` of `go vet`: the package, and
+/// what its lines are.
+fn compiled(line: &str) -> Option<(&str, Kind)> {
+    let rest = line.strip_prefix("# ")?;
+    if let Some(package) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return (!package.contains(' ')).then_some((package, Kind::Lint));
+    }
+    let package = rest.split(' ').next()?;
+    let is_word = package.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && package.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let is_path = (package.contains(['/', '.']) || is_word) && !package.contains(':');
+    (is_path && (line.ends_with(']') || !rest.contains(' '))).then_some((package, Kind::Compile))
+}
+
+/// Whether the line is a compile error, or part of one.
+fn compile_error(line: &str, package: &str, kind: &Kind, out: &mut Collector) -> bool {
     let bare = line.strip_prefix("vet: ").unwrap_or(line);
     let Some((file, number, message)) =
         place(bare).filter(|(file, ..)| file.ends_with(".go") && !file.contains(' '))
@@ -353,7 +392,7 @@ fn compile_error(line: &str, package: &str, out: &mut Collector) -> bool {
     };
     let message = message.trim_start_matches(':').trim();
     let mut draft =
-        FingerprintParts::new(Runner::GoTest, Kind::Compile).message(message).at(Some((file, Some(number))));
+        FingerprintParts::new(Runner::GoTest, kind.clone()).message(message).at(Some((file, Some(number))));
     draft.package = Some(package.to_string());
     out.failed(draft);
     true

@@ -4,15 +4,25 @@
 //! fingerprints and the choice of reader are elsewhere. Readers are tested on recorded output of the real tools, in
 //! `tests/recorded.rs`.
 
+pub(crate) mod catch2;
+pub(crate) mod ctest;
 pub(crate) mod diagnostics;
+pub(crate) mod dotnet;
 pub(crate) mod eslint;
+pub(crate) mod exunit;
 pub(crate) mod go;
 pub(crate) mod go_json;
+pub(crate) mod googletest;
+pub(crate) mod gradle;
+pub(crate) mod java;
+pub(crate) mod javac;
 pub(crate) mod javascript;
 pub(crate) mod jest;
 pub(crate) mod junit;
+pub(crate) mod junit_console;
 pub(crate) mod libtest;
 pub(crate) mod libtest_json;
+pub(crate) mod maven;
 pub(crate) mod mocha;
 pub(crate) mod nextest;
 pub(crate) mod node;

@@ -167,7 +167,8 @@ fn summary(line: &str) -> Option<Summary> {
     let (count, word) = parts.next()?.split_once(' ')?;
     let all: u64 = count.parse().ok()?;
     let runner = match word {
-        "runs" | "tests" => Runner::Minitest,
+        // ExUnit counts tests without assertions.
+        "runs" | "tests" if line.contains(" assertions, ") => Runner::Minitest,
         "example" | "examples" => Runner::Rspec,
         _ => return None,
     };

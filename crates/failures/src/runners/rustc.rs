@@ -130,6 +130,7 @@ fn is_sum(text: &str) -> bool {
         "doctest failed",
         "build failed",
         "test run failed",
+        "warnings found and -Werror specified",
     ]
     .iter()
     .any(|start| text.starts_with(start))

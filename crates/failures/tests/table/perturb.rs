@@ -109,7 +109,17 @@ impl Perturbation {
                 after_words(
                     text,
                     &mut random,
-                    &["got ", "Received: ", "  left: ", "actual: ", "Received array: [", "the index is "],
+                    &[
+                        "got ",
+                        "Received: ",
+                        "  left: ",
+                        "actual: ",
+                        "Received array: [",
+                        "the index is ",
+                        "but was: <",
+                        "Which is: ",
+                        "left:  ",
+                    ],
                 ),
                 here,
             ),
@@ -127,8 +137,10 @@ fn shift_lines(text: &str, by: u64) -> String {
             let (before, behind) = rest.split_at(at + 1);
             let name = moved.clone() + before;
             let name = name.trim_end_matches([':', '(']);
-            let is_file =
-                [".rs", ".py", ".go", ".js", ".ts", ".c", ".mjs"].iter().any(|end| name.ends_with(end));
+            let endings = [
+                ".rs", ".py", ".go", ".js", ".ts", ".c", ".mjs", ".cpp", ".h", ".java", ".ex", ".exs", ".cs",
+            ];
+            let is_file = endings.iter().any(|end| name.ends_with(end));
             moved.push_str(before);
             let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
             if is_file && digits > 0 {
@@ -265,7 +277,11 @@ fn after_words(text: &str, random: &mut Random, words: &[&str]) -> String {
 
 /// Blocks between headers of one kind change places; so do lines that report one outcome each.
 fn reorder(text: &str, random: &mut Random) -> String {
-    let starts_block: [fn(&str) -> bool; 5] = [
+    let starts_block: [fn(&str) -> bool; 7] = [
+        |line| line.starts_with("[ RUN      ] "),
+        |line| {
+            line.contains(") test ") && line.trim_start().starts_with(|first: char| first.is_ascii_digit())
+        },
         |line| line.starts_with("---- ") && line.ends_with(" stdout ----"),
         |line| line.starts_with("error[E"),
         |line| line.starts_with("  ● ") && !line.contains("Console"),
