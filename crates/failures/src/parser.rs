@@ -93,6 +93,8 @@ const MOST_PREFIXES: usize = 64;
 struct Stream {
     reader: Option<Reader>,
     tail: Tail,
+    /// Whether a reader took any of it: only then the prefix is one.
+    is_read: bool,
 }
 
 /// Whether a reader took a line.
@@ -141,31 +143,37 @@ impl Stream {
 
 impl ParserState {
     fn line(&mut self, line: &str) {
-        let prefixed = prefix::split(line);
-        if let Some(found) = prefixed.as_ref()
-            && let Some(stream) = self.prefixed.get_mut(found.name)
-        {
-            if stream.line(found.rest, self.told, &mut self.collector) == Taken::No {
-                self.general.line(found.rest);
+        let Some(found) = prefix::split(line) else { return self.plain_line(line) };
+        if !self.prefixed.contains_key(found.name) {
+            if self.prefixed.len() >= MOST_PREFIXES {
+                self.prefixed.retain(|_, stream| stream.is_read);
             }
+            if self.prefixed.len() < MOST_PREFIXES {
+                self.prefixed.insert(found.name.to_string(), Stream::default());
+            }
+        }
+        let is_read = self.prefixed.get(found.name).is_some_and(|stream| stream.is_read);
+        if !is_read && self.plain.line(line, self.told, &mut self.collector) == Taken::Yes {
+            return;
+        }
+        let mut taken = Taken::No;
+        if let Some(stream) = self.prefixed.get_mut(found.name) {
+            taken = stream.line(found.rest, self.told, &mut self.collector);
+            stream.is_read |= taken == Taken::Yes;
             stream.tail.add(found.rest);
-            return;
         }
-        if self.plain.line(line, self.told, &mut self.collector) == Taken::Yes {
-            return;
+        if taken == Taken::No {
+            self.general.line(match found.form {
+                Form::Words if !is_read => line,
+                Form::Certain | Form::Words => found.rest,
+            });
         }
-        let Some(found) = prefixed else { return self.general.line(line) };
-        let mut stream = Stream::default();
-        let is_started = self.prefixed.len() < MOST_PREFIXES
-            && stream.line(found.rest, self.told, &mut self.collector) == Taken::Yes;
-        if is_started {
-            self.prefixed.insert(found.name.to_string(), stream);
-            return;
+    }
+
+    fn plain_line(&mut self, line: &str) {
+        if self.plain.line(line, self.told, &mut self.collector) == Taken::No {
+            self.general.line(line);
         }
-        self.general.line(match found.form {
-            Form::Certain => found.rest,
-            Form::Words => line,
-        });
     }
 }
 

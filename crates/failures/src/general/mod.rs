@@ -96,6 +96,10 @@ impl General {
             return;
         }
         self.open = 0;
+        if let Some(file) = places::table_of(text).filter(|_| is_indented) {
+            self.file = Some(file);
+            return;
+        }
         if !is_indented {
             self.header.clear();
             self.header.push_str(beginning(text));
@@ -121,7 +125,8 @@ impl General {
             self.omitted += 1;
             return;
         }
-        let mut draft = FingerprintParts::new(Runner::Linter, Kind::Lint)
+        let kind = if finding.message.starts_with("Parse error:") { Kind::Compile } else { Kind::Lint };
+        let mut draft = FingerprintParts::new(Runner::Linter, kind)
             .message(finding.message)
             .at(Some((finding.file, Some(finding.line))));
         draft.repeats = Repeats::AtOtherPlaces(finding.column);

@@ -81,7 +81,9 @@ fn typescript(line: &str) -> Option<FingerprintParts> {
 fn compiler(line: &str) -> Option<FingerprintParts> {
     let (file, number, rest) = place(line)?;
     let is_file = !file.is_empty() && !file.contains(['\t', '|', '"']) && !file.starts_with(' ');
-    let rest = rest.strip_prefix(": ").filter(|_| is_file)?;
+    // Their checkers report rules, as any linter.
+    let is_script = [".py", ".pyi", ".sh", ".bash"].iter().any(|ending| file.ends_with(ending));
+    let rest = rest.strip_prefix(": ").filter(|_| is_file && !is_script)?;
     let rest = rest.strip_prefix("fatal ").unwrap_or(rest);
     let rest = rest.strip_prefix("error")?;
     let (code, message) = match rest.strip_prefix('[') {

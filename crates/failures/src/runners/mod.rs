@@ -4,10 +4,17 @@
 //! fingerprints and the choice of reader are elsewhere. Readers are tested on recorded output of the real tools, in
 //! `tests/recorded.rs`.
 
+pub(crate) mod ava;
+pub(crate) mod behave;
+pub(crate) mod biome;
+pub(crate) mod bun;
+pub(crate) mod deno;
 pub(crate) mod diagnostics;
+pub(crate) mod doctest;
 pub(crate) mod eslint;
 pub(crate) mod go;
 pub(crate) mod go_json;
+pub(crate) mod jasmine;
 pub(crate) mod javascript;
 pub(crate) mod jest;
 pub(crate) mod junit;
@@ -18,11 +25,16 @@ pub(crate) mod nextest;
 pub(crate) mod node;
 pub(crate) mod panic;
 pub(crate) mod phpunit;
+pub(crate) mod playwright;
+pub(crate) mod pyright;
 pub(crate) mod pytest;
 pub(crate) mod python;
+pub(crate) mod robot;
 pub(crate) mod ruby;
+pub(crate) mod ruff;
 pub(crate) mod rustc;
 pub(crate) mod rustc_json;
+pub(crate) mod shellcheck;
 pub(crate) mod tap;
 pub(crate) mod unittest;
 pub(crate) mod vitest;
