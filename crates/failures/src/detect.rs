@@ -7,9 +7,9 @@ use memchr::{memchr, memmem};
 
 use crate::report::Runner;
 use crate::runners::{
-    Read, Reader, ava, behave, biome, bun, deno, diagnostics, doctest, eslint, go, go_json, jasmine, jest, libtest,
-    libtest_json, mocha, nextest, node, panic, phpunit, playwright, pyright, pytest, python, robot, ruby, ruff, rustc,
-    rustc_json, shellcheck, tap, unittest, vitest,
+    Read, Reader, ava, behave, biome, bun, deno, diagnostics, doctest, eslint, go, go_json, jasmine, jest,
+    libtest, libtest_json, mocha, nextest, node, panic, phpunit, playwright, pyright, pytest, python, robot,
+    ruby, ruff, rustc, rustc_json, shellcheck, tap, unittest, vitest,
 };
 use crate::tail::Tail;
 
@@ -47,13 +47,17 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'T' if line == "Traceback (most recent call last):" => reader::<python::Stray>(Runner::Generic),
         b't' if panic::Panic::begin(line).is_some() => reader::<panic::Stray>(Runner::Generic),
         b'/' if eslint::is_start(line) => reader::<eslint::Eslint>(Runner::Eslint),
-        b'(' | b'b' | b'R' if bun::is_start(line) => Some(Reader::new(Runner::Bun, bun::Bun::below(line, tail))),
+        b'(' | b'b' | b'R' if bun::is_start(line) => {
+            Some(Reader::new(Runner::Bun, bun::Bun::below(line, tail)))
+        }
         b'r' | b'o' | b'F' if deno::is_start(line) => reader::<deno::Deno>(Runner::Deno),
         b'T' if deno::is_check(line) => reader::<deno::Checked>(Runner::Tsc),
         b'R' if playwright::is_banner(line) => reader::<playwright::Playwright>(Runner::Playwright),
         b'0'..=b'9' | b'P' if jasmine::is_start(line) => reader::<jasmine::Jasmine>(Runner::Jasmine),
         b'=' | b'0'..=b'9' | b'R' if robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
-        b'U' | b'F' | b'E' | b'0'..=b'9' if behave::is_start(line) => reader::<behave::Behave>(Runner::Behave),
+        b'U' | b'F' | b'E' | b'0'..=b'9' if behave::is_start(line) => {
+            reader::<behave::Behave>(Runner::Behave)
+        }
         b'*' | b'0'..=b'9' if doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
         b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
         b'I' if shellcheck::is_start(line) => reader::<shellcheck::Shellcheck>(Runner::Shellcheck),
@@ -94,7 +98,9 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
         b'F' | b'P' | 0x80.. if jest::is_start(line) => reader::<jest::Jest>(Runner::Jest),
         b'E' | b'F' if deno::is_start(line) => reader::<deno::Deno>(Runner::Deno),
         b'0'..=b'9' if bun::is_count(line) => reader::<bun::Bun>(Runner::Bun),
-        b'M' if jasmine::is_message(line, tail) => Some(Reader::new(Runner::Jasmine, jasmine::Jasmine::below(tail))),
+        b'M' if jasmine::is_message(line, tail) => {
+            Some(Reader::new(Runner::Jasmine, jasmine::Jasmine::below(tail)))
+        }
         b'0'..=b'9' | b'-' | b'o' | b'x' | 0x80..
             if playwright::is_start(line) || playwright::is_summary(line) =>
         {

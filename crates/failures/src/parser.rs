@@ -10,7 +10,7 @@ use crate::detect;
 use crate::general::General;
 use crate::lines::{self, Lines, Mode, Sink};
 use crate::normalise::{Normaliser, Values};
-use crate::prefix::{self, Form};
+use crate::prefix::{self, Form, Prefixed};
 use crate::report::{Report, Runner};
 use crate::runners::junit::Junit;
 use crate::runners::{Reader, Step};
@@ -143,37 +143,66 @@ impl Stream {
 
 impl ParserState {
     fn line(&mut self, line: &str) {
-        let Some(found) = prefix::split(line) else { return self.plain_line(line) };
-        if !self.prefixed.contains_key(found.name) {
+        let behind_time = prefix::behind_time(line);
+        let text = behind_time.unwrap_or(line);
+        let found = prefix::split(text);
+        if let Some(found) = &found
+            && self.prefixed.get(found.name).is_some_and(|stream| stream.is_read)
+        {
+            if self.behind(found.name, found.rest) == Taken::No {
+                self.general.line(found.rest);
+            }
+            return;
+        }
+        if self.is_taken(line, behind_time, found.as_ref()) {
+            return;
+        }
+        match found {
+            Some(Prefixed { rest, form: Form::Certain, .. }) => self.general.line(rest),
+            Some(Prefixed { rest, form: Form::Words, .. }) => self.general.line_or_rest(text, rest),
+            None => self.general.line(text),
+        }
+    }
+
+    /// Whether a reader takes the line, of no prefix that is known to be one.
+    fn is_taken(&mut self, line: &str, behind_time: Option<&str>, found: Option<&Prefixed<'_>>) -> bool {
+        let certain = found.filter(|found| found.form == Form::Certain);
+        // Nearly every line begins with none, so a name counts only where no reader goes on.
+        let is_free = self.plain.reader.is_none();
+        let certain = certain.map(|found| (found.name, found.rest));
+        let certain = certain.or_else(|| behind_time.map(|rest| ("", rest)));
+        if let Some((name, rest)) = certain.filter(|_| is_free) {
+            if self.behind(name, rest) == Taken::Yes {
+                return true;
+            }
+            // A time is a prefix once what follows one was read.
+            if self.prefixed.get(name).is_some_and(|stream| stream.is_read) {
+                return false;
+            }
+        }
+        if self.plain.line(line, self.told, &mut self.collector) == Taken::Yes {
+            return true;
+        }
+        let second = certain.filter(|_| !is_free);
+        let third = found.filter(|found| found.form == Form::Words).map(|found| (found.name, found.rest));
+        [second, third].into_iter().flatten().any(|(name, rest)| self.behind(name, rest) == Taken::Yes)
+    }
+
+    /// Reads what stands behind a prefix.
+    fn behind(&mut self, name: &str, rest: &str) -> Taken {
+        if !self.prefixed.contains_key(name) {
             if self.prefixed.len() >= MOST_PREFIXES {
                 self.prefixed.retain(|_, stream| stream.is_read);
             }
             if self.prefixed.len() < MOST_PREFIXES {
-                self.prefixed.insert(found.name.to_string(), Stream::default());
+                self.prefixed.insert(name.to_string(), Stream::default());
             }
         }
-        let is_read = self.prefixed.get(found.name).is_some_and(|stream| stream.is_read);
-        if !is_read && self.plain.line(line, self.told, &mut self.collector) == Taken::Yes {
-            return;
-        }
-        let mut taken = Taken::No;
-        if let Some(stream) = self.prefixed.get_mut(found.name) {
-            taken = stream.line(found.rest, self.told, &mut self.collector);
-            stream.is_read |= taken == Taken::Yes;
-            stream.tail.add(found.rest);
-        }
-        if taken == Taken::No {
-            self.general.line(match found.form {
-                Form::Words if !is_read => line,
-                Form::Certain | Form::Words => found.rest,
-            });
-        }
-    }
-
-    fn plain_line(&mut self, line: &str) {
-        if self.plain.line(line, self.told, &mut self.collector) == Taken::No {
-            self.general.line(line);
-        }
+        let Some(stream) = self.prefixed.get_mut(name) else { return Taken::No };
+        let taken = stream.line(rest, self.told, &mut self.collector);
+        stream.is_read |= taken == Taken::Yes;
+        stream.tail.add(rest);
+        taken
     }
 }
 

@@ -80,11 +80,15 @@ fn the_runner_is_recognised() {
             ("cargo_test", "nothing") | ("jest", "nothing_ran") => "generic",
             ("unittest", "collection") => "generic",
             ("unittest", "crash") | ("gcc" | "tsc" | "eslint", "all_pass") => "generic",
-            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck" | "golangci_lint", "all_pass") => "generic",
+            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck" | "golangci_lint", "all_pass") => {
+                "generic"
+            }
             ("mypy" | "pyright" | "shellcheck" | "tsc" | "eslint", "no_such_file") => "generic",
             ("golangci_lint", "no_such_linter") => "generic",
             ("rustc", "warnings") => "rustc",
-            (tool, name) if OTHERS.iter().any(|(other, names, _)| *other == tool && names.contains(&name)) => {
+            (tool, name)
+                if OTHERS.iter().any(|(other, names, _)| *other == tool && names.contains(&name)) =>
+            {
                 let found = OTHERS.iter().find(|(other, names, _)| *other == tool && names.contains(&name));
                 found.expect("a row").2
             }

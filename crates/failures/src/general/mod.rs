@@ -72,6 +72,12 @@ pub(crate) struct GeneralFailures {
 }
 
 impl General {
+    /// A line that may have a prefix before `rest`: it has one if a finding follows.
+    pub(crate) fn line_or_rest(&mut self, line: &str, rest: &str) {
+        let is_finding = places::read(rest, None).is_some() && places::read(line, None).is_none();
+        self.line(if is_finding { rest } else { line });
+    }
+
     pub(crate) fn line(&mut self, line: &str) {
         let text = line.trim_end();
         if text.is_empty() {

@@ -38,7 +38,10 @@ pub(super) fn read<'a>(line: &'a str, above: Option<&'a str>) -> Option<Finding<
     let level = LEVELS.iter().find(|level| text.starts_with(**level));
     let text = level.map_or(text, |level| text.get(level.len()..).unwrap_or(text));
     let text = text.strip_prefix("file://").unwrap_or(text);
-    let finding = with_colons(text).or_else(|| in_brackets(text)).or_else(|| workflow(text)).or_else(|| on_line(text))?;
+    let finding = with_colons(text)
+        .or_else(|| in_brackets(text))
+        .or_else(|| workflow(text))
+        .or_else(|| on_line(text))?;
     let is_warning = level.is_some_and(|level| level.to_ascii_lowercase().contains('w'));
     Some(Finding { severity: if is_warning { Severity::Warning } else { finding.severity }, ..finding })
 }
@@ -103,7 +106,8 @@ pub(super) fn file_alone(line: &str) -> Option<String> {
 fn workflow(text: &str) -> Option<Finding<'_>> {
     let (level, rest) = text.strip_prefix("::")?.split_once(' ')?;
     let (fields, message) = rest.split_once("::")?;
-    let field = |name: &str| fields.split(',').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
+    let field =
+        |name: &str| fields.split(',').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
     let severity = match level {
         "error" => Severity::Error,
         "warning" => Severity::Warning,

@@ -25,18 +25,13 @@ struct Block {
     thrown: Thrown,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum About {
     Test(String),
     /// What happened outside of any test of a file.
     File(String, Kind),
+    #[default]
     Pending,
-}
-
-impl Default for About {
-    fn default() -> Self {
-        Self::Pending
-    }
 }
 
 const FAILED: &str = "✘ [fail]: ";
@@ -77,7 +72,11 @@ impl Read for Ava {
         match &mut self.block {
             Some(Block { about: About::Pending, .. }) => {
                 if let Some(test) = text.strip_prefix("◌ ") {
-                    out.failed(FingerprintParts::new(Runner::Ava, Kind::Timeout).test(None, test).message("pending after a timeout"));
+                    out.failed(
+                        FingerprintParts::new(Runner::Ava, Kind::Timeout)
+                            .test(None, test)
+                            .message("pending after a timeout"),
+                    );
                 }
             }
             Some(block) => block.line(text),
@@ -123,7 +122,9 @@ impl Ava {
             self.report(out);
         } else if text.starts_with("✘ ") {
             self.report(out);
-            out.suspect(FingerprintParts::new(Runner::Ava, Kind::Error).message(text.trim_start_matches("✘ ")));
+            out.suspect(
+                FingerprintParts::new(Runner::Ava, Kind::Error).message(text.trim_start_matches("✘ ")),
+            );
         } else if let Some(at) = self.detailed(text) {
             self.report(out);
             self.open.remove(at);

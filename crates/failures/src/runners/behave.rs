@@ -152,8 +152,13 @@ impl Scenario {
                 self.step = step.trim().to_string();
             }
             self.steps += 1;
-            self.missing += u32::from(outcome == "None" || outcome.starts_with("undefined") || outcome.starts_with("skipped"));
-        } else if self.error.len() < MAX_LINES && !(self.error.is_empty() && text.is_empty()) && !is_frame_of_report(text) {
+            self.missing += u32::from(
+                outcome == "None" || outcome.starts_with("undefined") || outcome.starts_with("skipped"),
+            );
+        } else if self.error.len() < MAX_LINES
+            && !(self.error.is_empty() && text.is_empty())
+            && !is_frame_of_report(text)
+        {
             self.error.push(line.to_string());
         }
     }
@@ -172,7 +177,8 @@ impl Scenario {
                 None => append(&mut message, line.trim_end()),
             }
         }
-        let said = ["ASSERT FAILED:", "Assertion Failed:"].iter().find_map(|start| message.strip_prefix(start));
+        let said =
+            ["ASSERT FAILED:", "Assertion Failed:"].iter().find_map(|start| message.strip_prefix(start));
         let kind = match (&traceback, said) {
             (Some(traceback), _) => traceback.kind(),
             (None, Some(_)) => Kind::Assertion,
@@ -196,7 +202,8 @@ fn scenario(line: &str) -> Option<Scenario> {
         return None;
     }
     let text = line.trim();
-    let named = ["Scenario: ", "Scenario Outline: ", "Example: "].iter().find_map(|word| text.strip_prefix(word));
+    let named =
+        ["Scenario: ", "Scenario Outline: ", "Example: "].iter().find_map(|word| text.strip_prefix(word));
     let Some(named) = named else {
         let (name, dots) = text.rsplit_once("  ")?;
         let is_dots = !dots.is_empty() && dots.bytes().all(|byte| b".FEUSPx_".contains(&byte));

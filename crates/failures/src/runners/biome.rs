@@ -35,7 +35,9 @@ pub(crate) fn is_start(line: &str) -> bool {
 
 impl Read for Biome {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
-        if line.ends_with("━━━") && let Some(draft) = header(line) {
+        if line.ends_with("━━━")
+            && let Some(draft) = header(line)
+        {
             self.close(out);
             self.block = Some(Block { draft, level: Level::Unknown });
             return Step::Taken;
@@ -90,7 +92,8 @@ impl Block {
             ("ℹ ", Level::Information),
         ];
         if self.level == Level::Unknown
-            && let Some((level, message)) = marks.iter().find_map(|(mark, level)| Some((*level, text.strip_prefix(mark)?)))
+            && let Some((level, message)) =
+                marks.iter().find_map(|(mark, level)| Some((*level, text.strip_prefix(mark)?)))
         {
             self.level = level;
             self.draft.message = format!("{}: {message}", self.draft.message);
@@ -111,6 +114,9 @@ fn header(line: &str) -> Option<FingerprintParts> {
     let text = line.trim_end_matches('━').trim_end();
     let (position, rest) = text.split_once(' ').unwrap_or((text, ""));
     let rule = rest.split_whitespace().next().unwrap_or(position);
+    if position.ends_with(':') || position.starts_with('[') {
+        return None;
+    }
     let kind = if rule == "parse" { Kind::Compile } else { Kind::Lint };
     let draft = FingerprintParts::new(Runner::Biome, kind).message(rule);
     if rest.is_empty() {

@@ -64,7 +64,11 @@ impl Bun {
         let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
         let is_frame = digits > 0 && trimmed.get(digits..).is_some_and(|rest| rest.starts_with(" |"));
         let error = trimmed.strip_prefix("error: ");
-        if (is_frame || error.is_some()) && !self.above.is_over() && !self.above.is_empty() && !self.above.has_frame() {
+        if (is_frame || error.is_some())
+            && !self.above.is_over()
+            && !self.above.is_empty()
+            && !self.above.has_frame()
+        {
             self.above = Thrown::default();
         }
         match error {
@@ -169,7 +173,7 @@ impl Read for Bun {
         } else if is_end(line) {
             self.report(out);
             self.ended = true;
-        } else if !(self.above.is_empty() && self.count(text, out)) && !is_banner(line) && !is_dots(text) {
+        } else if !(is_banner(line) || is_dots(text) || self.above.is_empty() && self.count(text, out)) {
             self.thrown(line);
         }
         Step::Taken
@@ -213,7 +217,8 @@ fn result(line: &str) -> Option<(Mark, &str)> {
     ];
     let (mark, name) = marks.iter().find_map(|(start, mark)| Some((*mark, line.strip_prefix(start)?)))?;
     let timed = name.rsplit_once(" [");
-    let timed = timed.filter(|(_, time)| time.ends_with("s]") && time.starts_with(|c: char| c.is_ascii_digit()));
+    let timed =
+        timed.filter(|(_, time)| time.ends_with("s]") && time.starts_with(|c: char| c.is_ascii_digit()));
     Some((mark, timed.map_or(name, |(name, _)| name).trim_end()))
 }
 
@@ -231,7 +236,8 @@ fn is_dots(text: &str) -> bool {
 
 fn count(text: &str) -> Option<(u64, &str)> {
     let (number, word) = text.split_once(' ')?;
-    let known = ["pass", "fail", "skip", "todo", "errors", "error", "filtered out", "expect() calls", "snapshots"];
+    let known =
+        ["pass", "fail", "skip", "todo", "errors", "error", "filtered out", "expect() calls", "snapshots"];
     known.contains(&word).then_some((number.parse().ok()?, word))
 }
 

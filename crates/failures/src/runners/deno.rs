@@ -231,7 +231,8 @@ pub(crate) struct Checked {
 /// `TS2322 [ERROR]: Type 'string' is not assignable to type 'number'.`
 pub(crate) fn is_check(line: &str) -> bool {
     line.strip_prefix("TS").is_some_and(|rest| {
-        rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" [ERROR]: ") && !rest.starts_with(' ')
+        rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" [ERROR]: ")
+            && !rest.starts_with(' ')
     })
 }
 

@@ -73,7 +73,9 @@ impl Read for Doctest {
         if !self.begun {
             return Step::Refused;
         }
-        if self.in_passed && let Some((_, test)) = line.split_once(" in ").filter(|_| line.starts_with(' ')) {
+        if self.in_passed
+            && let Some((_, test)) = line.split_once(" in ").filter(|_| line.starts_with(' '))
+        {
             out.passed(None, test.trim());
             return Step::Taken;
         }

@@ -72,7 +72,10 @@ impl Read for Jasmine {
             return Step::Taken;
         }
         if self.ended {
-            let is_end = line.is_empty() || ["Finished in ", "Randomized with seed ", "Incomplete: "].iter().any(|start| line.starts_with(start));
+            let is_end = line.is_empty()
+                || ["Finished in ", "Randomized with seed ", "Incomplete: "]
+                    .iter()
+                    .any(|start| line.starts_with(start));
             if line.starts_with("Incomplete: ") {
                 out.masked();
             }
@@ -100,11 +103,9 @@ impl Read for Jasmine {
 impl Jasmine {
     fn report(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
-        let kind = match block.thrown.kind() {
-            Kind::Error => Kind::Assertion,
-            Kind::Exception(_) if block.thrown.says("Error: Timeout - ") => Kind::Timeout,
-            kind => kind,
-        };
+        let kind = block.thrown.kind();
+        let kind = if kind == Kind::Error { Kind::Assertion } else { kind };
+        let kind = if block.thrown.says("Error: Timeout - ") { Kind::Timeout } else { kind };
         let mut draft = FingerprintParts::new(Runner::Jasmine, kind);
         block.thrown.describe(&mut draft);
         out.failed(draft.test(None, &block.test));

@@ -116,8 +116,8 @@ impl Thrown {
             return self.in_stack || frame.contains("<anonymous>");
         };
         self.in_stack = true;
-        let is_foreign =
-            file.contains("node_modules/") || ["node:", "internal/", "ext:", "https://"].iter().any(|start| file.starts_with(start));
+        let is_foreign = file.contains("node_modules/")
+            || ["node:", "internal/", "ext:", "https://"].iter().any(|start| file.starts_with(start));
         // The same shape of stack is Java's, where the first frames are the assertion's own.
         let libraries =
             ["org.junit.", "junit.", "org.opentest4j.", "org.assertj.", "org.hamcrest.", "java.", "jdk."];

@@ -75,7 +75,8 @@ impl Read for Playwright {
             self.count(count, word, out);
             return Step::Taken;
         }
-        if self.list != List::None && indentation(line) == 4
+        if self.list != List::None
+            && indentation(line) == 4
             && let Some(name) = name(line.trim())
         {
             self.listed(name);
@@ -150,7 +151,9 @@ impl Block {
     fn line(&mut self, line: &str) {
         let text = line.trim();
         // Another attempt says the same; attachments say nothing.
-        self.is_over |= text.starts_with("Retry #") || text.starts_with("Error Context: ") || text.starts_with("attachment #");
+        self.is_over |= text.starts_with("Retry #")
+            || text.starts_with("Error Context: ")
+            || text.starts_with("attachment #");
         if !self.is_over {
             self.thrown.line(line.trim_start());
         }
@@ -167,10 +170,7 @@ impl Block {
 
     /// Playwright's matchers throw errors whose message begins with what was expected.
     fn kind(&self) -> Kind {
-        match self.thrown.kind() {
-            Kind::Exception(name) if name == "Error" && self.thrown.says("Error: expect(") => Kind::Assertion,
-            kind => kind,
-        }
+        if self.thrown.says("Error: expect(") { Kind::Assertion } else { self.thrown.kind() }
     }
 }
 
@@ -186,7 +186,8 @@ fn result(line: &str) -> Option<(&str, Name)> {
     }
     let (mark, rest) = line.trim().split_once(' ')?;
     let (number, rest) = rest.trim_start().split_once(' ')?;
-    let is_result = ["✓", "✘", "-", "ok", "x"].contains(&mark) && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_result =
+        ["✓", "✘", "-", "ok", "x"].contains(&mark) && number.bytes().all(|byte| byte.is_ascii_digit());
     is_result.then(|| name(without_duration(rest))).flatten().map(|name| (mark, name))
 }
 

@@ -30,11 +30,15 @@ impl Read for Pyright {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some((file, number, column, level, message)) = finding(line) {
             self.close(out);
-            let draft = FingerprintParts::new(Runner::Pyright, Kind::Lint).message(message).at(Some((file, Some(number))));
+            let draft = FingerprintParts::new(Runner::Pyright, Kind::Lint)
+                .message(message)
+                .at(Some((file, Some(number))));
             self.draft = Some((FingerprintParts { repeats: Repeats::AtOtherPlaces(column), ..draft }, level));
             return Step::Taken;
         }
-        if indentation(line) >= 4 && let Some((draft, _)) = &mut self.draft {
+        if indentation(line) >= 4
+            && let Some((draft, _)) = &mut self.draft
+        {
             append(&mut draft.message, line.trim());
             return Step::Taken;
         }

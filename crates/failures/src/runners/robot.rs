@@ -48,7 +48,10 @@ impl Read for Robot {
             return Step::Taken;
         }
         let below_rule = std::mem::take(&mut self.ruled);
-        let is_ours = below_rule && line.len() >= 78 || result(line).is_some() || counts(line).is_some() || is_dotted(line);
+        let is_ours = below_rule && line.len() >= 78
+            || result(line).is_some()
+            || counts(line).is_some()
+            || is_dotted(line);
         if !self.begun && !is_ours {
             return Step::Refused;
         }
@@ -68,12 +71,16 @@ impl Read for Robot {
         }
         if let Some(name) = line.strip_prefix("FAIL: ").filter(|_| self.block.is_none()) {
             let (suite, test) = name.rsplit_once('.').unwrap_or(("", name));
-            self.block = Some(Block { suite: suite.to_string(), test: test.to_string(), message: String::new() });
+            self.block =
+                Some(Block { suite: suite.to_string(), test: test.to_string(), message: String::new() });
         } else if let Some(text) = line.strip_prefix("[ ERROR ] ") {
             invalid(text, out);
         } else if let Some(block) = &mut self.block {
             append(&mut block.message, line.trim_end());
-        } else if ["Output:  ", "Log:     ", "Report:  ", "XUnit:   ", "Debug:   "].iter().any(|start| line.starts_with(start)) {
+        } else if ["Output:  ", "Log:     ", "Report:  ", "XUnit:   ", "Debug:   "]
+            .iter()
+            .any(|start| line.starts_with(start))
+        {
             self.ended = true;
         } else if below_rule || line.len() >= 78 && line.ends_with("  ") {
             self.suite = name_of(line).to_string();
@@ -124,20 +131,28 @@ impl Robot {
             out.masked();
             return;
         }
-        let kind = match kind_of(first) {
-            Kind::Exception(name) if name.ends_with("Error") || name.ends_with("Exception") => Kind::Exception(name),
-            _ if first.contains("timeout") && first.ends_with("exceeded.") => Kind::Timeout,
-            _ if first.ends_with(" found.") || first.contains("setup failed") => Kind::Error,
-            _ => Kind::Assertion,
+        let raised = first.split(':').next().unwrap_or_default();
+        let kind = if raised.ends_with("Error") || raised.ends_with("Exception") {
+            kind_of(first)
+        } else if first.contains("timeout") && first.ends_with("exceeded.") {
+            Kind::Timeout
+        } else if first.ends_with(" found.") || first.contains("setup failed") {
+            Kind::Error
+        } else {
+            Kind::Assertion
         };
         let package = Some(block.suite.as_str()).filter(|suite| !suite.is_empty());
-        out.failed(FingerprintParts::new(Runner::Robot, kind).test(package, &block.test).message(block.message));
+        out.failed(
+            FingerprintParts::new(Runner::Robot, kind).test(package, &block.test).message(block.message),
+        );
     }
 }
 
 /// `Error in file '/w/a.robot' on line 2: Importing library 'X' failed`. Tests may pass all the same.
 fn invalid(text: &str, out: &mut Collector) {
-    let Some((file, rest)) = text.strip_prefix("Error in file '").and_then(|rest| rest.split_once("' on line ")) else {
+    let Some((file, rest)) =
+        text.strip_prefix("Error in file '").and_then(|rest| rest.split_once("' on line "))
+    else {
         return;
     };
     let Some((number, message)) = rest.split_once(": ") else { return };

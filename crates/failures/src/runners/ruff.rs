@@ -17,7 +17,8 @@ pub(crate) struct Ruff {
 
 /// Whether the place of a finding is given here, and its rule in the line above.
 pub(crate) fn is_start(line: &str, tail: &Tail) -> bool {
-    line.trim_start().starts_with("--> ") && tail.latest_first().next().is_some_and(|above| finding(above).is_some())
+    line.trim_start().starts_with("--> ")
+        && tail.latest_first().next().is_some_and(|above| finding(above).is_some())
 }
 
 impl Ruff {
@@ -27,7 +28,8 @@ impl Ruff {
         let draft = above.zip(position).map(|((code, message), (file, number, _))| {
             let kind = if code == "invalid-syntax" { Kind::Compile } else { Kind::Lint };
             let message = format!("{code} {message}");
-            let mut draft = FingerprintParts::new(Runner::Ruff, kind).message(message).at(Some((file, Some(number))));
+            let mut draft =
+                FingerprintParts::new(Runner::Ruff, kind).message(message).at(Some((file, Some(number))));
             let column = line.rsplit(':').next().and_then(|column| column.trim().parse().ok());
             draft.repeats = Repeats::AtOtherPlaces(column.unwrap_or_default());
             draft
@@ -66,7 +68,8 @@ fn finding(line: &str) -> Option<(&str, &str)> {
     let (code, message) = line.split_once(' ')?;
     let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
     let digits = code.get(letters..)?;
-    let is_code = (1..=6).contains(&letters) && digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_code =
+        (1..=6).contains(&letters) && digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
     let named = code.strip_suffix(':').filter(|name| matches!(*name, "invalid-syntax" | "unformatted"));
     let code = named.or(is_code.then_some(code))?;
     Some((code, message.trim_start_matches("[*] ")))

@@ -102,11 +102,14 @@ impl Read for Tap {
             block.thrown.describe(&mut draft);
         } else {
             let is_timeout = yaml.failure_type.contains("imeout") || block.test.contains(" timed out after ");
-            let named = if yaml.name.is_empty() { yaml.error.clone() } else { format!("{}: {}", yaml.name, yaml.error) };
-            let named = match kind_of(&named) {
-                Kind::Error if !yaml.operator.is_empty() => Kind::Assertion,
-                kind => kind,
+            let named = if yaml.name.is_empty() {
+                yaml.error.clone()
+            } else {
+                format!("{}: {}", yaml.name, yaml.error)
             };
+            let named = kind_of(&named);
+            let is_assertion = named == Kind::Error && !yaml.operator.is_empty();
+            let named = if is_assertion { Kind::Assertion } else { named };
             draft.kind = if is_timeout { Kind::Timeout } else { named };
             draft.message = yaml.error;
             draft.source = yaml.expected;
@@ -176,7 +179,9 @@ impl Block {
 /// `tests 11`, `pass  3`
 fn is_count(text: &str) -> bool {
     let mut words = text.split_whitespace();
-    words.next().is_none() || words.next().is_some_and(|word| word.parse::<f64>().is_ok()) && words.next().is_none() || text == "ok"
+    words.next().is_none()
+        || words.next().is_some_and(|word| word.parse::<f64>().is_ok()) && words.next().is_none()
+        || text == "ok"
 }
 
 /// `at t/a.t line 3.` of Perl, `(in test file t/a.bats, line 3)` of Bats.
@@ -193,7 +198,8 @@ fn location_of(text: &str) -> Option<(String, u32)> {
         let line = line.trim().trim_start_matches("at ");
         let inside = line.rsplit_once('(').map_or(line, |(_, inside)| inside).trim_end_matches(')');
         let (file, number, _) = place(inside)?;
-        let is_foreign = file.contains("node_modules/") || file.starts_with("node:") || file.starts_with("ext:");
+        let is_foreign =
+            file.contains("node_modules/") || file.starts_with("node:") || file.starts_with("ext:");
         (!is_foreign).then(|| (file.to_string(), number))
     })
 }

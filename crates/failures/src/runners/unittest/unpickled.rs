@@ -41,7 +41,9 @@ impl Read for Unpickled {
         let (raised, said) = text.split_once('(').unwrap_or((text, ""));
         let said = said.trim_end_matches(')').trim_matches(['\'', '"']);
         let message = format!("{raised}: {said}");
-        out.failed(FingerprintParts::new(Runner::Unittest, kind_of(&message)).test(None, name).message(message));
+        out.failed(
+            FingerprintParts::new(Runner::Unittest, kind_of(&message)).test(None, name).message(message),
+        );
         out.masked();
         Step::Ended
     }
