@@ -166,6 +166,13 @@ impl ParserState {
 
     /// Whether a reader takes the line, of no prefix that is known to be one.
     fn is_taken(&mut self, line: &str, behind_time: Option<&str>, found: Option<&Prefixed<'_>>) -> bool {
+        // A table behind a time looks like another prefix.
+        let goes_on = self.prefixed.get("").is_some_and(|stream| stream.reader.is_some());
+        if let Some(rest) = behind_time.filter(|_| goes_on)
+            && self.behind("", rest) == Taken::Yes
+        {
+            return true;
+        }
         let certain = found.filter(|found| found.form == Form::Certain);
         // Nearly every line begins with none, so a name counts only where no reader goes on.
         let is_free = self.plain.reader.is_none();
