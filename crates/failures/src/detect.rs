@@ -7,9 +7,10 @@ use memchr::{memchr, memmem};
 
 use crate::report::Runner;
 use crate::runners::{
-    Read, Reader, catch2, ctest, diagnostics, dotnet, eslint, exunit, go, go_json, googletest, gradle, jest,
-    junit_console, libtest, libtest_json, maven, mocha, nextest, node, panic, phpunit, pytest, python, ruby,
-    rustc, rustc_json, tap, unittest, vitest,
+    Read, Reader, ava, behave, biome, bun, catch2, ctest, deno, diagnostics, doctest, dotnet, eslint, exunit,
+    go, go_json, googletest, gradle, jasmine, jest, junit_console, libtest, libtest_json, maven, mocha,
+    nextest, node, panic, phpunit, playwright, pyright, pytest, python, robot, ruby, ruff, rustc, rustc_json,
+    shellcheck, tap, unittest, vitest,
 };
 use crate::tail::Tail;
 
@@ -34,6 +35,9 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'=' if pytest::is_start(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'F' | b'E' if pytest::is_short_summary(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'0'..=b'9' if pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
+        b't' if unittest::unpickled::is_start(line) => {
+            reader::<unittest::unpickled::Unpickled>(Runner::Unittest)
+        }
         b'=' | b't' | b's' | b'R' if unittest::is_start(line) => {
             reader::<unittest::Unittest>(Runner::Unittest)
         }
@@ -44,16 +48,30 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
             Some(Reader::new(Runner::GoTest, go_json::GoJson::after(tail)))
         }
         b'F' | b'P' | b'T' if jest::is_start(line) => reader::<jest::Jest>(Runner::Jest),
-        b'T' | b'1' | b'o' | b'n' if tap::is_start(line) => reader::<tap::Tap>(Runner::Tap),
+        b'T' | b'1' | b'o' | b'n' | b'#' if tap::is_start(line) => reader::<tap::Tap>(Runner::Tap),
         b'{' => json(line),
         b'e' | b'w' if rustc::is_start(line) => reader::<rustc::Rustc>(Runner::Rustc),
         b'T' if line == "Traceback (most recent call last):" => reader::<python::Stray>(Runner::Generic),
         b't' if panic::Panic::begin(line).is_some() => reader::<panic::Stray>(Runner::Generic),
         b'/' if eslint::is_start(line) => reader::<eslint::Eslint>(Runner::Eslint),
+        b'(' | b'b' | b'R' if bun::is_start(line) => {
+            Some(Reader::new(Runner::Bun, bun::Bun::below(line, tail)))
+        }
+        b'r' | b'o' | b'F' if deno::is_start(line) => reader::<deno::Deno>(Runner::Deno),
+        b'T' if deno::is_check(line) => reader::<deno::Checked>(Runner::Tsc),
+        b'R' if playwright::is_banner(line) => reader::<playwright::Playwright>(Runner::Playwright),
+        b'0'..=b'9' | b'P' if jasmine::is_start(line) => reader::<jasmine::Jasmine>(Runner::Jasmine),
+        b'=' | b'0'..=b'9' | b'R' if robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
+        b'U' | b'F' | b'E' | b'0'..=b'9' if behave::is_start(line) => {
+            reader::<behave::Behave>(Runner::Behave)
+        }
+        b'*' | b'0'..=b'9' if doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
+        b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
+        b'I' if shellcheck::is_start(line) => reader::<shellcheck::Shellcheck>(Runner::Shellcheck),
         0x80.. if node::is_start(line) => Some(Reader::new(Runner::NodeTest, node::Node::after(tail))),
         _ => None,
     };
-    found.or_else(|| compiled(line, first)).or_else(|| diagnostic(line))
+    found.or_else(|| by_end(line)).or_else(|| compiled(line, first)).or_else(|| diagnostic(line))
 }
 
 /// Tools of compiled languages.
@@ -85,6 +103,16 @@ fn bracketed(line: &str) -> Option<Reader> {
     }
 }
 
+/// Readers whose lines begin with a name, and end as no other.
+fn by_end(line: &str) -> Option<Reader> {
+    match line.as_bytes().last()? {
+        b'|' if robot::is_result(line) => reader::<robot::Robot>(Runner::Robot),
+        // The last byte of the line that is drawn behind the place.
+        0x81 if biome::is_start(line) => reader::<biome::Biome>(Runner::Biome),
+        _ => None,
+    }
+}
+
 fn reader<R: Read + Default + 'static>(runner: Runner) -> Option<Reader> {
     Some(Reader::new(runner, R::default()))
 }
@@ -111,6 +139,19 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
         b'F' | b'P' | b'S' | b'D' if dotnet::is_indented_start(line) => {
             reader::<dotnet::Dotnet>(Runner::DotnetTest)
         }
+        b'E' | b'F' if deno::is_start(line) => reader::<deno::Deno>(Runner::Deno),
+        b'0'..=b'9' if bun::is_count(line) => reader::<bun::Bun>(Runner::Bun),
+        b'M' if jasmine::is_message(line, tail) => {
+            Some(Reader::new(Runner::Jasmine, jasmine::Jasmine::below(tail)))
+        }
+        b'0'..=b'9' | b'-' | b'o' | b'x' | 0x80..
+            if playwright::is_start(line) || playwright::is_summary(line) =>
+        {
+            reader::<playwright::Playwright>(Runner::Playwright)
+        }
+        b'-' | b'U' | b'0'..=b'9' | 0x80.. if ava::is_start(line) => reader::<ava::Ava>(Runner::Ava),
+        b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
+        b'/' | b'A'..=b'Z' if pyright::is_start(line) => reader::<pyright::Pyright>(Runner::Pyright),
         _ => None,
     }
 }
@@ -173,6 +214,9 @@ pub(crate) fn interrupts(current: Runner, line: &str) -> bool {
         b'T' | b'F' | b'P' if dotnet::is_unmistakable(line) => Runner::DotnetTest,
         b'=' | b'R' if exunit::is_unmistakable(line) => Runner::ExUnit,
         b'>' | b'A'..=b'Z' | b'a'..=b'z' if gradle::is_unmistakable(line) => Runner::Gradle,
+        b'b' if bun::is_banner(line) => Runner::Bun,
+        b'U' if behave::is_banner(line) => Runner::Behave,
+        b'R' if playwright::is_banner(line) => Runner::Playwright,
         _ => return false,
     };
     if current == Runner::Ctest {

@@ -10,7 +10,7 @@ use crate::detect;
 use crate::general::General;
 use crate::lines::{self, Lines, Mode, Sink};
 use crate::normalise::{Normaliser, Values};
-use crate::prefix::{self, Form};
+use crate::prefix::{self, Form, Prefixed};
 use crate::report::{Report, Runner};
 use crate::runners::junit::Junit;
 use crate::runners::{Reader, Step};
@@ -93,6 +93,8 @@ const MOST_PREFIXES: usize = 64;
 struct Stream {
     reader: Option<Reader>,
     tail: Tail,
+    /// Whether a reader took any of it: only then the prefix is one.
+    is_read: bool,
 }
 
 /// Whether a reader took a line.
@@ -143,34 +145,76 @@ impl Stream {
 
 impl ParserState {
     fn line(&mut self, line: &str) {
-        let prefixed = prefix::split(line);
-        if let Some(found) = prefixed.as_ref()
-            && let Some(stream) = self.prefixed.get_mut(found.name)
+        let behind_time = prefix::behind_time(line);
+        let text = behind_time.unwrap_or(line);
+        let found = prefix::split(text);
+        if let Some(found) = &found
+            && self.prefixed.get(found.name).is_some_and(|stream| stream.is_read)
         {
-            if stream.line(found.rest, self.told, &mut self.collector) == Taken::No {
+            if self.behind(found.name, found.rest) == Taken::No {
                 self.general.line(found.rest);
             }
-            stream.tail.add(found.rest);
             return;
+        }
+        if self.is_taken(line, behind_time, found.as_ref()) {
+            return;
+        }
+        match found {
+            Some(Prefixed { rest, form: Form::Certain, .. }) => self.general.line(rest),
+            Some(Prefixed { rest, form: Form::Words, .. }) => self.general.line_or_rest(text, rest),
+            None => self.general.line(text),
+        }
+    }
+
+    /// Whether a reader takes the line, of no prefix that is known to be one.
+    fn is_taken(&mut self, line: &str, behind_time: Option<&str>, found: Option<&Prefixed<'_>>) -> bool {
+        // A table behind a time looks like another prefix.
+        let goes_on = self.prefixed.get("").is_some_and(|stream| stream.reader.is_some());
+        if let Some(rest) = behind_time.filter(|_| goes_on)
+            && self.behind("", rest) == Taken::Yes
+        {
+            return true;
+        }
+        let certain = found.filter(|found| found.form == Form::Certain);
+        // Nearly every line begins with none, so a name counts only where no reader goes on.
+        let is_free = self.plain.reader.is_none();
+        let certain = certain.map(|found| (found.name, found.rest));
+        let certain = certain.or_else(|| behind_time.map(|rest| ("", rest)));
+        if let Some((name, rest)) = certain.filter(|_| is_free) {
+            if self.behind(name, rest) == Taken::Yes {
+                return true;
+            }
+            // A time is a prefix once what follows one was read.
+            if self.prefixed.get(name).is_some_and(|stream| stream.is_read) {
+                return false;
+            }
         }
         if self.plain.line(line, self.told, &mut self.collector) == Taken::Yes {
-            return;
+            return true;
         }
-        let Some(found) = prefixed else { return self.general.line(line) };
-        let mut stream = Stream::default();
+        let second = certain.filter(|_| !is_free);
         // A sentence such as `collect2: error: …` is no prefix.
-        let is_sentence = found.form == Form::Words && detect::is_diagnostic(found.rest);
-        let is_started = self.prefixed.len() < MOST_PREFIXES
-            && !is_sentence
-            && stream.line(found.rest, self.told, &mut self.collector) == Taken::Yes;
-        if is_started {
-            self.prefixed.insert(found.name.to_string(), stream);
-            return;
+        let is_prefix =
+            |found: &&Prefixed<'_>| found.form == Form::Words && !detect::is_diagnostic(found.rest);
+        let third = found.filter(is_prefix).map(|found| (found.name, found.rest));
+        [second, third].into_iter().flatten().any(|(name, rest)| self.behind(name, rest) == Taken::Yes)
+    }
+
+    /// Reads what stands behind a prefix.
+    fn behind(&mut self, name: &str, rest: &str) -> Taken {
+        if !self.prefixed.contains_key(name) {
+            if self.prefixed.len() >= MOST_PREFIXES {
+                self.prefixed.retain(|_, stream| stream.is_read);
+            }
+            if self.prefixed.len() < MOST_PREFIXES {
+                self.prefixed.insert(name.to_string(), Stream::default());
+            }
         }
-        self.general.line(match found.form {
-            Form::Certain => found.rest,
-            Form::Words => line,
-        });
+        let Some(stream) = self.prefixed.get_mut(name) else { return Taken::No };
+        let taken = stream.line(rest, self.told, &mut self.collector);
+        stream.is_read |= taken == Taken::Yes;
+        stream.tail.add(rest);
+        taken
     }
 }
 

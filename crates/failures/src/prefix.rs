@@ -25,13 +25,33 @@ pub(crate) enum Form {
     Words,
 }
 
-pub(crate) fn split(line: &str) -> Option<Prefixed<'_>> {
-    let behind_time = time(line).or_else(|| command(line));
-    let text = behind_time.unwrap_or(line);
+/// The line behind a time, or behind what a CI system marks it with.
+pub(crate) fn behind_time(line: &str) -> Option<&str> {
+    time(line).or_else(|| command(line))
+}
+
+/// The line behind a name. A time must be gone already.
+pub(crate) fn split(text: &str) -> Option<Prefixed<'_>> {
     let certain = |(name, rest)| Prefixed { name, rest, form: Form::Certain };
     let found = bar(text).or_else(|| bracket(text)).map(certain);
-    let found = found.or_else(|| words(text).map(|(name, rest)| Prefixed { name, rest, form: Form::Words }));
-    found.or_else(|| behind_time.map(|rest| Prefixed { name: "", rest, form: Form::Certain }))
+    found.or_else(|| {
+        let (name, rest) = words(text)?;
+        Some(Prefixed { name, rest, form: if is_task(name) { Form::Certain } else { Form::Words } })
+    })
+}
+
+/// `pkg:test`, `packages/a test`
+fn is_task(name: &str) -> bool {
+    let has_ending = |path: &str| path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    match name.split_once(' ') {
+        Some((path, script)) => {
+            path.contains('/')
+                && !has_ending(path)
+                && !LEVELS.contains(&script)
+                && !["note", "fatal"].contains(&script)
+        }
+        None => name.contains(':') && !has_ending(name) && !name.contains("::") && !name.contains("//"),
+    }
 }
 
 /// `2026-05-05T10:11:12.1234567Z rest`, `10:11:12 rest`
@@ -69,7 +89,10 @@ fn bar(line: &str) -> Option<(&str, &str)> {
     let name = line.get(..at)?;
     let trimmed = name.trim_end();
     let rest = line.get(at + 1..)?;
-    let is_name = name.ends_with(' ') && is_name(trimmed) && trimmed.contains(['-', '.', '_', ':']);
+    let is_name = name.ends_with(' ')
+        && is_name(trimmed)
+        && trimmed.contains(['-', '.', '_', ':'])
+        && !trimmed.ends_with(':');
     (is_name && (rest.is_empty() || rest.starts_with(' ')))
         .then(|| (trimmed, rest.get(1..).unwrap_or_default()))
 }
@@ -126,8 +149,10 @@ mod tests {
             ("2026-05-05T10:11:12.1234567Z x", Some(("", "x", Certain))),
             ("2026-05-05T10:11:12.1Z [api] x", Some(("api", "x", Certain))),
             ("##[error]x", Some(("", "x", Certain))),
-            ("web:test: x", Some(("web:test", "x", Words))),
-            ("packages/a test: x", Some(("packages/a test", "x", Words))),
+            ("web:test: x", Some(("web:test", "x", Certain))),
+            ("packages/a test: x", Some(("packages/a test", "x", Certain))),
+            ("a/b.c error: x", Some(("a/b.c error", "x", Words))),
+            ("std::io: x", Some(("std::io", "x", Words))),
             ("lib: x", Some(("lib", "x", Words))),
             ("[ERROR] x", None),
             ("[  FAILED  ] Suite.Test", None),
@@ -137,7 +162,9 @@ mod tests {
             ("a sentence with words: x", None),
         ];
         for (line, expected) in rows {
-            let found = split(line).map(|found| (found.name, found.rest, found.form));
+            let behind = behind_time(line);
+            let found = split(behind.unwrap_or(line)).map(|found| (found.name, found.rest, found.form));
+            let found = found.or_else(|| behind.map(|rest| ("", rest, Certain)));
             assert_eq!(found, expected, "{line}");
         }
     }

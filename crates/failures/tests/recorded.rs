@@ -46,6 +46,28 @@ fn a_command_that_failed_has_failures_and_no_other_has() {
     }
 }
 
+/// Cases that another reader reads, or that print nothing that only their tool prints.
+const OTHERS: [(&str, &[&str], &str); 18] = [
+    ("ava", &["tap"], "tap"),
+    ("bun", &["junit"], "junit"),
+    ("deno", &["junit"], "junit"),
+    ("deno", &["tap"], "tap"),
+    ("deno", &["lint"], "rustc"),
+    ("deno", &["check", "compile_error"], "tsc"),
+    ("deno", &["collection", "no_such_file"], "generic"),
+    ("doctest", &["pytest", "pytest_quiet", "pytest_report", "pytest_text"], "pytest"),
+    ("doctest", &["all_pass"], "generic"),
+    ("jasmine", &["collection", "no_such_file"], "generic"),
+    ("tape", &["collection", "nothing_ran"], "generic"),
+    ("playwright", &["collection", "nothing_ran"], "generic"),
+    ("robot", &["no_such_file", "nothing_ran"], "generic"),
+    ("django", &["check", "settings_missing"], "generic"),
+    ("ruff", &["concise", "github", "grouped", "pylint_format"], "linter"),
+    ("ruff", &["all_pass", "statistics"], "generic"),
+    ("shellcheck", &["gcc"], "linter"),
+    ("biome", &["github"], "linter"),
+];
+
 #[test]
 fn the_runner_is_recognised() {
     for case in fixtures::cases() {
@@ -74,7 +96,21 @@ fn the_runner_is_recognised() {
             ("cargo_test", "nothing") | ("jest", "nothing_ran") => "generic",
             ("unittest", "collection") => "generic",
             ("unittest", "crash") | ("gcc" | "tsc" | "eslint", "all_pass") => "generic",
+            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck" | "golangci_lint", "all_pass") => {
+                "generic"
+            }
+            ("mypy" | "pyright" | "shellcheck" | "tsc" | "eslint", "no_such_file") => "generic",
+            ("golangci_lint", "no_such_linter") => "generic",
             ("rustc", "warnings") => "rustc",
+            (tool, name)
+                if OTHERS.iter().any(|(other, names, _)| *other == tool && names.contains(&name)) =>
+            {
+                let found = OTHERS.iter().find(|(other, names, _)| *other == tool && names.contains(&name));
+                found.expect("a row").2
+            }
+            ("tape", _) => "tap",
+            ("django", _) => "unittest",
+            ("flake8" | "pylint" | "mypy" | "golangci_lint" | "yamllint", _) => "linter",
             (runner, _) => runner,
         };
         assert_eq!(report.runner.name(), expected, "{}/{}", case.runner, case.name);

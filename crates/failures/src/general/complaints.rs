@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Words of error messages.
-const COMPLAINTS: [&str; 52] = [
+const COMPLAINTS: [&str; 54] = [
     "error",
     "fail",
     "fatal",
@@ -31,6 +31,8 @@ const COMPLAINTS: [&str; 52] = [
     "fault",
     "wrong",
     "no tests",
+    "no specs",
+    "does not exist",
     "unknown",
     "problem",
     "mismatch",

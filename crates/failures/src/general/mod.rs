@@ -78,6 +78,12 @@ pub(crate) struct GeneralFailures {
 }
 
 impl General {
+    /// A line that may have a prefix before `rest`: it has one if a finding follows.
+    pub(crate) fn line_or_rest(&mut self, line: &str, rest: &str) {
+        let is_finding = places::read(rest, None).is_some() && places::read(line, None).is_none();
+        self.line(if is_finding { rest } else { line });
+    }
+
     pub(crate) fn line(&mut self, line: &str) {
         let text = line.trim_end();
         if text.is_empty() {
@@ -105,6 +111,10 @@ impl General {
             return;
         }
         self.open = 0;
+        if let Some(file) = places::table_of(text).filter(|_| is_indented) {
+            self.file = Some(file);
+            return;
+        }
         if !is_indented {
             self.header.clear();
             self.header.push_str(beginning(text));
@@ -130,7 +140,8 @@ impl General {
             self.omitted += 1;
             return;
         }
-        let mut draft = FingerprintParts::new(Runner::Linter, Kind::Lint)
+        let kind = if finding.message.starts_with("Parse error:") { Kind::Compile } else { Kind::Lint };
+        let mut draft = FingerprintParts::new(Runner::Linter, kind)
             .message(finding.message)
             .at(Some((finding.file, Some(finding.line))));
         draft.repeats = Repeats::AtOtherPlaces(finding.column);

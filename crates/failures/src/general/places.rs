@@ -38,7 +38,10 @@ pub(super) fn read<'a>(line: &'a str, above: Option<&'a str>) -> Option<Finding<
     let level = LEVELS.iter().find(|level| text.starts_with(**level));
     let text = level.map_or(text, |level| text.get(level.len()..).unwrap_or(text));
     let text = text.strip_prefix("file://").unwrap_or(text);
-    let finding = with_colons(text).or_else(|| in_brackets(text))?;
+    let finding = with_colons(text)
+        .or_else(|| in_brackets(text))
+        .or_else(|| workflow(text))
+        .or_else(|| on_line(text))?;
     let is_warning = level.is_some_and(|level| level.to_ascii_lowercase().contains('w'));
     Some(Finding { severity: if is_warning { Severity::Warning } else { finding.severity }, ..finding })
 }
@@ -84,6 +87,10 @@ fn in_brackets(text: &str) -> Option<Finding<'_>> {
 /// `  3:1  error  message  rule`
 fn below_file<'a>(text: &'a str, file: &'a str) -> Option<Finding<'a>> {
     let (position, rest) = text.split_once([' ', '\t'])?;
+    if let (Ok(line), true) = (position.parse(), rest.starts_with("  ")) {
+        let message = rest.trim_start();
+        return Some(Finding { file, line, column: 0, severity: Severity::Error, message });
+    }
     let (line, column) = position.trim_end_matches(':').split_once(':')?;
     let (line, column) = (line.parse().ok()?, column.parse().ok()?);
     let rest = rest.trim_start_matches([' ', '\t', '-', '✖', '×', '✗', '|']);
@@ -97,8 +104,46 @@ pub(super) fn file_alone(line: &str) -> Option<String> {
     (is_path(path) && !path.starts_with("http")).then(|| path.to_string())
 }
 
+/// `::error file=a.py,line=3,col=5::message` of CI systems.
+fn workflow(text: &str) -> Option<Finding<'_>> {
+    let (level, rest) = text.strip_prefix("::")?.split_once(' ')?;
+    let (fields, message) = rest.split_once("::")?;
+    let field =
+        |name: &str| fields.split(',').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
+    let severity = match level {
+        "error" => Severity::Error,
+        "warning" => Severity::Warning,
+        _ => return None,
+    };
+    let message = message.split("%0A").next().unwrap_or(message);
+    let (line, column) = (field("line")?.parse().ok()?, field("col").map(leading_number).unwrap_or_default());
+    Some(Finding { file: field("file")?, line, column, severity, message })
+}
+
+/// `PHP Parse error:  syntax error, unexpected token in /w/a.php on line 3`
+fn on_line(text: &str) -> Option<Finding<'_>> {
+    let (rest, line) = text.rsplit_once(" on line ")?;
+    let (message, file) = rest.rsplit_once(" in ")?;
+    let line = line.trim_end_matches('.').parse().ok()?;
+    let message = message.trim_start_matches("PHP ");
+    let is_error = message.contains("rror: ") || message.starts_with("Errors parsing");
+    let severity = if is_error { Severity::Error } else { Severity::Warning };
+    is_path(file).then_some(Finding { file, line, column: 0, severity, message })
+}
+
+/// The file that a table is about: `  Line   src/a.php`
+pub(super) fn table_of(line: &str) -> Option<String> {
+    let file = line.trim().strip_prefix("Line ")?.trim();
+    is_path(file).then(|| file.to_string())
+}
+
 fn severity_of(text: &str) -> (Severity, &str) {
-    let word = text.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+    // ShellCheck fails by any of its findings.
+    if text.ends_with(']') && text.contains(" [SC") {
+        return (Severity::Error, text);
+    }
+    let word = text.trim_start_matches('[');
+    let word = word.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
     let behind = |word: &str| text.get(word.len()..).unwrap_or_default().trim_start_matches([':', ' ', '\t']);
     match word.to_ascii_lowercase().as_str() {
         "error" | "fatal" => (Severity::Error, text),

@@ -56,7 +56,7 @@ impl Thrown {
         self.lines += 1;
         self.difference = match trimmed {
             "+ actual - expected" | "- Expected" => Difference::MinusExpected,
-            "+ expected - actual" => Difference::PlusExpected,
+            "+ expected - actual" | "Difference (- actual, + expected):" => Difference::PlusExpected,
             _ if trimmed.starts_with("- Expected") => Difference::MinusExpected,
             _ => self.difference,
         };
@@ -116,8 +116,8 @@ impl Thrown {
             return self.in_stack || frame.contains("<anonymous>");
         };
         self.in_stack = true;
-        let is_foreign =
-            file.contains("node_modules/") || file.starts_with("node:") || file.starts_with("internal/");
+        let is_foreign = file.contains("node_modules/")
+            || ["node:", "internal/", "ext:", "https://"].iter().any(|start| file.starts_with(start));
         // The same shape of stack is Java's, where the first frames are the assertion's own.
         let libraries =
             ["org.junit.", "junit.", "org.opentest4j.", "org.assertj.", "org.hamcrest.", "java.", "jdk."];
@@ -131,6 +131,16 @@ impl Thrown {
     /// Whether the stack was read, which ends the error.
     pub(crate) fn is_over(&self) -> bool {
         self.in_stack
+    }
+
+    /// Whether the message begins so.
+    pub(crate) fn says(&self, start: &str) -> bool {
+        self.message.trim_start().starts_with(start)
+    }
+
+    /// Whether the source line that failed is known.
+    pub(crate) fn has_frame(&self) -> bool {
+        self.has_frame
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -4,9 +4,15 @@
 //! fingerprints and the choice of reader are elsewhere. Readers are tested on recorded output of the real tools, in
 //! `tests/recorded.rs`.
 
+pub(crate) mod ava;
+pub(crate) mod behave;
+pub(crate) mod biome;
+pub(crate) mod bun;
 pub(crate) mod catch2;
 pub(crate) mod ctest;
+pub(crate) mod deno;
 pub(crate) mod diagnostics;
+pub(crate) mod doctest;
 pub(crate) mod dotnet;
 pub(crate) mod eslint;
 pub(crate) mod exunit;
@@ -14,6 +20,7 @@ pub(crate) mod go;
 pub(crate) mod go_json;
 pub(crate) mod googletest;
 pub(crate) mod gradle;
+pub(crate) mod jasmine;
 pub(crate) mod java;
 pub(crate) mod javac;
 pub(crate) mod javascript;
@@ -28,11 +35,16 @@ pub(crate) mod nextest;
 pub(crate) mod node;
 pub(crate) mod panic;
 pub(crate) mod phpunit;
+pub(crate) mod playwright;
+pub(crate) mod pyright;
 pub(crate) mod pytest;
 pub(crate) mod python;
+pub(crate) mod robot;
 pub(crate) mod ruby;
+pub(crate) mod ruff;
 pub(crate) mod rustc;
 pub(crate) mod rustc_json;
+pub(crate) mod shellcheck;
 pub(crate) mod tap;
 pub(crate) mod unittest;
 pub(crate) mod vitest;

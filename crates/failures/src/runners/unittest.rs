@@ -6,6 +6,7 @@
 
 mod name;
 mod progress;
+pub(crate) mod unpickled;
 
 use self::name::{Heading, Subject};
 use self::progress::{Progress, Said};

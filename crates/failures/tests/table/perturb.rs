@@ -156,12 +156,13 @@ fn shift_lines(text: &str, by: u64) -> String {
     out
 }
 
-/// `12 | source`, `> 9 | source` and `10| source`.
+/// `12 | source`, `> 9 | source`, `10| source` and `   9: source`.
 fn gutter(line: &str, by: u64) -> String {
     let start = line.len() - line.trim_start_matches([' ', '>']).len();
     let digits = line[start..].bytes().take_while(u8::is_ascii_digit).count();
     let rest = &line[start + digits..];
-    if digits == 0 || digits > 5 || !rest.trim_start_matches(' ').starts_with('|') {
+    let is_gutter = rest.trim_start_matches(' ').starts_with('|') || start >= 3 && rest.starts_with(": ");
+    if digits == 0 || digits > 5 || !is_gutter {
         return line.to_string();
     }
     format!("{}{}{rest}", &line[..start], line[start..start + digits].parse::<u64>().unwrap() + by)

@@ -51,6 +51,9 @@ impl Block {
         if self.native {
             return self.traceback.line(line);
         }
+        if self.is_doctest() && self.doctest(line) {
+            return;
+        }
         let source_follows = std::mem::take(&mut self.source_follows);
         if line.starts_with("The above exception was the direct cause")
             || line.starts_with("During handling of the above")
@@ -76,6 +79,32 @@ impl Block {
         } else if line.starts_with('[') && !line.starts_with("[gw") {
             append(&mut self.loose, line);
         }
+    }
+
+    fn is_doctest(&self) -> bool {
+        self.name.starts_with("[doctest] ")
+    }
+
+    /// An example in documentation: `013     >>> add(1, 2)`, what it should print and what it did. Whether the line is a
+    /// part of it.
+    fn doctest(&mut self, line: &str) -> bool {
+        if !self.traceback.frames.is_empty() {
+            // The first example that failed counts.
+            return true;
+        }
+        if let Some((_, example)) = line.split_once(">>> ") {
+            self.marked = example.trim().to_string();
+            return true;
+        }
+        let is_part = line.starts_with("Expected") || line.starts_with("Got");
+        if !is_part && (self.loose.is_empty() || !line.starts_with("    ")) {
+            return false;
+        }
+        if line.starts_with("    ") && !self.loose.contains("\nGot") {
+            append(&mut self.marked, line.trim());
+        }
+        append(&mut self.loose, line);
+        true
     }
 
     /// The name as in the summary after the file, with dots.
@@ -111,7 +140,7 @@ impl Block {
         }
         let kind = match (collecting, traceback.kind()) {
             (Some(_), _) => Kind::Compile,
-            (None, Kind::Error) if self.loose.starts_with("[XPASS") => Kind::Assertion,
+            (None, Kind::Error) if self.loose.starts_with("[XPASS") || self.is_doctest() => Kind::Assertion,
             (None, kind) => kind,
         };
         let mut draft = FingerprintParts::new(Runner::Pytest, kind);
