@@ -5,8 +5,6 @@
 
 use fixpoint_vocabulary::settings::Price;
 use fixpoint_vocabulary::usage::{MicroUsd, Usage};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::prelude::*;
 use crate::run::{Judging, PlanningCalls};
@@ -77,8 +75,7 @@ pub struct Question {
 }
 
 /// Where an estimate comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The medians of this many earlier runs.
     EarlierRuns(u64),
@@ -87,7 +84,7 @@ pub enum Source {
 }
 
 /// What a run will probably use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     pub source: Source,
     /// Tasks that are assumed or planned.
@@ -95,12 +92,10 @@ pub struct Answer {
     pub model_calls: u64,
     pub tokens: u64,
     pub agent_attempts: u64,
-    /// Millionths of a US dollar for models; absent where their price is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub models_micro_usd: Option<MicroUsd>,
-    /// Millionths of a US dollar for agents; absent where nobody knows what an attempt costs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agents_micro_usd: Option<MicroUsd>,
+    /// For models; `None` where their price is unknown.
+    pub models_cost: Option<MicroUsd>,
+    /// For agents; `None` where nobody knows what an attempt costs.
+    pub agents_cost: Option<MicroUsd>,
 }
 
 pub fn decide(question: &Question) -> Answer {
@@ -130,7 +125,7 @@ pub fn decide(question: &Question) -> Answer {
         Some(price) => Some(price.of(usage)),
         None => usage.cost,
     };
-    let models_micro_usd = cost(&planning, &question.planner)
+    let models_cost = cost(&planning, &question.planner)
         .zip(cost(&execution, &question.judge))
         .map(|(planning, execution)| MicroUsd(planning.0.saturating_add(execution.0)));
     Answer {
@@ -139,8 +134,8 @@ pub fn decide(question: &Question) -> Answer {
         model_calls: models.calls,
         tokens: models.tokens(),
         agent_attempts: attempts,
-        models_micro_usd,
-        agents_micro_usd: agents(question, attempts),
+        models_cost,
+        agents_cost: agents(question, attempts),
     }
 }
 

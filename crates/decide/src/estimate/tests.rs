@@ -70,7 +70,7 @@ fn an_unknown_price_stays_unknown() {
         let of = |is_known: bool| is_known.then(|| price.clone());
         let question = asked(Part::Whole, PlanningCalls::AtOnce);
         let answer = decide(&Question { planner: of(planner), judge: of(judge), per_attempt, ..question });
-        (answer.models_micro_usd.map(|cost| cost.0), answer.agents_micro_usd.map(|cost| cost.0))
+        (answer.models_cost.map(|cost| cost.0), answer.agents_cost.map(|cost| cost.0))
     };
     // A call costs 0.006 + 0.012 dollars; there are 12.
     assert_eq!(known(true, true, Some(0.5)), (Some(216_000), Some(3_000_000)));
@@ -78,10 +78,7 @@ fn an_unknown_price_stays_unknown() {
     assert_eq!(known(false, true, None), (None, None));
     let only_planning = Question { planner: Some(price), ..asked(Part::Planning, PlanningCalls::AtOnce) };
     let answer = decide(&only_planning);
-    assert_eq!(
-        (answer.models_micro_usd, answer.agents_micro_usd),
-        (Some(MicroUsd(90_000)), Some(MicroUsd(0)))
-    );
+    assert_eq!((answer.models_cost, answer.agents_cost), (Some(MicroUsd(90_000)), Some(MicroUsd(0))));
 }
 
 #[test]
@@ -95,14 +92,11 @@ fn reported_costs_are_used_where_there_is_no_price() {
     let runs = vec![costing(past(2, 5, 1, 1), 1000), costing(past(2, 5, 1, 1), 1000)];
     let question = Question { past: runs, ..asked(Part::Whole, PlanningCalls::AtOnce) };
     let answer = decide(&question);
-    assert_eq!(
-        (answer.models_micro_usd, answer.agents_micro_usd),
-        (Some(MicroUsd(3000)), Some(MicroUsd(10_000)))
-    );
+    assert_eq!((answer.models_cost, answer.agents_cost), (Some(MicroUsd(3000)), Some(MicroUsd(10_000))));
     let mut unknown = question;
     unknown.past.push(past(2, 5, 1, 1));
-    assert_eq!(decide(&unknown).models_micro_usd, None, "one run does not know");
-    assert_eq!(decide(&unknown).agents_micro_usd, Some(MicroUsd(10_000)));
+    assert_eq!(decide(&unknown).models_cost, None, "one run does not know");
+    assert_eq!(decide(&unknown).agents_cost, Some(MicroUsd(10_000)));
 }
 
 proptest! {
@@ -121,6 +115,6 @@ proptest! {
         prop_assert!(less.model_calls <= with_more.model_calls);
         prop_assert!(less.tokens <= with_more.tokens);
         prop_assert!(less.agent_attempts <= with_more.agent_attempts);
-        prop_assert!(less.agents_micro_usd <= with_more.agents_micro_usd);
+        prop_assert!(less.agents_cost <= with_more.agents_cost);
     }
 }
