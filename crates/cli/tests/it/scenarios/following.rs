@@ -60,7 +60,7 @@ fn output_is_followed_until_the_run_ends() {
     assert!(!rest.contains("the first words"), "a line is printed once: {rest}");
     assert!(run.wait().expect("it ends").success(), "nobody who left stopped it");
     let checked = read_until(&mut reader, "ok 1 - a\n");
-    assert!(checked.contains("== attempt 1: until"), "{checked}");
+    assert!(checked.contains("== attempt 1: sh ./check.sh"), "{checked}");
     let last = lines.lines().map_while(Result::ok).last().expect("a line");
     let last: Value = serde_json::from_str(&last).expect("JSON");
     assert_eq!(

@@ -8,6 +8,7 @@ fn is_quoted(line: &str, names: &[&str]) -> bool {
     line.trim().is_empty()
         || line.starts_with("  ✗ ")
         || line.starts_with("  $ ")
+        || line.starts_with("目標: ")
         || names.iter().any(is_named)
 }
 
@@ -17,7 +18,7 @@ fn is_japanese(letter: char) -> bool {
 
 /// Fails for a line without a Japanese letter, and for one with an English sentence of ours in it.
 pub(crate) fn assert_japanese(progress: &str, names: &[&str]) {
-    assert!(progress.lines().count() > 3, "there is progress: {progress}");
+    assert!(progress.lines().count() > 1, "there is progress: {progress}");
     for line in progress.lines().filter(|line| !is_quoted(line, names)) {
         assert!(line.contains(is_japanese), "`{line}` in\n{progress}");
         for english in [" the ", " is ", " attempt ", " with ", " was "] {
