@@ -77,9 +77,10 @@ impl Forecast {
         Some(price.per_attempt).filter(|usd| *usd > 0.0)
     }
 
-    /// The worst case, with so many tasks.
+    /// The worst case with so many tasks, whatever the limit in money.
     pub(crate) fn worst_case(&self, tasks: Option<u32>) -> bounds::Answer {
         let mut config = self.settings.clone();
+        config.budget.usd = None;
         let per_attempt = self.price_per_attempt().unwrap_or(0.0);
         let prices = self.planner.clone().map(|price| Price { per_attempt, ..price });
         let tasks = match (self.judging, self.calls) {
