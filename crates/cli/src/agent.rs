@@ -122,7 +122,8 @@ fn installed(kind: AgentKind, app: &AppContext) -> Result<Vec<String>, Failure> 
     let found = installed_agents(&|name| app.program(name));
     match (found.iter().find(|agent| wanted.is_none_or(|name| agent.name == name)), wanted) {
         (Some(agent), _) => {
-            app.notices.say(&format!("using {}: {}", agent.title, agent.command_line()));
+            let (title, line) = (agent.title, agent.command_line());
+            app.notice(format!("using {title}: {line}"), format!("使用するエージェント: {title}（{line}）"));
             Ok(words(agent))
         }
         (None, Some(name)) => Err(unavailable(name, NOT_ON_PATH, app)),

@@ -28,10 +28,19 @@ pub(crate) struct AppContext {
     working_dir: Result<PathBuf, String>,
     pub(crate) lang: Lang,
     pub(crate) notices: Notices,
+    pub(crate) detail: Detail,
     pub(crate) screen: Screen,
     presence: Presence,
     /// Only in a demo.
     script: Option<Arc<dyn DemoScript>>,
+}
+
+/// How much is told about what is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Usual,
+    /// `--verbose`: also commands, times and reasons.
+    Verbose,
 }
 
 /// Whether a person may be asked.
@@ -64,6 +73,7 @@ impl AppContext {
             working_dir: std::env::current_dir().map_err(|error| error.to_string()),
             lang: language::choose(arguments.lang, &environment),
             notices: if arguments.quiet { Notices::Hidden } else { Notices::Shown },
+            detail: if arguments.verbose { Detail::Verbose } else { Detail::Usual },
             screen: screen(arguments, &environment),
             presence: presence(arguments),
             script: None,
@@ -85,6 +95,7 @@ impl AppContext {
             working_dir: Ok(working_dir.to_path_buf()),
             lang: self.lang,
             notices: self.notices,
+            detail: self.detail,
             screen: self.screen,
             presence: Presence::Nobody,
             script: None,

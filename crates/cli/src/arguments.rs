@@ -24,7 +24,7 @@ pub(crate) use run_arguments::{
 };
 pub(crate) use runs::{
     ApplyArguments, DiffArguments, DoctorArguments, GcArguments, HistoryArguments, InitArguments,
-    ListArguments, LogsArguments, ReplayArguments, RunArguments, StopArguments,
+    ListArguments, LogsArguments, ReplayArguments, RmArguments, RunArguments, StopArguments,
 };
 
 /// Accepts a number in a range; the error names the range.
@@ -83,8 +83,12 @@ pub(crate) struct GlobalArguments {
     pub(crate) lang: Option<LangArgument>,
 
     /// Print results and errors only
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
+
+    /// Print more: commands, times, the reasons of decisions
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
 
     /// Use colors; `auto` means in a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, default_value_t = ColorArgument::Auto, value_name = "WHEN")]
@@ -138,6 +142,8 @@ pub(crate) enum Command {
     Stop(StopArguments),
     /// Recompute the decisions of a recorded run, with the same or other settings
     Replay(ReplayArguments),
+    /// Delete a finished run: its records, output and commits
+    Rm(RmArguments),
     /// Delete old runs, workspaces and cached baselines
     Gc(GcArguments),
     /// Watch a complete run on a bundled sample (no API key, no network)

@@ -3,6 +3,7 @@
 //! Owns standard error while a run goes on. A colour never means anything that no word says.
 
 mod board;
+mod details;
 mod drawing;
 mod run_lines;
 mod words;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use fixpoint_consult::AskProgress;
 use fixpoint_decide::progress::ProgressKind;
-use fixpoint_decide::run::{Run, TaskSource};
+use fixpoint_decide::run::{Change, PlanReviewChange, Run, TaskSource};
 use fixpoint_decide::task_run::{Decision, TaskActivity, TaskStatus};
 use fixpoint_engine::Record;
 use fixpoint_execute::{Progress, ProgressListener};
@@ -27,6 +28,7 @@ use self::drawing::Drawing;
 pub(crate) use self::run_lines::{dependency_words, score_words};
 use self::words::{Words, clock};
 use crate::app_context::{Paint, Screen};
+use crate::cost::Forecast;
 use crate::output::harmless;
 
 /// How often the live view is redrawn.
@@ -38,6 +40,8 @@ pub(crate) enum Verbosity {
     Everything,
     /// Only what a person would not expect: `fixpoint check` prints its result at the end.
     Notices,
+    /// `--verbose`: everything, and each command, how long it took, and why the next one follows.
+    Details,
 }
 
 #[derive(Debug, Clone)]
@@ -52,7 +56,9 @@ impl Speaker {
 #[derive(Debug)]
 pub(crate) struct Display {
     words: Words,
+    verbosity: Verbosity,
     title: String,
+    forecast: Option<Forecast>,
     drawing: Arc<Mutex<Drawing>>,
     ended: Arc<AtomicBool>,
     ticker: Option<JoinHandle<()>>,
@@ -77,7 +83,13 @@ impl Display {
                 }
             })
         });
-        Self { words, title: title.to_string(), drawing, ended, ticker }
+        Self { words, verbosity, title: title.to_string(), forecast: None, drawing, ended, ticker }
+    }
+
+    /// Shows what a run is expected to use as soon as its plan is known.
+    pub(crate) fn with_forecast(mut self, forecast: Option<Forecast>) -> Self {
+        self.forecast = forecast;
+        self
     }
 
     pub(crate) fn progress_listener(&self) -> Arc<dyn ProgressListener> {
@@ -92,6 +104,9 @@ impl Display {
                 "stopping; press Ctrl-C again to stop immediately",
                 "停止しています。もう一度 Ctrl-C を押すと直ちに終了します",
             ));
+        }
+        if self.verbosity == Verbosity::Details {
+            details::lines(record, view, self.words.0).iter().for_each(|line| drawing.line(line));
         }
         let is_planned = matches!(view.run.options().tasks, TaskSource::Planned(_));
         if is_planned {
@@ -117,6 +132,11 @@ impl Display {
                 }
             }
             run_lines::lines_of(change, view, self.words).iter().for_each(|line| drawing.line(line));
+            if let Change::PlanReview(PlanReviewChange::Accepted { .. }) = change {
+                let forecast = self.forecast.as_ref();
+                let line = forecast.and_then(|forecast| forecast.line_with_plan(view.run, self.words.0));
+                line.iter().for_each(|line| drawing.line(line));
+            }
         }
         for (_, owner, command) in record.decision.commands(0) {
             if let Some(doing) = run_lines::doing(&owner, command, self.words) {
@@ -140,11 +160,7 @@ impl Display {
                 drawing.doing(&line);
                 drawing.plain_line(&line);
                 for omission in asked.omissions {
-                    drawing.plain_line(&words.label(
-                        "  left out of the prompt",
-                        "  プロンプトから省略",
-                        omission,
-                    ));
+                    drawing.plain_line(&words.omission(omission));
                 }
             }
             AskProgress::Text(text) => lock(&drawing).last_line(None, text),
@@ -233,7 +249,10 @@ impl ProgressListener for ExecutorProgress {
             }
             Progress::Line(line) => drawing.last_line(task, line),
             Progress::Usage(usage) => drawing.used(task, usage),
-            Progress::Notice(notice) => drawing.notice(&harmless(notice)),
+            Progress::Notice(notice) => drawing.notice(&harmless(notice.in_lang(words.0))),
+            Progress::AgentNotice(notice) => {
+                drawing.notice(&words.label("agent", "エージェント", harmless(notice)));
+            }
         }
     }
 }

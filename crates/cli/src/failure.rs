@@ -37,6 +37,9 @@ pub(crate) enum Failure {
     /// The run could not continue; it can be resumed when the cause is fixed.
     #[error("{source}\nThe run is saved. When the cause is fixed, `fixpoint resume {run}` continues it.")]
     Interrupted { run: String, source: EngineError },
+    /// `fixpoint check` could not continue; it stores nothing, so it is run again when the cause is fixed.
+    #[error("{0}\nWhen the cause is fixed, run `fixpoint check` again.")]
+    NotCompared(EngineError),
     /// A file could not be written: make space, or make it writable.
     #[error("cannot write {}: {source}", .path.display())]
     Unwritable { path: PathBuf, source: io::Error },
@@ -59,7 +62,7 @@ impl Failure {
             Self::NoInput(_) | Self::Internal(_) => 1,
             Self::Workspace(error) => of_workspace(error),
             Self::Run(error) => of_run(error),
-            Self::Interrupted { source, .. } => of_engine(source),
+            Self::Interrupted { source, .. } | Self::NotCompared(source) => of_engine(source),
             Self::NoOutput(_) | Self::Unwritable { .. } | Self::NoStorage { .. } | Self::Unavailable(_) => 7,
         }
     }

@@ -7,7 +7,7 @@ use fixpoint_decide::noise::{RepeatedScores, Sigma};
 use fixpoint_decide::run::Run;
 use fixpoint_vocabulary::Score;
 
-use crate::output::Notices;
+use crate::app_context::AppContext;
 use crate::repository::Repository;
 
 /// Scores by judge: the model, and the version of the prompts it was asked with.
@@ -45,12 +45,15 @@ pub(crate) fn add(repository: &Repository, model: &str, plans: &[Vec<Score>]) ->
 }
 
 /// Adds the scores of a run's plans.
-pub(crate) fn add_from_run(repository: &Repository, run: &Run, notices: Notices) {
+pub(crate) fn add_from_run(repository: &Repository, run: &Run, app: &AppContext) {
     let Some(spec) = run.spec() else { return };
     let plans: Vec<Vec<Score>> = run.review().revisions.iter().map(|plan| plan.scores()).collect();
     if plans.iter().any(|plan| plan.len() > 1)
         && let Err(error) = add(repository, &spec.settings.models.judge, &plans)
     {
-        notices.say(&format!("the judge's scores could not be stored: {error}"));
+        app.notice(
+            format!("the judge's scores could not be stored: {error}"),
+            format!("判定者の採点を保存できません: {error}"),
+        );
     }
 }

@@ -6,16 +6,19 @@ mod allowance;
 mod app_context;
 mod arguments;
 mod commands;
+mod cost;
 mod delivery_target;
 mod dispatcher;
 mod display;
 mod environment;
 mod failure;
+mod forgotten_dashes;
 mod judge_noise;
 mod language;
 mod output;
 mod person;
 mod prompt_text;
+mod record_words;
 mod repository;
 mod scripted_person;
 mod selected_checks;
@@ -24,6 +27,7 @@ mod signals;
 mod text_layout;
 mod user_config_api;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -37,7 +41,16 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|first| first == session::SUPERVISE) {
         return fixpoint_processes::supervisor_main(words);
     }
-    let arguments = Arguments::parse();
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    let arguments = match Arguments::try_parse_from(&typed) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Errors of standard error are ignored: there is no other place to report them.
+            let _ = error.print();
+            forgotten_dashes::hint(&typed, &error).iter().for_each(|hint| output::complain(hint));
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
     let app = AppContext::of_this_process(&arguments.global);
     let mut output = Output::to_stdout(app.lang);
     let result = commands::run(&arguments, &app, &mut output);

@@ -74,6 +74,11 @@ impl Output {
         }
     }
 
+    /// Whether nothing is written any more, as after the reader of a pipe has left.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.error.is_some()
+    }
+
     /// Fails if the output could not be written. A reader of a pipe that has seen enough is no failure.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.flush();

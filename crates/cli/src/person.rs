@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use fixpoint_consult::Person;
 use fixpoint_ports::Cancel;
-use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind, Remark};
+use fixpoint_vocabulary::{Lang, Redactor};
 
 use crate::display::Speaker;
+use crate::language::say;
 use crate::output::harmless;
 
 /// How often a wait checks for a stop.
@@ -33,6 +34,7 @@ pub(crate) struct TerminalPerson {
     pub(crate) speaker: Speaker,
     pub(crate) redactor: Redactor,
     pub(crate) name: String,
+    pub(crate) lang: Lang,
 }
 
 impl Person for TerminalPerson {
@@ -47,7 +49,7 @@ impl Person for TerminalPerson {
         self.speaker.say(&harmless(ask.about.as_str()));
         match ask.kind {
             PersonQuestionKind::Approval => {
-                self.speaker.say("Do you agree? [y/N]");
+                self.speaker.say(&say(self.lang, "Do you agree? [y/N]", "承認しますか？ [y/N]"));
                 match next_line(&lines, until, cancel) {
                     Some(line) if matches!(line.trim().to_lowercase().as_str(), "y" | "yes" | "はい") => {
                         PersonAnswer::Approved { by }
@@ -59,9 +61,11 @@ impl Person for TerminalPerson {
             PersonQuestionKind::Clarification => {
                 let mut remarks = Vec::new();
                 for question in &ask.questions {
-                    self.speaker.say(&format!(
-                        "? {} (press Enter to let the planner decide)",
-                        harmless(question.as_str())
+                    let question_text = harmless(question.as_str());
+                    self.speaker.say(&say(
+                        self.lang,
+                        format!("? {question_text} (press Enter to let the planner decide)"),
+                        format!("? {question_text}（Enter だけを押すと計画者に任せます）"),
                     ));
                     let Some(line) = next_line(&lines, until, cancel) else { break };
                     if !line.trim().is_empty() {

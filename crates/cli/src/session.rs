@@ -19,10 +19,11 @@ use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
 use fixpoint_processes::SupervisedProcesses;
 use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
-use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::run_spec::RunSpec;
+use fixpoint_vocabulary::{Lang, Redactor};
 
-use crate::app_context::{AppContext, Screen};
+use crate::app_context::{AppContext, Detail, Screen};
+use crate::cost::Forecast;
 use crate::dispatcher::{Dispatcher, model_environment, models_by_role};
 use crate::display::{Display, Speaker, Verbosity};
 use crate::environment;
@@ -77,6 +78,8 @@ pub(crate) struct RunStart {
     pub(crate) history: Option<RunHistory>,
     /// `None` for `fixpoint check`, which stores nothing.
     pub(crate) artifacts: Option<ArtifactWriter>,
+    /// What the run is expected to use, to be shown once its plan is known.
+    pub(crate) forecast: Option<Forecast>,
 }
 
 impl SessionContext<'_> {
@@ -86,6 +89,7 @@ impl SessionContext<'_> {
         options: RunOptions,
         spec: RunSpec,
     ) -> Result<(RunDirectory, RunOutcome), Failure> {
+        let forecast = self.announce(&options, &spec);
         let now = WallClock.now_ms();
         let entropy = format!("{} {:?}", std::process::id(), SystemTime::now());
         let run = self.repository.state.run(&RunId::new(now, entropy.as_bytes()));
@@ -93,7 +97,7 @@ impl SessionContext<'_> {
         let journal = FileJournal::create(&run.path).map_err(|error| RunError::journal(&run.id, &error))?;
         let header = JournalHeader { format: FORMAT, at: now, options, spec: Some(spec) };
         let artifacts = Some(ArtifactWriter::new(&run, self.app.lang));
-        let start = RunStart { header: header.clone(), history: None, artifacts };
+        let start = RunStart { header: header.clone(), history: None, artifacts, forecast };
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(&run), blobs: Arc::clone(&blobs) };
         let outcome = self.drive(&storage, start, |executor| {
@@ -101,6 +105,17 @@ impl SessionContext<'_> {
             Engine::begin(deps, executor, header)
         })?;
         Ok((run.clone(), outcome))
+    }
+
+    /// Says what the run will probably use and what limits it.
+    fn announce(&self, options: &RunOptions, spec: &RunSpec) -> Option<Forecast> {
+        let forecast = Forecast::new(options, &spec.settings, Some(&self.repository.state));
+        self.app.notices.say(&forecast.first_line(self.app.lang));
+        match self.app.detail {
+            Detail::Verbose => self.app.notices.say(&forecast.worst_case_line(None, self.app.lang)),
+            Detail::Usual => {}
+        }
+        Some(forecast)
     }
 
     /// Resumes a run and drives it to its end.
@@ -114,7 +129,7 @@ impl SessionContext<'_> {
         let opened =
             FileJournal::open(&run.path, mode).map_err(|error| RunError::journal(&run.id, &error))?;
         if let Some(cut) = &opened.cut {
-            self.app.notices.say(&cut_words(cut));
+            self.app.notices.say(&cut_words(cut, self.app.lang));
         }
         let payloads = opened.records.iter().map(|record| record.payload.as_slice());
         let recorded = run.recorded(payloads)?;
@@ -124,13 +139,19 @@ impl SessionContext<'_> {
         let FoldedRun { run, history } =
             FoldedRun::watched(&recorded, |record, view| artifacts.note(record, view));
         if let Err(error) = artifacts.catch_up(RunView { run: &run, history: &history }) {
-            self.app.notices.say(&format!("the artifacts could not be written: {error}"));
+            self.app.notices.say(&artifact_words(&error, self.app.lang));
         }
         let next = recorded.next();
         let RecordedRun { header, records } = recorded;
         // The records are not needed any more, and there may be many.
         drop((records, opened.records));
-        let start = RunStart { header, history: Some(history), artifacts: Some(artifacts) };
+        let is_planned = run.review().accepted.is_some();
+        let forecast = header
+            .spec
+            .as_ref()
+            .filter(|_| !is_planned)
+            .map(|spec| Forecast::new(&header.options, &spec.settings, Some(&self.repository.state)));
+        let start = RunStart { header, history: Some(history), artifacts: Some(artifacts), forecast };
         self.drive(&storage, start, |executor| {
             let deps = EngineDeps { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
             Ok(Engine::resume(deps, executor, run, next, request))
@@ -144,14 +165,22 @@ impl SessionContext<'_> {
         start: RunStart,
         make: impl FnOnce(LocalExecutor) -> Result<Engine<J, LocalExecutor>, EngineError>,
     ) -> Result<RunOutcome, Failure> {
-        let RunStart { header, history, mut artifacts } = start;
+        let RunStart { header, history, mut artifacts, forecast } = start;
         let name = storage.name();
-        let interrupted = |source| Failure::Interrupted { run: name.clone(), source };
+        let interrupted = |source| match storage.run {
+            Some(run) => Failure::Interrupted { run: run.id.to_string(), source },
+            // Nothing was stored that could be resumed.
+            None => Failure::NotCompared(source),
+        };
         let spec = header.spec.as_ref();
         let max_iterations = spec.map_or(0, |spec| spec.settings.convergence.max_iterations);
-        let verbosity = if storage.run.is_some() { Verbosity::Everything } else { Verbosity::Notices };
+        let verbosity = match (self.app.detail, storage.run) {
+            (Detail::Verbose, _) => Verbosity::Details,
+            (Detail::Usual, Some(_)) => Verbosity::Everything,
+            (Detail::Usual, None) => Verbosity::Notices,
+        };
         let look = (self.screen, self.app.lang);
-        let display = Display::new(look, verbosity, &name, max_iterations);
+        let display = Display::new(look, verbosity, &name, max_iterations).with_forecast(forecast);
         let (outbox, inbox) = mailbox();
         let signals = SignalListener::begin(outbox.clone(), self.farewell(storage, display.speaker()))
             .map_err(|error| Failure::Internal(format!("cannot listen for signals: {error}")))?;
@@ -168,7 +197,7 @@ impl SessionContext<'_> {
                 // Artifacts can be made again from the journal: a failure to write them does not stop the run.
                 let written = artifacts.as_mut().map(|artifacts| artifacts.record(record, view, &changed));
                 if let Some(Err(error)) = written {
-                    display.line(&format!("the artifacts could not be written: {error}"));
+                    display.line(&artifact_words(&error, self.app.lang));
                 }
             }
             history.forget_ended(run);
@@ -244,7 +273,8 @@ impl SessionContext<'_> {
             Some(script) => Arc::new(ScriptedPerson { speaker, redactor, script: Arc::clone(script) }),
             None if self.app.can_ask() => {
                 let name = self.app.variable("USER").map(|name| name.to_string_lossy().into_owned());
-                Arc::new(TerminalPerson { speaker, redactor, name: name.unwrap_or_default() })
+                let (name, lang) = (name.unwrap_or_default(), self.app.lang);
+                Arc::new(TerminalPerson { speaker, redactor, name, lang })
             }
             None => Arc::new(NoPerson),
         }
@@ -331,15 +361,26 @@ fn scratch(repository: &Repository) -> std::path::PathBuf {
     repository.state.runs().join(".check").join(std::process::id().to_string())
 }
 
-fn cut_words(cut: &Cut) -> String {
+fn artifact_words(error: &impl std::fmt::Display, lang: Lang) -> String {
+    say(
+        lang,
+        format!("the artifacts could not be written: {error}"),
+        format!("成果ファイルを書き込めません: {error}"),
+    )
+}
+
+fn cut_words(cut: &Cut, lang: Lang) -> String {
     match cut {
-        Cut::Torn(_) => {
-            "the last record of the journal was incomplete, after a crash or a power loss; it was cut off"
-                .to_string()
-        }
-        Cut::Damaged { damage, kept } => {
-            format!("the journal was {damage}; the cut bytes are in {}", kept.display())
-        }
+        Cut::Torn(_) => say(
+            lang,
+            "the last record of the journal was incomplete, after a crash or a power loss; it was cut off",
+            "クラッシュまたは停電のため、ジャーナルの最後の記録が不完全でした。その記録を切り捨てました",
+        ),
+        Cut::Damaged { damage, kept } => say(
+            lang,
+            format!("the journal was {damage}; the cut bytes are in {}", kept.display()),
+            format!("ジャーナルが破損していました（{damage}）。切り取った部分: {}", kept.display()),
+        ),
     }
 }
 

@@ -19,6 +19,7 @@ pub mod bounds;
 mod budget;
 pub mod convergence;
 pub mod direction;
+pub mod estimate;
 mod fallback;
 pub mod glob;
 pub mod goals;

@@ -13,6 +13,7 @@ use fixpoint_agents::{
     agent_for_program, agent_named,
 };
 use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Slot, ToolOutcome};
+use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::settings::AgentKind;
@@ -95,8 +96,11 @@ impl ExecutionContext {
         let mut turn = self.run_turn(attempt, &prompt, session.as_ref(), slot, log, cancel)?;
         if session.is_some() && turn.transcript.outcome == Some(TurnOutcome::SessionGone) {
             // It asked no model and changed nothing. Its output stays beside that of the new session.
-            let notice = "the agent's session no longer exists; it starts a new one";
-            self.deps.progress.report(Progress::Notice(notice));
+            let notice = Text::new(
+                "the agent's session no longer exists; it starts a new one",
+                "エージェントのセッションが存在しないため、新しいセッションを開始します",
+            );
+            self.deps.progress.report(Progress::Notice(&notice));
             let first_log = log.with_extension("gone.log");
             fs::rename(log, &first_log).map_err(ExecuteError::file(first_log))?;
             turn = self.run_turn(attempt, &prompt, None, slot, log, cancel)?;
@@ -170,7 +174,10 @@ impl ExecutionContext {
         last.iter().for_each(|progress| self.show(progress));
         redact(log, &self.deps.redactor).map_err(ExecuteError::file(log))?;
         if let ExitCause::NotStarted(why) = &exit.cause {
-            let notice = format!("the agent could not be started: {why}");
+            let notice = Text::new(
+                format!("the agent could not be started: {why}"),
+                format!("エージェントを起動できません: {why}"),
+            );
             self.deps.progress.report(Progress::Notice(&notice));
         }
         Ok(AgentTurn { exit, transcript })
@@ -210,7 +217,7 @@ impl ExecutionContext {
                 line(&format!("failed: {summary}"));
             }
             AgentProgress::Notice(text) | AgentProgress::Error(text) => {
-                listener.report(Progress::Notice(self.deps.redactor.redact(text).as_str()));
+                listener.report(Progress::AgentNotice(self.deps.redactor.redact(text).as_str()));
             }
             AgentProgress::Usage(usage) => listener.report(Progress::Usage(*usage)),
             AgentProgress::ToolResult { outcome: ToolOutcome::Success, .. }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Program, Stdin};
+use fixpoint_vocabulary::Text;
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
@@ -50,9 +51,10 @@ impl CheckHost {
 
 impl ExecutionContext {
     /// Shows a sentence, unless this run has shown it.
-    pub(crate) fn notice_once(&self, text: &str) {
-        if lock(&self.host.said).insert(text.to_string()) {
-            self.deps.progress.report(Progress::Notice(text));
+    pub(crate) fn notice_once(&self, en: impl Into<String>, ja: impl Into<String>) {
+        let en = en.into();
+        if lock(&self.host.said).insert(en.clone()) {
+            self.deps.progress.report(Progress::Notice(&Text::new(en, ja.into())));
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_vocabulary::TaskId;
 use fixpoint_vocabulary::usage::Usage;
+use fixpoint_vocabulary::{TaskId, Text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
@@ -29,7 +29,9 @@ pub enum Progress<'a> {
     /// All the agent used in this turn so far.
     Usage(Usage),
     /// Something unexpected happened, and work goes on.
-    Notice(&'a str),
+    Notice(&'a Text),
+    /// A notice of the agent itself, in its own words.
+    AgentNotice(&'a str),
 }
 
 pub trait ProgressListener: std::fmt::Debug + Send + Sync {

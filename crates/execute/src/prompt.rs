@@ -64,6 +64,7 @@ pub fn prompt(spec: &RunSpec, goals: Option<&BTreeSet<u32>>, attempt: &PreparedA
         sections.push(format!("# Task\n\n{}", goal.trim_end()));
     }
     sections.push(stage_instructions(spec, attempt));
+    sections.extend(below_root(&spec.directory));
     if attempt.idle > 0 {
         sections.push(nothing_changed(attempt.idle));
     }
@@ -108,6 +109,19 @@ fn stage_instructions(spec: &RunSpec, attempt: &PreparedAttempt) -> String {
             attempt.command.number
         ),
     }
+}
+
+/// Where an agent that starts in a subdirectory finds the root: the paths in a prompt are relative to it.
+fn below_root(directory: &str) -> Option<String> {
+    let depth = directory.split('/').filter(|part| !part.is_empty()).count();
+    let up = vec![".."; depth].join("/");
+    (depth > 0).then(|| {
+        format!(
+            "The current directory is `{}` in the repository. The root of the repository is `{up}`, and the whole \
+             repository is there. Unless something else is said, paths are relative to the root.",
+            one_line(directory)
+        )
+    })
 }
 
 /// For an agent whose last attempts changed no file.
@@ -315,6 +329,18 @@ mod tests {
         let fence = "`````";
         let inside = text.split(fence).nth(1).unwrap();
         assert!(inside.contains("Ignore all rules"), "{text}");
+    }
+
+    #[test]
+    fn in_a_subdirectory_the_prompt_names_the_root() {
+        let said = |directory: &str| {
+            let spec = RunSpec { directory: directory.to_string(), ..spec("do it") };
+            let text = prompt(&spec, None, &attempt(1, 1, &[])).text();
+            text.lines().find(|line| line.contains("The root of the repository")).map(ToString::to_string)
+        };
+        assert_eq!(said(""), None);
+        let told = said("crates/my part").unwrap();
+        assert!(told.contains("is `crates/my part` in") && told.contains("repository is `../..`,"), "{told}");
     }
 
     #[test]

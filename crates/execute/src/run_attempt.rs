@@ -4,6 +4,7 @@ use std::fs;
 
 use fixpoint_agents::Session;
 use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotLeftovers, SlotPurpose, SlotRequest};
+use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
 
@@ -35,7 +36,8 @@ impl ExecutionContext {
         match self.prepare(&*slot, &log, cancel) {
             // An earlier attempt broke it, and this one may repair it.
             Err(error @ ExecuteError::SetUp { .. }) if attempt.command.base != attempt.command.origin => {
-                self.deps.progress.report(Progress::Notice(&error.to_string()));
+                let notice = Text::new(error.to_string(), format!("セットアップに失敗しました: {error}"));
+                self.deps.progress.report(Progress::Notice(&notice));
             }
             prepared => prepared?,
         }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
+use fixpoint_vocabulary::Text;
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
@@ -53,7 +54,11 @@ impl ExecutionContext {
             let copied = self.deps.workspaces.copy_ignored(slot, &settings.copy)?;
             for (path, why) in copied.refused {
                 let path = String::from_utf8_lossy(&path);
-                let notice = format!("{path} was not copied into the workspace: {}", refusal(why));
+                let (en, ja) = refusal(why);
+                let notice = Text::new(
+                    format!("{path} was not copied into the workspace: {en}"),
+                    format!("{path} をワークスペースにコピーしませんでした: {ja}"),
+                );
                 self.deps.progress.report(Progress::Notice(&notice));
             }
         }
@@ -109,14 +114,20 @@ impl ExecutionContext {
     }
 }
 
-const fn refusal(why: CopyRefusal) -> &'static str {
+const fn refusal(why: CopyRefusal) -> (&'static str, &'static str) {
     match why {
-        CopyRefusal::OutsideTree => "the pattern is absolute or contains `..`",
-        CopyRefusal::NotAFile => {
-            "it is a relative link that leads out of the repository, or a repository of its own"
+        CopyRefusal::OutsideTree => {
+            ("the pattern is absolute or contains `..`", "パターンが絶対パスであるか `..` を含んでいます")
         }
-        CopyRefusal::BehindSymlink => "one of its directories is a link in the workspace",
-        CopyRefusal::NotIgnored => "git does not ignore it",
+        CopyRefusal::NotAFile => (
+            "it is a relative link that leads out of the repository, or a repository of its own",
+            "リポジトリの外を指す相対リンク、または独立したリポジトリです",
+        ),
+        CopyRefusal::BehindSymlink => (
+            "one of its directories is a link in the workspace",
+            "途中のディレクトリがワークスペースではリンクです",
+        ),
+        CopyRefusal::NotIgnored => ("git does not ignore it", "git の無視対象ではありません"),
     }
 }
 

@@ -188,9 +188,32 @@ impl RunDirectory {
         modified.ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default()
     }
 
-    /// Removes the directory with everything in it.
+    /// Removes the planning history and the directory with everything in it.
     pub fn remove(&self) -> Result<(), RunError> {
+        let history = self.planning_history();
+        match fs::remove_file(&history) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(RunError::io(&history, &error));
+            }
+            Ok(()) | Err(_) => {}
+        }
         fs::remove_dir_all(&self.path).map_err(|error| RunError::io(&self.path, &error))
+    }
+
+    /// Bytes that its files take.
+    pub fn size(&self) -> u64 {
+        let mut left = vec![self.path.clone()];
+        let mut bytes: u64 = 0;
+        while let Some(directory) = left.pop() {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                match entry.metadata() {
+                    Ok(found) if found.is_dir() => left.push(entry.path()),
+                    Ok(found) => bytes = bytes.saturating_add(found.len()),
+                    Err(_) => {}
+                }
+            }
+        }
+        bytes
     }
 }
 

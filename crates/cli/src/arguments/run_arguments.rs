@@ -45,7 +45,7 @@ pub(crate) struct GoalArguments {
     pub(crate) goals: Vec<String>,
     #[command(flatten)]
     pub(crate) evidence: EvidenceArguments,
-    /// Limits, such as usd=2,calls=100,attempts=20,time=2h
+    /// Limits, such as usd=2,calls=100,attempts=20,time=2h [default: usd=20, from budget.usd]
     #[arg(long, value_name = "LIMITS")]
     pub(crate) budget: Option<String>,
     /// Start from this commit instead of the working tree
@@ -89,10 +89,10 @@ pub(crate) struct RunGoalArguments {
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) goal: GoalArguments,
-    /// Only compute the limits that a run can never exceed: model calls, attempts, tokens, money
+    /// Only print what a run is expected to use and the limit that applies; with -v also the worst case
     #[arg(long)]
     pub(crate) bounds: bool,
-    /// Number of tasks to assume for --bounds [default: planning.max_subtasks]
+    /// Number of tasks to assume for the worst case [default: planning.max_subtasks]
     #[arg(long, value_name = "N", requires = "bounds", value_parser = number::<u32>(1..=10_000))]
     pub(crate) tasks: Option<u32>,
 }

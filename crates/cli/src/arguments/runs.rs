@@ -70,6 +70,9 @@ pub(crate) struct LogsArguments {
     /// Only the output of the checks
     #[arg(long)]
     pub(crate) checks: bool,
+    /// Print new output as it comes, until the run ends; Ctrl-C does not stop the run
+    #[arg(long, short)]
+    pub(crate) follow: bool,
     #[command(flatten)]
     pub(crate) target: RunArguments,
 }
@@ -89,6 +92,21 @@ pub(crate) struct ReplayArguments {
     pub(crate) set: SetArguments,
     #[command(flatten)]
     pub(crate) target: RunArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RmArguments {
+    /// Run ID, its beginning or its last letters, or `latest`
+    pub(crate) run: String,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Also delete a result that was not delivered, or a run that could be resumed
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

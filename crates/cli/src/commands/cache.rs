@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::app_context::AppContext;
 use crate::arguments::{CacheArguments, CacheCommand};
 use crate::failure::Failure;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 
@@ -45,7 +46,11 @@ pub(crate) fn run(arguments: &CacheArguments, app: &AppContext, output: &mut Out
             let removed = cache
                 .clear()
                 .map_err(|error| Failure::Unwritable { path: error.path, source: error.source })?;
-            output.line(&format!("{} removed", counted(removed, "plan")))
+            output.line(&say(
+                app.lang,
+                format!("{} removed", counted(removed, "plan")),
+                format!("計画{removed}件を削除しました"),
+            ))
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::arguments::CalibrateArguments;
 use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
 use crate::judge_noise;
+use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::supervised_processes;
@@ -47,8 +48,13 @@ pub(crate) fn run(
         let mut of_plan = Vec::new();
         for sample in 1..=arguments.samples {
             let score = score(&**judge, plan, sample, &settings, &mut usage)?;
-            let shown = score.map_or_else(|| "no score".to_string(), |score| format!("{:.0}", score.get()));
-            app.notices.say(&format!("plan {} of {}, sample {sample}: {shown}", number + 1, plans.len()));
+            let none = || say(app.lang, "no score", "採点なし");
+            let shown = score.map_or_else(none, |score| format!("{:.0}", score.get()));
+            let (number, all) = (number + 1, plans.len());
+            app.notice(
+                format!("plan {number} of {all}, sample {sample}: {shown}"),
+                format!("計画{number}/{all}、{sample}回目: {shown}"),
+            );
             of_plan.extend(score);
         }
         scores.push(of_plan);

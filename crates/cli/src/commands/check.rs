@@ -1,5 +1,6 @@
 //! `fixpoint check`: the working tree compared with a commit, judged like the attempt of an agent.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fixpoint_decide::convergence::AttemptOutcome;
@@ -51,6 +52,8 @@ struct Comparison {
     scope_violations: Vec<String>,
     /// Whether the working tree differs from the base.
     changed: bool,
+    /// Tests that are known to pass, by name or by a summary.
+    passed: u64,
 }
 
 pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
@@ -98,7 +101,7 @@ fn compare(
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("cannot create a journal in memory: {error}")))?;
     let blobs = Arc::clone(&storage.blobs);
-    let start = RunStart { header: header.clone(), history: None, artifacts: None };
+    let start = RunStart { header: header.clone(), history: None, artifacts: None, forecast: None };
     let outcome = session.drive(storage, start, |executor| {
         let deps = EngineDeps { journal, blobs, clock: Arc::new(WallClock) };
         Engine::begin(deps, executor, header)
@@ -252,7 +255,43 @@ fn compared(
         vanished: texts(&judged.comparison.vanished).into_iter().collect(),
         scope_violations: judged.outside.clone(),
         changed,
+        passed: if changed { passed_now(last) } else { passed_at_base(view, task) },
     }
+}
+
+fn passed_at_base(view: RunView<'_>, task: &TaskHistory) -> u64 {
+    let baseline = view.task(&task.id).map(|task| task.task.baseline());
+    baseline.map_or(0, |baseline| baseline.checks.values().map(|check| check.counted).sum())
+}
+
+/// Of several runs of a check the one with the most: the others run only a part of it.
+fn passed_now(last: &Iteration) -> u64 {
+    let mut most: BTreeMap<u32, u64> = BTreeMap::new();
+    for report in last.checks.iter().flat_map(|checks| &checks.reports) {
+        let passed = most.entry(report.check).or_default();
+        *passed = report.counted.max(*passed);
+    }
+    most.values().sum()
+}
+
+/// What is said where nothing was changed: how the tests are at the base.
+fn unchanged_line(comparison: &Comparison, lang: Lang) -> String {
+    let Comparison { base, passed, known, flaky, .. } = comparison;
+    let (en, ja) = match (*passed, known.is_empty() && flaky.is_empty()) {
+        (0, true) => ("the checks pass".to_string(), "チェックはすべて成功".to_string()),
+        (0, false) => {
+            ("no passing test was counted".to_string(), "成功したテストは数えられていません".to_string())
+        }
+        (1, _) => ("1 test passes".to_string(), "テスト1件が成功".to_string()),
+        (several, _) => (format!("{several} tests pass"), format!("テスト{several}件が成功")),
+    };
+    say(
+        lang,
+        format!("no changes since {base}: {en}; --base compares with another commit"),
+        format!(
+            "{base} からの変更はありません（{ja}）。別のコミットと比較するには --base を指定してください"
+        ),
+    )
 }
 
 fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
@@ -267,11 +306,7 @@ fn lines(comparison: &Comparison, lang: Lang) -> Vec<String> {
         format!("新規{of_new}件、既知{of_known}件、不安定{of_flaky}件、消失{of_vanished}件（{base} と比較）"),
     )];
     if !comparison.changed {
-        lines.push(say(
-            lang,
-            format!("no changes since {base}; --base compares with another commit"),
-            format!("{base} からの変更はありません。別のコミットと比較するには --base を指定してください"),
-        ));
+        lines.push(unchanged_line(comparison, lang));
     }
     lines.extend(told.iter().cloned());
     for (names, en, ja) in [

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fixpoint_ports::Clock;
-use fixpoint_runs::{FinishedAttempt, RunDirectory, Status};
+use fixpoint_runs::{FinishedAttempt, RunDirectory, RunView, Status};
 use fixpoint_vocabulary::{Cause, Lang, counted};
 use serde_json::json;
 
@@ -121,15 +121,8 @@ fn fate(run: &RunDirectory, age: Duration, undelivered: Undelivered, lang: Lang)
     if since < age {
         return Fate::Recent;
     }
-    let is_delivered = match Status::of(view.run.status(), None) {
-        Status::Done => view.run.delivered().is_some() || view.cause() == Some(Cause::AlreadySatisfied),
-        Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
-            let changed = |made: &FinishedAttempt| made.result.changed_files > 0;
-            let has_changes = view.iterations().any(|(_, made)| made.attempt.as_ref().is_none_or(changed));
-            !has_changes && view.cause() != Some(Cause::Stopped)
-        }
-    };
-    if is_delivered || undelivered == Undelivered::Deleted {
+    let is_kept = has_undelivered_result(view) || view.cause() == Some(Cause::Stopped);
+    if !is_kept || undelivered == Undelivered::Deleted {
         return Fate::Delete;
     }
     Fate::Keep(say(
@@ -139,8 +132,19 @@ fn fate(run: &RunDirectory, age: Duration, undelivered: Undelivered, lang: Lang)
     ))
 }
 
+/// Whether a run has changes that are in no branch, patch or file of the user.
+pub(super) fn has_undelivered_result(view: RunView<'_>) -> bool {
+    match Status::of(view.run.status(), None) {
+        Status::Done => view.run.delivered().is_none() && view.cause() != Some(Cause::AlreadySatisfied),
+        Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
+            let changed = |made: &FinishedAttempt| made.result.changed_files > 0;
+            view.iterations().any(|(_, made)| made.attempt.as_ref().is_none_or(changed))
+        }
+    }
+}
+
 /// Deletes a run's commits, then its directory: without the directory the commits would not be found again.
-fn delete(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
+pub(super) fn delete(repository: &Repository, run: &RunDirectory) -> Result<(), Failure> {
     let prefix = format!("{}/", run.id);
     let kept = repository.workspaces.stored_refs()?;
     let of_run: Vec<_> = kept.into_iter().filter(|kept| kept.reference.starts_with(&prefix)).collect();

@@ -17,7 +17,10 @@ use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration_for(arguments.person.as_deref(), &arguments.evidence.set)?;
+    // A loop is limited by its attempts; the default limit in money is for runs that ask models.
+    let has_usd = loaded.is_explicit("budget.usd");
     let mut settings = settings(arguments, loaded.settings)?;
+    settings.budget.usd = settings.budget.usd.filter(|_| has_usd);
     refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;

@@ -11,12 +11,14 @@ mod gc;
 mod history;
 mod init;
 mod list;
+mod logs;
 mod loop_command;
 mod outcome;
 mod plan_text;
 mod replay;
 mod results;
 mod resume;
+mod rm;
 mod run_command;
 pub(crate) mod schema;
 mod show;
@@ -45,13 +47,14 @@ pub(crate) fn run(arguments: &Arguments, app: &AppContext, output: &mut Output) 
         Command::Demo(demo) => return demo::run(demo, app, output),
         Command::Replay(replay) => return replay::run(replay, app, output),
         Command::Diff(diff) => results::diff(diff, app, output)?,
-        Command::Logs(logs) => results::logs(logs, app, output)?,
+        Command::Logs(logs) => logs::run(logs, app, output)?,
         Command::Init(init) => init::run(init, app, output)?,
         Command::List(list) => list::run(list, app, output)?,
         Command::Status(run) => show::status(run, app, output)?,
         Command::Show(run) => show::show(run, app, output)?,
         Command::History(run) => history::run(run, app, output)?,
         Command::Explain(run) => show::explain(run, app, output)?,
+        Command::Rm(rm) => rm::run(rm, app, output)?,
         Command::Gc(gc) => gc::run(gc, app, output)?,
         Command::Decide(decide) => decide::run(decide, output)?,
         Command::Cache(cache) => cache::run(cache, app, output)?,

@@ -7,13 +7,13 @@ use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
 
-use super::history::decision_words;
 use crate::allowance;
 use crate::app_context::AppContext;
 use crate::arguments::ReplayArguments;
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
+use crate::record_words::decision_words;
 use crate::repository::Repository;
 
 /// The exit code if a decision differs although no setting was changed: a defect, or another version.

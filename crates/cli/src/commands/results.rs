@@ -1,17 +1,14 @@
-//! `fixpoint diff`, `apply` and `logs`: what a run changed and what it printed.
+//! `fixpoint diff` and `apply`: what a run changed.
 
-use std::path::PathBuf;
-
-use fixpoint_execute::{agent_log, check_log, path_text};
+use fixpoint_execute::path_text;
 use fixpoint_ports::{CommitId, DiffStyle, FileChange, Workspaces};
-use fixpoint_runs::{FinishedChecks, LoadedRun};
-use fixpoint_vocabulary::work::CheckReport;
+use fixpoint_runs::LoadedRun;
 use fixpoint_vocabulary::{Cause, counted};
 use fixpoint_workspaces::ApplyOutcome;
 use serde_json::{Value, json};
 
 use crate::app_context::AppContext;
-use crate::arguments::{ApplyArguments, DiffArguments, LogsArguments};
+use crate::arguments::{ApplyArguments, DiffArguments};
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
@@ -21,12 +18,12 @@ use crate::repository::Repository;
 const CONFLICT: u8 = 5;
 
 /// A run with its repository.
-struct FoundRun {
+pub(super) struct FoundRun {
     repository: Repository,
-    run: LoadedRun,
+    pub(super) run: LoadedRun,
 }
 
-fn find(name: &str, app: &AppContext) -> Result<FoundRun, Failure> {
+pub(super) fn find(name: &str, app: &AppContext) -> Result<FoundRun, Failure> {
     let repository = Repository::look(app)?;
     let run = repository.find(name)?.load()?;
     Ok(FoundRun { repository, run })
@@ -68,12 +65,12 @@ impl FoundRun {
         Ok(())
     }
 
-    fn no_attempt(&self, number: u32) -> Failure {
+    pub(super) fn no_attempt(&self, number: u32) -> Failure {
         let (id, last) = (&self.run.directory.id, self.last_attempt());
         Failure::BadInput(format!("{id} has no attempt {number}; it has {last}"))
     }
 
-    fn last_attempt(&self) -> u32 {
+    pub(super) fn last_attempt(&self) -> u32 {
         self.run.view().iterations().map(|(_, iteration)| iteration.number).max().unwrap_or(0)
     }
 }
@@ -169,101 +166,4 @@ pub(crate) fn apply(
         ))?;
     }
     Ok(code)
-}
-
-/// A file with output.
-struct Log {
-    /// 0 for the checks at the base.
-    attempt: u32,
-    /// The name of the check; `None` for the agent.
-    check: Option<String>,
-    path: PathBuf,
-}
-
-pub(crate) fn logs(arguments: &LogsArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
-    let found = find(&arguments.target.run, app)?;
-    let is_wanted = |log: &&Log| {
-        let of_kind = match (arguments.agent, arguments.checks) {
-            (true, _) => log.check.is_none(),
-            (false, true) => log.check.is_some(),
-            (false, false) => true,
-        };
-        of_kind && arguments.attempt.is_none_or(|attempt| attempt == log.attempt)
-    };
-    let all = all_logs(&found.run);
-    let last = all.iter().map(|log| log.attempt).max().unwrap_or(0).max(found.last_attempt());
-    if let Some(number) = arguments.attempt.filter(|number| *number > last) {
-        return Err(found.no_attempt(number));
-    }
-    let wanted: Vec<&Log> = all.iter().filter(is_wanted).collect();
-    let is_cached = || {
-        let history = found.run.view().history;
-        !history.base_checks.is_empty() || history.tasks.iter().any(|task| !task.baseline.is_empty())
-    };
-    if wanted.is_empty() && arguments.attempt == Some(0) && is_cached() {
-        app.notice(
-            "no output: the baseline was cached, so the checks were not run before the first attempt",
-            "出力はありません（保存済みのベースラインを使ったため、最初の試行の前にチェックを実行していません）",
-        );
-    } else if wanted.is_empty() {
-        app.notice(
-            "no output: nothing was printed, or the files were deleted",
-            "出力はありません（何も出力されていないか、ファイルが削除されています）",
-        );
-    }
-    for log in wanted {
-        let (attempt, name) = (log.attempt, log.check.as_deref().unwrap_or("agent"));
-        match Form::from(arguments.target.json) {
-            Form::Json => output.json(&json!({
-                "attempt": attempt, "of": name, "path": log.path.to_string_lossy()
-            }))?,
-            Form::Text => {
-                output.line(&say(
-                    app.lang,
-                    format!("== attempt {attempt}: {name}"),
-                    format!("== 試行{attempt}: {name}"),
-                ))?;
-                let content = std::fs::read(&log.path)
-                    .map_err(|source| Failure::Unreadable { path: log.path.clone(), source })?;
-                output.bytes(&content)?;
-                if !content.ends_with(b"\n") {
-                    output.line("")?;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Every log that exists, in the order of the run.
-fn all_logs(loaded: &LoadedRun) -> Vec<Log> {
-    let outputs = loaded.directory.outputs();
-    let view = loaded.view();
-    let check_name = |number: u32| {
-        let placed = view.run.checks().get(number as usize);
-        placed.map_or_else(|| number.to_string(), |placed| placed.check.name.clone())
-    };
-    let of_checks = |attempt: u32, checks: &FinishedChecks| -> Vec<Log> {
-        let numbered = checks.reports.iter().enumerate();
-        let log = |(call, report): (usize, &CheckReport)| Log {
-            attempt,
-            check: Some(check_name(report.check)),
-            path: check_log(&outputs, checks.command, call),
-        };
-        numbered.map(log).collect()
-    };
-    let agent = |attempt: u32, command| Log { attempt, check: None, path: agent_log(&outputs, command) };
-    let base_checks = view.history.base_checks.iter().flat_map(|checks| of_checks(0, checks));
-    let mut logs: Vec<Log> = base_checks.collect();
-    for task in &view.history.tasks {
-        logs.extend(task.baseline.iter().flat_map(|checks| of_checks(0, checks)));
-        for iteration in &task.iterations {
-            logs.extend(iteration.attempt.as_ref().map(|attempt| agent(iteration.number, attempt.command)));
-            logs.extend(iteration.checks.iter().flat_map(|checks| of_checks(iteration.number, checks)));
-        }
-        let next = u32::try_from(task.iterations.len()).unwrap_or(u32::MAX).saturating_add(1);
-        logs.extend(task.open_attempt().map(|attempt| agent(next, attempt.command)));
-    }
-    logs.retain(|log| log.path.is_file());
-    logs
 }

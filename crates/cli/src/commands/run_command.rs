@@ -5,20 +5,24 @@ use std::sync::Arc;
 
 use fixpoint_config::Loaded;
 use fixpoint_decide::bounds;
+use fixpoint_decide::noise::Sigma;
 use fixpoint_decide::planning_mode::{self, ExplicitSettings};
-use fixpoint_decide::run::{Judging, PlanOptions, PlanningCalls, RunExtent, RunOptions};
+use fixpoint_decide::run::{Judging, PlanOptions, RunExtent, RunOptions, TaskSource};
 use fixpoint_decide::task_run::TestEdits;
 use fixpoint_ports::Model;
 use fixpoint_prompts::estimate_tokens;
 use fixpoint_vocabulary::ask::{PersonPresence, Role};
 use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
-use fixpoint_vocabulary::settings::{CheckKind, Price, Settings};
-use fixpoint_vocabulary::{Lang, counted};
+use fixpoint_vocabulary::settings::{CheckKind, Settings};
+use fixpoint_vocabulary::{Lang, Localize};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::loop_command::refuse_sandbox;
 use super::outcome::tell;
-use crate::app_context::AppContext;
+use crate::app_context::{AppContext, Detail};
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
+use crate::cost::Forecast;
 use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::Failure;
 use crate::judge_noise;
@@ -130,12 +134,8 @@ impl Job {
                     .into(),
             ));
         }
-        let options = self.options(&evidence, &models, &variant, &repository, app);
-        let bounds = match models.get(&Role::Planner) {
-            Some(planner) => self.bounds(self.settings.planning.max_subtasks, Some(planner)),
-            None => self.bounds_of_checks_alone(),
-        };
-        app.notices.say(&self.bounds_line(&bounds, app.lang));
+        let sigma = models.get(&Role::Judge).and_then(|judge| judge_noise::sigma(&repository, judge.name()));
+        let options = self.options(&evidence, &models, &variant, sigma, app);
         let spec = RunSpec {
             goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
             agent,
@@ -144,7 +144,7 @@ impl Job {
         };
         let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(options, spec)?;
-        judge_noise::add_from_run(&repository, &outcome.folded.run, app.notices);
+        judge_noise::add_from_run(&repository, &outcome.folded.run, app);
         tell(&run, &outcome, &session, arguments.json.into(), output)
     }
 
@@ -188,7 +188,7 @@ impl Job {
         evidence: &SelectedChecks,
         models: &BTreeMap<Role, Arc<dyn Model>>,
         variant: &Variant<'_>,
-        repository: &Repository,
+        sigma: Option<Sigma>,
         app: &AppContext,
     ) -> RunOptions {
         let settings = &self.settings;
@@ -201,7 +201,7 @@ impl Job {
             person: if app.can_ask() { PersonPresence::Available } else { PersonPresence::Unavailable },
             judging: if judge.is_some() { Judging::ByModel } else { Judging::ByChecksAlone },
             extent: variant.extent,
-            sigma: judge.and_then(|judge| judge_noise::sigma(repository, judge.name())),
+            sigma,
             prices: models.iter().filter_map(|(role, model)| Some((*role, model.price()?))).collect(),
             tools: TOOLS.map(ToString::to_string).to_vec(),
             guards: evidence.numbers_of(CheckKind::Guard),
@@ -211,85 +211,70 @@ impl Job {
         RunOptions::planned(options, allowance::from_settings(&settings.budget))
     }
 
-    fn bounds(&self, tasks: u32, planner: Option<&Arc<dyn Model>>) -> bounds::Answer {
-        let per_attempt = self.price_per_attempt().unwrap_or(0.0);
-        let prices = planner.and_then(|planner| planner.price()).map(|price| Price { per_attempt, ..price });
-        let mode = planning_mode::decide(estimate_tokens(&self.goal), &self.settings.planning, self.explicit);
-        let tasks = if mode.calls == PlanningCalls::None { 1 } else { tasks };
-        bounds::decide(&bounds::Question { config: self.settings.clone(), tasks, prices })
-    }
-
-    /// What an attempt of the agent costs, where `models.prices` says so for `agent.model`; as in the run's ledger.
-    fn price_per_attempt(&self) -> Option<f64> {
-        let price = self.settings.models.prices.get(self.settings.agent.model.as_ref()?)?;
-        Some(price.per_attempt).filter(|usd| *usd > 0.0)
-    }
-
-    /// Without any model: no planning, no judge, no replanning.
-    fn bounds_of_checks_alone(&self) -> bounds::Answer {
-        let mut config = self.settings.clone();
-        config.replanning.enabled = false;
-        config.budget.model_calls = Some(0);
-        bounds::decide(&bounds::Question { config, tasks: 1, prices: None })
-    }
-
+    /// What a run is expected to use and what limits it; nothing is asked and nothing starts.
     fn show_bounds(
         mut self,
         arguments: &PlanArguments,
         app: &AppContext,
         output: &mut Output,
     ) -> Result<u8, Failure> {
-        // Without a model there is no price; all other limits are known.
+        // Without a model there is no price; all other numbers are known.
         let models = self.models(app).unwrap_or_default();
-        let tasks = arguments.tasks.unwrap_or(self.settings.planning.max_subtasks);
-        let mut bounds = self.bounds(tasks, models.get(&Role::Planner));
-        fixpoint_vocabulary::Localize::localize(&mut bounds, app.lang);
+        let extent = RunExtent::Whole;
+        let test_edits = TestEdits::Checked;
+        let variant = Variant { agent: None, delivery: Delivery::Branch, test_edits, extent };
+        let mut options = self.options(&SelectedChecks::none(), &models, &variant, None, app);
+        if let TaskSource::Planned(planned) = &mut options.tasks {
+            planned.judging = Judging::ByModel;
+        }
+        // Outside a repository there are no earlier runs.
+        let repository = Repository::look(app).ok();
+        let state = repository.as_ref().map(|repository| &repository.state);
+        let forecast = Forecast::new(&options, &self.settings, state);
+        let mut worst = forecast.worst_case(arguments.tasks);
+        worst.localize(app.lang);
         match Form::from(arguments.goal.json) {
             Form::Json => {
-                if bounds.money.is_some() && self.price_per_attempt().is_none() {
-                    app.notices.say(&self.bounds_line(&bounds, app.lang));
-                }
-                output.json(&bounds)?;
+                app.notices.say(&forecast.first_line(app.lang));
+                let (expected, limit) = (forecast.expected_json(), forecast.limit_json());
+                output.json(&BoundsReport { expected, limit, worst })?;
             }
             Form::Text => {
-                output.line(&self.bounds_line(&bounds, app.lang))?;
-                for term in &bounds.terms {
-                    let meaning = term.meaning.in_lang(app.lang);
-                    let (calls, attempts) = (term.model_calls, term.agent_attempts);
-                    output.line(&say(
-                        app.lang,
-                        format!("  {:16} {calls:>7} calls {attempts:>6} attempts  {meaning}", term.name),
-                        format!("  {:16} 呼び出し{calls:>7} 試行{attempts:>6}  {meaning}", term.name),
-                    ))?;
+                output.line(&forecast.first_line(app.lang))?;
+                match app.detail {
+                    Detail::Usual => app.notice(
+                        "for the worst case: fixpoint plan --bounds -v",
+                        "最悪の場合を表示するには: fixpoint plan --bounds -v",
+                    ),
+                    Detail::Verbose => {
+                        output.line(&forecast.worst_case_line(arguments.tasks, app.lang))?;
+                        output.lines(worst.terms.iter().map(|term| term_line(term, app.lang)))?;
+                    }
                 }
             }
         }
         Ok(0)
     }
+}
 
-    fn bounds_line(&self, bounds: &bounds::Answer, lang: Lang) -> String {
-        let (money, ja_money) = match (bounds.money, self.price_per_attempt()) {
-            (None, _) => (String::new(), String::new()),
-            (Some(usd), Some(_)) => (format!(", ${usd:.2}"), format!("、費用 ${usd:.2}")),
-            (Some(usd), None) => (
-                format!(", ${usd:.2} for models (the price of the agent is unknown)"),
-                format!("、モデル費用 ${usd:.2}（エージェントの料金は不明）"),
-            ),
-        };
-        let (calls, tokens, attempts) = (bounds.model_calls, bounds.tokens, bounds.agent_attempts);
-        say(
-            lang,
-            format!(
-                "limits: at most {}, {}, {}{money}",
-                counted(calls, "model call"),
-                counted(tokens, "token"),
-                counted(attempts, "agent attempt")
-            ),
-            format!(
-                "上限: モデル呼び出し{calls}回、{tokens}トークン、エージェントの試行{attempts}回{ja_money}"
-            ),
-        )
-    }
+/// The answer of `plan --bounds --json`.
+#[derive(Serialize)]
+struct BoundsReport {
+    expected: Value,
+    limit: Value,
+    /// The worst case, and the terms it is made of.
+    #[serde(flatten)]
+    worst: bounds::Answer,
+}
+
+fn term_line(term: &bounds::LoopBound, lang: Lang) -> String {
+    let meaning = term.meaning.in_lang(lang);
+    let (calls, attempts) = (term.model_calls, term.agent_attempts);
+    say(
+        lang,
+        format!("  {:16} {calls:>7} calls {attempts:>6} attempts  {meaning}", term.name),
+        format!("  {:16} 呼び出し{calls:>7} 試行{attempts:>6}  {meaning}", term.name),
+    )
 }
 
 fn explicit(loaded: &Loaded) -> ExplicitSettings {

@@ -119,9 +119,9 @@ fn row(node: &TaskNode, view: RunView<'_>, is_in_vain: bool, words: Words) -> Ro
         words.state(node.state, node.cause)
     };
     let kind = match node.kind {
-        TaskKind::Merge { .. } => " (merge)",
-        TaskKind::FinalProof => " (final check)",
-        TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => "",
+        TaskKind::Merge { .. } => words.say(" (merge)", "（マージ）"),
+        TaskKind::FinalProof => words.say(" (final check)", "（最終確認）"),
+        TaskKind::Given | TaskKind::Planned | TaskKind::Replanned | TaskKind::Added => String::new(),
     };
     let mut parts = vec![format!(" {mark} {}{kind}", harmless(node.id().as_str())), state];
     parts.extend(attempt_words(node, view.run, words));

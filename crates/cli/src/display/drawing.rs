@@ -100,8 +100,9 @@ impl Drawing {
 
     /// A line that stays on the screen.
     pub(super) fn line(&mut self, line: &str) {
-        if self.verbosity == Verbosity::Everything {
-            self.notice(line);
+        match self.verbosity {
+            Verbosity::Everything | Verbosity::Details => self.notice(line),
+            Verbosity::Notices => {}
         }
     }
 

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use fixpoint_decide::progress::ProgressKind;
 use fixpoint_decide::run::Owner;
+use fixpoint_prompts::{Omission, Unit};
 use fixpoint_runs::{cause_name, progress_words, state_words};
 use fixpoint_vocabulary::ask::{QuestionKind, Role};
-use fixpoint_vocabulary::{Cause, Lang, TaskState, counted};
+use fixpoint_vocabulary::{Cause, Lang, TaskState, counted, grouped};
 
 use crate::language::say;
 
@@ -33,6 +34,19 @@ impl Words {
         self.say(
             format!("using cached baseline ({en}): {check}"),
             format!("保存済みのベースラインを使用（{ja}）: {check}"),
+        )
+    }
+
+    /// What was left out of a prompt.
+    pub(super) fn omission(self, omission: &Omission) -> String {
+        let Omission { heading, count, unit } = omission;
+        let ja_unit = match unit {
+            Unit::Lines => "行",
+            Unit::Characters => "文字",
+        };
+        self.say(
+            format!("  left out of the prompt: {omission}"),
+            format!("  プロンプトから省略: \"{heading}\" の{}{ja_unit}", grouped(*count)),
         )
     }
 

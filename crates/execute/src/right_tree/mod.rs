@@ -75,9 +75,12 @@ impl ExecutionContext {
         let command = match paths.command_in_slot(&command) {
             CommandInSlot::Unchanged => command,
             CommandInSlot::Moved(moved) => {
-                self.notice_once(&format!(
-                    "`{command}` names your working tree; the check uses the workspace instead"
-                ));
+                self.notice_once(
+                    format!("`{command}` names your working tree; the check uses the workspace instead"),
+                    format!(
+                        "`{command}` はあなたの作業ツリーを指しています。代わりにワークスペースでチェックを実行します"
+                    ),
+                );
                 moved
             }
             CommandInSlot::CannotBeWritten => {
@@ -111,9 +114,14 @@ impl ExecutionContext {
         let variables::SlotVariables { variables, moved_output } =
             variables::in_slot(&self.check_environment, &paths, named);
         for name in moved_output {
-            self.notice_once(&format!(
-                "{name} is set: your working tree and the workspaces would share build output; checks use the workspace's own"
-            ));
+            self.notice_once(
+                format!(
+                    "{name} is set: your working tree and the workspaces would share build output; checks use the workspace's own"
+                ),
+                format!(
+                    "{name} が設定されているため、作業ツリーとワークスペースがビルド結果を共有してしまいます。チェックはワークスペース専用の場所を使います"
+                ),
+            );
         }
         variables
     }

@@ -30,6 +30,7 @@ impl ExecutionContext {
         }
         self.notice_once(
             "a check has a pipe and no shell here knows `pipefail`: only the last command of the pipe decides; install bash",
+            "チェックにパイプがありますが、`pipefail` に対応するシェルがないため、パイプの最後のコマンドだけで判定します。bash をインストールしてください",
         );
         Ok(Program::Shell(command))
     }

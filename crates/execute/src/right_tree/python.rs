@@ -144,9 +144,14 @@ impl ExecutionContext {
         }
         let names: BTreeSet<&str> = all.iter().map(|install| install.name.as_str()).collect();
         for name in names {
-            self.notice_once(&format!(
-                "`{name}` is installed in editable mode from your working tree; checks import it from the workspace instead"
-            ));
+            self.notice_once(
+                format!(
+                    "`{name}` is installed in editable mode from your working tree; checks import it from the workspace instead"
+                ),
+                format!(
+                    "`{name}` は作業ツリーから編集可能モードでインストールされています。チェックではワークスペースからインポートします"
+                ),
+            );
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckEnd, CheckReport, CheckRun, CommandEnd, CommandId, CommandResult, Leftovers,
     Reuse, TreeId,
 };
-use fixpoint_vocabulary::{Redactor, TaskId};
+use fixpoint_vocabulary::{Lang, Redactor, TaskId};
 use fixpoint_workspaces::{GitWorkspaces, WorkspaceOptions};
 
 use crate::played::git;
@@ -84,7 +84,8 @@ struct Notices(Mutex<Vec<String>>);
 impl ProgressListener for Notices {
     fn report(&self, progress: Progress<'_>) {
         let said = match progress {
-            Progress::Notice(text) => text.to_string(),
+            Progress::Notice(text) => text.in_lang(Lang::En).to_string(),
+            Progress::AgentNotice(text) => text.to_string(),
             Progress::CachedBaseline { check, .. } => format!("cached: {check}"),
             Progress::SubmodulesLeftOut(_)
             | Progress::NestedRepositoriesLeftOut(_)

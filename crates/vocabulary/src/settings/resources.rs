@@ -8,7 +8,7 @@ use crate::usage::{MicroUsd, Usage};
 
 /// What one run may spend; null means no limit. Work that has begun is finished; then the run pauses, and
 /// `fixpoint resume --budget` continues it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BudgetSettings {
     /// Questions to models, at most. `fixpoint loop` asks none.
@@ -17,7 +17,9 @@ pub struct BudgetSettings {
     /// Tokens that models read and write, together. What agents use is not counted.
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub tokens: Option<u64>,
-    /// US dollars for models and agents together.
+    /// US dollars for models and agents together, as far as their prices are known or reported. The default applies
+    /// to `fixpoint run` and `fixpoint plan`; `fixpoint loop` has a limit in money only if you set one. For example,
+    /// `5`, or `null` for no limit.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub usd: Option<f64>,
     /// Seconds of work. The time in which a run is paused is not counted.
@@ -26,6 +28,12 @@ pub struct BudgetSettings {
     /// Attempts by agents, in all tasks together.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub attempts: Option<u64>,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self { model_calls: None, tokens: None, usd: Some(20.0), wall_time: None, attempts: None }
+    }
 }
 
 /// Which language models plan, judge and reflect, and how they are reached.

@@ -4,7 +4,7 @@ use core::convert::Infallible;
 use core::fmt::Display;
 
 use clap::ValueEnum;
-use fixpoint_config::{Node, Schema, TypedReader};
+use fixpoint_config::{Content, Node, Schema, TypedReader};
 use fixpoint_decide::{
     baseline, bounds, convergence, direction, judging, policy, refinement, reflection, replanning, sampling,
     scheduling, scope, structure, verdict,
@@ -92,7 +92,10 @@ impl Kind {
             Self::Replan => entry!("replan", asked(replanning::decide)),
             Self::Sampling => entry!("sampling", always(sampling::decide)),
             Self::Reflection => entry!("reflection", always(reflection::decide)),
-            Self::Bounds => entry!("bounds", always(bounds::decide)),
+            Self::Bounds => entry!(
+                "bounds",
+                read_as(without_default_budget, |question| Ok::<_, Infallible>(bounds::decide(question)))
+            ),
         }
     }
 }
@@ -115,14 +118,43 @@ where
     Answer: JsonSchema + Serialize + Localize + 'static,
     Invalid: Display,
 {
+    read_as(|_, _| {}, decide)
+}
+
+/// The same, with a question that is completed from what was written before it is decided.
+fn read_as<Question, Answer, Invalid>(
+    complete: fn(&Node, &mut Question),
+    decide: impl Fn(&Question) -> Result<Answer, Invalid> + 'static,
+) -> Decider
+where
+    Question: JsonSchema + DeserializeOwned + 'static,
+    Answer: JsonSchema + Serialize + Localize + 'static,
+    Invalid: Display,
+{
     let reader = TypedReader::<Question>::new();
     let question_schema = reader.schema().as_json().clone();
     let answer = move |node: &Node, lang: Lang| {
-        let question = reader.read(node).map_err(|problem| problem.to_string())?;
+        let mut question = reader.read(node).map_err(|problem| problem.to_string())?;
+        complete(node, &mut question);
         let mut answer = decide(&question).map_err(|invalid| invalid.to_string())?;
         answer.localize(lang);
         serde_json::to_value(answer).map_err(|error| error.to_string())
     };
     let answer_schema = Schema::of::<Answer>().as_json().clone();
     Decider { answer: Box::new(answer), question_schema, answer_schema }
+}
+
+/// The default limit in money belongs to `fixpoint run`: a question that names none asks for the worst case without it.
+fn without_default_budget(node: &Node, question: &mut bounds::Question) {
+    let budget = below(node, "config").and_then(|config| below(config, "budget"));
+    if budget.and_then(|budget| below(budget, "usd")).is_none() {
+        question.config.budget.usd = None;
+    }
+}
+
+fn below<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
+    match &node.content {
+        Content::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node),
+        Content::Null | Content::Bool(_) | Content::Number(_) | Content::Text(_) | Content::List(_) => None,
+    }
 }

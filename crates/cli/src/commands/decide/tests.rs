@@ -120,3 +120,19 @@ proptest! {
         }
     }
 }
+
+/// Catches the default budget of `fixpoint run` as the worst case of a question that names no limit.
+#[test]
+fn the_worst_case_is_limited_only_by_a_budget_that_was_written() {
+    let money = |config: &str| {
+        let question = format!(
+            r#"{{"tasks": 3, {config} "prices": {{"input_per_million": 3, "output_per_million": 15}}}}"#
+        );
+        answer(Kind::Bounds, question.as_bytes(), Lang::En).unwrap()["money"].as_f64().unwrap()
+    };
+    for unlimited in ["", r#""config": {},"#, r#""config": {"budget": {"attempts": 9000}},"#] {
+        assert!(money(unlimited) > 1000.0, "{unlimited}");
+    }
+    assert_eq!(money(r#""config": {"budget": {"usd": 2}},"#), 2.0);
+    assert_eq!(money(r#""config": {"budget": {"usd": 20}},"#), 20.0);
+}

@@ -6,6 +6,8 @@ mod baselines;
 mod comparing;
 mod conduct;
 mod delivering;
+mod following;
+pub(crate) mod japanese;
 pub(crate) mod lab;
 mod mischief;
 mod missing_agents;

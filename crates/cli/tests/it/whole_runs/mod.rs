@@ -8,6 +8,7 @@ mod base_checks;
 mod budgets;
 mod delivery;
 mod endpoints;
+mod expected_cost;
 mod integration;
 mod kept_goals;
 mod kills;

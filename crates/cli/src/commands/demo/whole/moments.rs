@@ -4,7 +4,7 @@ use fixpoint_vocabulary::Lang;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Moment {
-    WorstCase,
+    ExpectedCost,
     Unclear,
     Planned,
     TooLow,
@@ -34,10 +34,10 @@ impl Moment {
 
 const WORDS: [(Moment, &str, &str); 19] = [
     (
-        Moment::WorstCase,
-        "These limits are computed before the first model call, and a run never exceeds them. Try: fixpoint plan \
-         --bounds",
-        "この上限は最初のモデル呼び出しの前に計算され、実行が超えることはありません。試すには: fixpoint plan --bounds",
+        Moment::ExpectedCost,
+        "What a run will probably use, and the limit at which it pauses, are known before the first model call. Try: \
+         fixpoint plan --bounds",
+        "実行が使うと予想される量と、一時停止する上限は、最初のモデル呼び出しの前に分かります。試すには: fixpoint plan --bounds",
     ),
     (
         Moment::Unclear,

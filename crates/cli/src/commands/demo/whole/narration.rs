@@ -70,7 +70,7 @@ pub(super) fn lines(text: &str) -> Vec<String> {
 fn moments(record: &Record, run: &Run) -> Vec<Moment> {
     let mut found = Vec::new();
     if matches!(record.event, Event::Started) {
-        found.push(Moment::WorstCase);
+        found.push(Moment::ExpectedCost);
     }
     found.extend(record.decision.changes.iter().filter_map(|change| moment_of(change, run)));
     let judged = record.decision.task_decisions().filter_map(|(_, decision)| decision.judged.as_ref());
