@@ -178,7 +178,7 @@ proptest! {
             found.check.name.push_str(&number.to_string());
         }
         let notes = notes.into_iter().map(Text::verbatim).collect();
-        let found = DetectedProject { checks, setup, copy, notes };
+        let found = DetectedProject { checks, setup, copy, notes, ..DetectedProject::default() };
         let text = config_yaml(&found, &schema, Lang::En);
         prop_assert!(text.starts_with("# yaml-language-server: $schema="));
         assert_says_exactly(&found, &text);

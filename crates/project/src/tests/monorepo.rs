@@ -128,7 +128,7 @@ proptest! {
             })
             .collect();
         let files: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let found = detect(&Memory::new(&files), &|_| false);
+        let found = detect(&Memory::new(&files), &|_| false, &|_| true);
         let names: BTreeSet<&str> = found.checks.iter().map(|found| found.check.name.as_str()).collect();
         prop_assert_eq!(names.len(), found.checks.len());
         prop_assert_eq!(found.checks.is_empty(), files.is_empty());
