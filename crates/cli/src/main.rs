@@ -21,7 +21,9 @@ mod scripted_person;
 mod selected_checks;
 mod session;
 mod signals;
+mod single_commands;
 mod text_layout;
+mod usable_checks;
 mod user_config_api;
 
 use std::process::ExitCode;

@@ -15,6 +15,7 @@ mod command;
 mod detect;
 mod fingerprint;
 mod lines;
+mod missing;
 mod normalise;
 mod parser;
 mod question;
@@ -23,6 +24,7 @@ mod runners;
 mod tail;
 
 pub use command::CommandLine;
+pub use missing::{Missing, missing};
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};
 pub use question::{Answer, Question, decide};

@@ -50,9 +50,8 @@ pub fn detect(
 }
 
 fn detect_below(root: &ProjectDirectory<'_>, findings: &mut Findings) {
-    let is_covered = |ecosystem: &&Ecosystem| {
-        ecosystem.root_includes_members && findings.has_tests_of(ecosystem.name)
-    };
+    let is_covered =
+        |ecosystem: &&Ecosystem| ecosystem.root_includes_members && findings.has_tests_of(ecosystem.name);
     let covered: Vec<&str> = ecosystems::ALL.iter().filter(is_covered).map(|known| known.name).collect();
     let mut left_out: Vec<String> = Vec::new();
     for path in directories(root) {
@@ -61,7 +60,7 @@ fn detect_below(root: &ProjectDirectory<'_>, findings: &mut Findings) {
         for ecosystem in ecosystems::ALL {
             if !covered.contains(&ecosystem.name) {
                 is_project |= (ecosystem.detect)(&dir, findings) == ecosystems::Detected::Project;
-            } else if (ecosystem.detect)(&dir, &mut Findings::default()) == ecosystems::Detected::Project {
+            } else if dir.first(ecosystem.manifests).is_some() {
                 left_out.push(format!("{path}/"));
             }
         }
@@ -92,7 +91,8 @@ fn projects_in(root: &ProjectDirectory<'_>, directory: &str) -> Vec<String> {
     let names = root.names_in(directory);
     let candidates =
         names.iter().filter_map(|name| name.strip_suffix('/')).filter(|name| may_be_project(name));
-    let path = |name: &str| if directory.is_empty() { name.to_string() } else { format!("{directory}/{name}") };
+    let path =
+        |name: &str| if directory.is_empty() { name.to_string() } else { format!("{directory}/{name}") };
     candidates.map(path).filter(|path| !root.is_ignored(&format!("{path}/"))).collect()
 }
 
@@ -112,10 +112,7 @@ fn named(paths: &[String]) -> String {
 }
 
 fn covered_by_root() -> Text {
-    Text::new(
-        "the checks of the root directory usually include it",
-        "ルートのチェックに通常は含まれるため",
-    )
+    Text::new("the checks of the root directory usually include it", "ルートのチェックに通常は含まれるため")
 }
 
 fn no_checks() -> Text {

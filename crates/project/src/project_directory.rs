@@ -25,11 +25,7 @@ pub(crate) struct ProjectDirectory<'a> {
 }
 
 impl<'a> ProjectDirectory<'a> {
-    pub(crate) fn root(
-        files: &'a dyn Files,
-        is_ignored: IsIgnored<'a>,
-        has_program: HasProgram<'a>,
-    ) -> Self {
+    pub(crate) fn root(files: &'a dyn Files, is_ignored: IsIgnored<'a>, has_program: HasProgram<'a>) -> Self {
         Self { files, is_ignored, has_program, directory: String::new() }
     }
 

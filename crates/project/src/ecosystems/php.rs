@@ -20,7 +20,8 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     findings.setup(dir, &dir.filling("composer install --no-interaction", "vendor"));
     let manifest = dir.json(MANIFEST, findings);
     let entry = |section: &str, name: &str| manifest.as_ref()?.get(section)?.get(name);
-    let lists = |package: &str| ["require-dev", "require"].iter().any(|section| entry(section, package).is_some());
+    let lists =
+        |package: &str| ["require-dev", "require"].iter().any(|section| entry(section, package).is_some());
     if entry("scripts", "test").is_some_and(|script| !matches!(script, Value::Null)) {
         findings.test(dir, "php", "composer test", None, &[MANIFEST]);
     } else if lists("pestphp/pest") {

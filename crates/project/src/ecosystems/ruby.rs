@@ -43,7 +43,8 @@ fn test_command(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<(
         name.ends_with(".rb") && is_named && !name.chars().any(char::is_control)
     };
     let test = dir.names_in("test").into_iter().find(is_test)?;
-    let command = "ruby -Ilib -Itest -e 'Dir[\"test/**/{test_*,*_test}.rb\"].sort.each { |f| require \"./#{f}\" }'";
+    let command =
+        "ruby -Ilib -Itest -e 'Dir[\"test/**/{test_*,*_test}.rb\"].sort.each { |f| require \"./#{f}\" }'";
     Some((format!("{in_bundle}{command}"), format!("test/{test}")))
 }
 

@@ -28,8 +28,8 @@ fn a_broken_manifest_is_ignored_and_named() {
         checks: &[],
         setup: &[],
         notes: &[
+            "pyproject.toml: neither pytest",
             "pyproject.toml was ignored, because it is not valid TOML",
-            "No check for pyproject.toml: neither pytest",
             "web/package.json was ignored, because it is not valid JSON",
             "No checks found.",
         ],

@@ -74,7 +74,8 @@ pub(super) fn checks(found: &DetectedProject) -> Vec<String> {
 
 /// What is skipped, then the notes, in English.
 pub(super) fn notes(found: &DetectedProject) -> Vec<String> {
-    let skipped = found.skipped.iter().map(|skipped| format!("{}: {}", skipped.what, skipped.why.in_lang(Lang::En)));
+    let skipped =
+        found.skipped.iter().map(|skipped| format!("{}: {}", skipped.what, skipped.why.in_lang(Lang::En)));
     skipped.chain(found.notes.iter().map(|note| note.in_lang(Lang::En).to_string())).collect()
 }
 
@@ -87,7 +88,11 @@ pub(super) struct Case<'a> {
     pub(super) notes: &'a [&'a str],
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    pub(super) fn with_notes(self, notes: &'a [&'a str]) -> Self {
+        Self { notes, ..self }
+    }
+
     #[track_caller]
     pub(super) fn assert_detected(&self) {
         self.assert_detected_ignoring(&[]);

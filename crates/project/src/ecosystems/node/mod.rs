@@ -165,10 +165,9 @@ fn tests_only() -> Text {
 
 fn not_added(reason: Unsuitable) -> Text {
     match reason {
-        Unsuitable::Watches => Text::new(
-            "it watches for changes and never ends",
-            "変更を監視し続けて終了しないため",
-        ),
+        Unsuitable::Watches => {
+            Text::new("it watches for changes and never ends", "変更を監視し続けて終了しないため")
+        }
         Unsuitable::Rewrites => Text::new("it rewrites files", "ファイルを書き換えるため"),
     }
 }
@@ -182,7 +181,9 @@ fn too_heavy() -> Text {
 
 fn brought_by_npm(program: &str) -> Text {
     Text::new(
-        format!("`{program}` is not installed, so `npx` downloads it. With your own {program}, run `fixpoint init --force`."),
+        format!(
+            "`{program}` is not installed, so `npx` downloads it. With your own {program}, run `fixpoint init --force`."
+        ),
         format!(
             "`{program}` がインストールされていないため、`npx` でダウンロードします。{program} をインストールした場合は \
              `fixpoint init --force` を実行してください。"

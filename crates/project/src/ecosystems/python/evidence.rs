@@ -115,19 +115,18 @@ pub(super) fn collect(
 }
 
 /// The file that names pytest.
-fn named_by(
-    dir: &ProjectDirectory<'_>,
-    manifests: &Manifests,
-    findings: &mut Findings,
-) -> Option<String> {
-    let has = |text: &Option<String>, section: &str| text.as_deref().is_some_and(|text| has_section(text, section));
+fn named_by(dir: &ProjectDirectory<'_>, manifests: &Manifests, findings: &mut Findings) -> Option<String> {
+    let has =
+        |text: &Option<String>, section: &str| text.as_deref().is_some_and(|text| has_section(text, section));
     if has(&manifests.setup_cfg, "[tool:pytest]") {
         return Some("setup.cfg".to_string());
     }
     if has(&manifests.tox, "[pytest]") {
         return Some("tox.ini".to_string());
     }
-    if let Some(name) = dir.first(&["pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py", "tests/conftest.py"]) {
+    if let Some(name) =
+        dir.first(&["pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py", "tests/conftest.py"])
+    {
         return Some(name.to_string());
     }
     if manifests.pyproject.as_ref().is_some_and(speaks_of_pytest) {

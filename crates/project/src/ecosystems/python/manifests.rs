@@ -53,7 +53,8 @@ impl Manifests {
     pub(super) fn dependencies(&self) -> Vec<String> {
         let listed = self.value(&["project", "dependencies"]).map(strings).unwrap_or_default();
         let poetry = self.value(&["tool", "poetry", "dependencies"]).map(keys).unwrap_or_default();
-        let pipfile = self.pipfile.as_ref().and_then(|file| file.get("packages")).map(keys).unwrap_or_default();
+        let pipfile =
+            self.pipfile.as_ref().and_then(|file| file.get("packages")).map(keys).unwrap_or_default();
         listed.into_iter().chain(poetry.into_iter().filter(|name| name != "python")).chain(pipfile).collect()
     }
 
@@ -82,7 +83,8 @@ impl Manifests {
         };
         let included: Vec<String> = requirements.iter().filter_map(named).collect();
         let of_extra = |name: &str| {
-            let listed = self.value(&["project", "optional-dependencies"]).and_then(|all| all.get(name.trim()));
+            let listed =
+                self.value(&["project", "optional-dependencies"]).and_then(|all| all.get(name.trim()));
             listed.map(strings).unwrap_or_default()
         };
         let more: Vec<String> =
@@ -171,8 +173,10 @@ fn group(table: &Table, name: &str) -> Vec<String> {
         requirements.extend(value.map(strings).unwrap_or_default());
         let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let included = items.iter().filter_map(|item| item.get("include-group")?.as_str());
-        let new: Vec<String> =
-            included.filter(|name| !names.iter().any(|known| known == name)).map(ToString::to_string).collect();
+        let new: Vec<String> = included
+            .filter(|name| !names.iter().any(|known| known == name))
+            .map(ToString::to_string)
+            .collect();
         names.extend(new.into_iter().take(MAX_INCLUDED.saturating_sub(names.len())));
     }
     requirements
@@ -229,7 +233,8 @@ mod tests {
 
     #[test]
     fn groups_include_others_and_never_without_end() {
-        let text = "[dependency-groups]\na = ['x', {include-group = 'b'}]\nb = ['pytest', {include-group = 'a'}]";
+        let text =
+            "[dependency-groups]\na = ['x', {include-group = 'b'}]\nb = ['pytest', {include-group = 'a'}]";
         let table: Table = toml::from_str(text).expect("valid");
         let groups = table.get("dependency-groups").and_then(Value::as_table).expect("a table");
         assert_eq!(group(groups, "a"), ["x", "pytest"]);

@@ -83,7 +83,8 @@ fn environment_of(
         }
         findings.skip(dir, tool.lock_file(), without_tool(tool));
     }
-    let is_listed = manifests.is_installable() || !packages.files.is_empty() || !manifests.dependencies().is_empty();
+    let is_listed =
+        manifests.is_installable() || !packages.files.is_empty() || !manifests.dependencies().is_empty();
     if is_listed || locked.is_some() { Environment::Venv } else { Environment::Machine }
 }
 
@@ -104,10 +105,7 @@ fn propose(
 }
 
 fn no_tests() -> Text {
-    Text::new(
-        "neither pytest nor unittest tests were found",
-        "pytest も unittest のテストも見つからないため",
-    )
+    Text::new("neither pytest nor unittest tests were found", "pytest も unittest のテストも見つからないため")
 }
 
 fn without_tool(tool: Tool) -> Text {

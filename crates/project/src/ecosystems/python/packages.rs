@@ -96,7 +96,9 @@ pub(super) fn of(
         }
     }
     if !manifests.is_installable() {
-        packages.names.extend(manifests.dependencies().into_iter().filter(|name| is_plain(name)));
+        let dependencies = manifests.dependencies();
+        known.extend(dependencies.iter().map(|requirement| name_of(requirement)));
+        packages.names.extend(dependencies.into_iter().filter(|name| is_plain(name)));
     }
     let plain = Some("requirements.txt").filter(|name| dir.exists(name));
     let is_described = manifests.value(&["project"]).is_some() && manifests.is_installable();
@@ -171,7 +173,8 @@ pub(super) fn requirement_files(dir: &ProjectDirectory<'_>) -> Vec<(String, Stri
     let of_path = |path: String| {
         let stem = path.strip_suffix(".txt")?.to_ascii_lowercase();
         let words: Vec<&str> = stem.split(['/', '-', '_', '.']).collect();
-        let is_requirements = words.iter().any(|word| matches!(*word, "requirements" | "reqs" | "requirement"));
+        let is_requirements =
+            words.iter().any(|word| matches!(*word, "requirements" | "reqs" | "requirement"));
         let purpose = |known: &&str| words.contains(known);
         let purpose = FOR_TESTS.iter().chain(&FOR_DEVELOPMENT).copied().find(purpose)?;
         is_requirements.then(|| (path.clone(), purpose.to_string()))
@@ -184,14 +187,16 @@ pub(super) fn requirement_files(dir: &ProjectDirectory<'_>) -> Vec<(String, Stri
 fn of_tox(manifests: &Manifests) -> Option<List> {
     let section = ini_section(manifests.tox.as_deref()?, "[testenv]");
     let (_, lines) = section.into_iter().find(|(key, _)| key == "deps")?;
-    let file = |line: &String| Some(line.strip_prefix("-r")?.trim().trim_start_matches("{toxinidir}/").to_string());
+    let file =
+        |line: &String| Some(line.strip_prefix("-r")?.trim().trim_start_matches("{toxinidir}/").to_string());
     if let [only] = lines.as_slice()
         && let Some(file) = file(only).filter(|file| is_plain(file))
     {
         let requirements = vec!["pytest".to_string()];
         return Some(List { source: Source::File(file), name: "unit".to_string(), requirements });
     }
-    let is_conditional = |line: &str| line.split_once(':').is_some_and(|(factor, _)| !factor.contains([' ', ';']));
+    let is_conditional =
+        |line: &str| line.split_once(':').is_some_and(|(factor, _)| !factor.contains([' ', ';']));
     let mut requirements = lines;
     requirements.retain(|line| !is_conditional(line) && is_plain(line));
     (!requirements.is_empty()).then(|| List { source: Source::Names, name: "unit".to_string(), requirements })

@@ -26,7 +26,8 @@ pub(super) fn quoted(code: &str) -> Vec<String> {
     for line in code.lines() {
         let mut rest = line;
         while let Some(at) = rest.find(['"', '\'', '#']) {
-            let (mark, after) = (rest.get(at..=at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default());
+            let (mark, after) =
+                (rest.get(at..=at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default());
             if mark == "#" {
                 break;
             }
@@ -44,9 +45,13 @@ mod tests {
 
     #[test]
     fn requirements_are_told_by_their_name() {
-        for requirement in
-            ["pytest", " PyTest>=8 # why", "pytest-cov==1", "pytest_mock", "pytest[toml]; python_version > '3'"]
-        {
+        for requirement in [
+            "pytest",
+            " PyTest>=8 # why",
+            "pytest-cov==1",
+            "pytest_mock",
+            "pytest[toml]; python_version > '3'",
+        ] {
             assert!(is_pytest(requirement), "{requirement}");
         }
         for requirement in ["# pytest", "nopytest", "pytestify", "", "-r pytest.txt"] {

@@ -12,7 +12,11 @@ const NOX: &str = "noxfile.py";
 const TOX: &str = "tox.ini";
 
 /// Proposes tox or nox for a project whose tests are not found in any other way.
-pub(super) fn propose(dir: &ProjectDirectory<'_>, manifests: &Manifests, findings: &mut Findings) -> Detected {
+pub(super) fn propose(
+    dir: &ProjectDirectory<'_>,
+    manifests: &Manifests,
+    findings: &mut Findings,
+) -> Detected {
     let tox = manifests.tox.as_deref().unwrap_or_default();
     let has_commands = ini_section(tox, "[testenv]").iter().any(|(key, _)| key == "commands");
     let nox = dir.optional_text(NOX, findings);
@@ -41,7 +45,10 @@ pub(super) fn skip(
     manifests: &Manifests,
     findings: &mut Findings,
 ) {
-    let tox = manifests.tox.as_deref().is_some_and(|text| has_section(text, "[testenv]") || has_section(text, "[tox]"));
+    let tox = manifests
+        .tox
+        .as_deref()
+        .is_some_and(|text| has_section(text, "[testenv]") || has_section(text, "[tox]"));
     let in_pyproject = |path: &[&str]| manifests.value(path).is_some();
     let skipped = [
         (tox, TOX),
