@@ -38,16 +38,13 @@ pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Outp
     let has_program = |name: &str| app.program(name).is_some();
     let ignores = |path: &str| repository.workspaces.ignores(path);
     let mut project = detect(&Directory::new(root), &ignores, &has_program);
-    let verification = match arguments.verify {
-        true => Some(verify::verify(&mut project, app)?),
-        false => None,
-    };
+    let verification = arguments.verify.then(|| verify::verify(&mut project, app)).transpose()?;
     if verification.as_ref().is_some_and(|tried| matches!(tried, Verification::Stopped)) {
         return Ok(exit_code(Cause::Stopped));
     }
     // The file is for everyone who works on the project: all its comments are in one language.
     let text = config_yaml(&project, SCHEMA, Lang::En);
-    let agents = installed_agents(&has_program_path(app));
+    let agents = installed_agents(&|name| app.program(name));
     let code = verification.as_ref().map_or(0, Verification::exit_code);
     let report =
         InitReport { project: &project, agents: &agents, file: &file, verification: verification.as_ref() };
@@ -62,10 +59,6 @@ pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Outp
         Form::Text => output.lines(report.lines(app.lang))?,
     }
     Ok(code)
-}
-
-fn has_program_path(app: &AppContext) -> impl Fn(&str) -> Option<std::path::PathBuf> + '_ {
-    |name| app.program(name)
 }
 
 fn refuse_overwriting(directory: &Path, file: &Path, arguments: &InitArguments) -> Result<(), Failure> {

@@ -113,10 +113,10 @@ impl InitReport<'_> {
                 if !leftovers.is_empty() {
                     lines.push(say(
                         lang,
-                        "the setup changes files that git does not ignore; an agent's result would contain them. Add them to \
-                         .gitignore:",
-                        "セットアップが git の無視しないファイルを変更します。エージェントの結果に含まれるため、.gitignore に\
-                         追加してください:",
+                        "the setup writes files that git tracks or does not ignore; an agent's result would contain them. Add them to \
+                         .gitignore, and take tracked ones out with `git rm --cached`:",
+                        "セットアップが、git の追跡する、または無視しないファイルに書き込みます。エージェントの結果に含まれるため、\
+                         .gitignore に追加し、追跡されているものは `git rm --cached` で外してください:",
                     ));
                     lines.extend(leftovers.iter().map(|line| format!("  | {line}")));
                 }

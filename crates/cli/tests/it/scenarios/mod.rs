@@ -19,3 +19,4 @@ mod scope;
 mod shown;
 pub(crate) mod unchanged;
 mod unusable_git;
+mod verifying;
