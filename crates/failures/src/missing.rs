@@ -16,13 +16,16 @@ pub fn missing(output: &str) -> Option<Missing> {
 }
 
 fn program_in(line: &str) -> Option<Missing> {
-    // `sh: 1: poetry: not found`, `bash: line 1: poetry: command not found`, `/bin/sh: poetry: not found`
+    // `sh: 1: poetry: not found`, `./run.sh: line 1: poetry: command not found`, `/bin/sh: poetry: not found`
     let said =
         ["command not found", "not found"].iter().find_map(|end| line.strip_suffix(&format!(": {end}")));
-    if let Some((shell, rest)) = said.and_then(|said| said.split_once(": ")) {
-        let shell = shell.rsplit('/').next().unwrap_or_default();
+    if let Some((script, rest)) = said.and_then(|said| said.split_once(": ")) {
+        let shell = script.rsplit('/').next().unwrap_or_default();
         let is_shell = matches!(shell, "sh" | "bash" | "dash" | "zsh" | "ash");
-        return rest.rsplit(": ").next().filter(|_| is_shell).and_then(program);
+        let (place, name) = rest.rsplit_once(": ").unwrap_or(("", rest));
+        let number = place.trim_start_matches("line ");
+        let is_line = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        return program(name).filter(|_| is_shell || is_line);
     }
     // `env: 'node': No such file or directory`, `env: node: No such file or directory`
     let no_file = line.strip_suffix(": No such file or directory")?;
@@ -63,6 +66,8 @@ mod tests {
         for (row, output, expected) in [
             ("dash", "sh: 1: poetry: not found", program("poetry")),
             ("bash", "/bin/bash: line 1: uv: command not found\n", program("uv")),
+            ("a script", "./mvnw: 2: javac: not found", program("javac")),
+            ("a script of bash", "./gradlew: line 12: java: command not found", program("java")),
             ("busybox", "sh: pnpm: not found", program("pnpm")),
             ("env", "/usr/bin/env: \u{2018}node\u{2019}: No such file or directory", program("node")),
             ("a compiler", "error: command 'gcc' failed: No such file or directory", program("gcc")),

@@ -7,6 +7,9 @@ const PLAIN: &str = "def test_a():\n    pass\n";
 const UNITTEST: &str = "import unittest\n\nclass A(unittest.TestCase):\n    pass\n";
 const UNLISTED: &str = " shows pytest, but no file lists what the tests need";
 const VENV: &str = "python3 -m venv .venv";
+/// Paths and texts.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
 const UPGRADE: &str = ".venv/bin/pip install --upgrade pip";
 
 #[test]
@@ -24,10 +27,26 @@ fn without_a_manifest_the_tests_use_what_python_has() {
     }
 }
 
+fn project(text: &str) -> String {
+    format!("[project]\nname = 'a'\n{text}")
+}
+
+/// A table of projects, each with the commands before the last one and what the last one installs.
+#[track_caller]
+fn assert_installed(table: &[(&str, String, &[&str], &str)]) {
+    for (row, text, before, install) in table {
+        let files = [("pyproject.toml", text.as_str())];
+        let found = detect(&Memory::new(&files), &|path| path == ".venv/", &|_| true);
+        assert_eq!(checks(&found), ["test: .venv/bin/python -m pytest (pytest) pyproject.toml"], "{row}");
+        let mut expected: Vec<String> = before.iter().map(ToString::to_string).collect();
+        expected.push(format!(".venv/bin/pip install {install}"));
+        assert_eq!(found.setup, expected, "{row}");
+    }
+}
+
 #[test]
 fn pip_installs_the_project_and_what_its_tests_need() {
-    let project = |text: &str| format!("[project]\nname = 'a'\n{text}");
-    let table: [(&str, String, &[&str], &str); 12] = [
+    assert_installed(&[
         ("an extra", project("[project.optional-dependencies]\ntest = ['pytest']"), &[VENV], "-e '.[test]'"),
         (
             "tests before development",
@@ -59,6 +78,12 @@ fn pip_installs_the_project_and_what_its_tests_need() {
             &[VENV, UPGRADE],
             "-e . --group test",
         ),
+    ]);
+}
+
+#[test]
+fn pip_installs_what_only_a_tool_lists_or_nothing_lists() {
+    assert_installed(&[
         (
             "an extra without pytest",
             project("[project.optional-dependencies]\ntest = ['mock']\n[tool.pytest.ini_options]\n"),
@@ -92,20 +117,12 @@ fn pip_installs_the_project_and_what_its_tests_need() {
             &[VENV],
             "flask pytest",
         ),
-    ];
-    for (row, text, before, install) in table {
-        let files = [("pyproject.toml", text.as_str())];
-        let found = detect(&Memory::new(&files), &|path| path == ".venv/", &|_| true);
-        assert_eq!(checks(&found), ["test: .venv/bin/python -m pytest (pytest) pyproject.toml"], "{row}");
-        let mut expected: Vec<String> = before.iter().map(ToString::to_string).collect();
-        expected.push(format!(".venv/bin/pip install {install}"));
-        assert_eq!(found.setup, expected, "{row}");
-    }
+    ]);
 }
 
 #[test]
 fn older_files_list_what_the_tests_need_too() {
-    let table: [(&str, &[(&str, &str)], &str); 8] = [
+    let table: [(&str, Files<'_>, &str); 8] = [
         ("setup.py", &[("setup.py", "setup(extras_require={'test': ['pytest', 'mock']})")], "-e '.[test]'"),
         ("tests_require", &[("setup.py", "setup(tests_require=['pytest', 'mock'])")], "-e . pytest mock"),
         (
@@ -149,6 +166,25 @@ fn older_files_list_what_the_tests_need_too() {
             checks(&found)[0].starts_with("test: .venv/bin/python -m pytest (pytest) "),
             "{row}: {found:?}"
         );
+    }
+}
+
+#[test]
+fn a_source_archive_says_the_version_that_tags_would() {
+    let manifest =
+        "[build-system]\nrequires = ['setuptools_scm>=8']\n[project]\nname = 'a'\n[tool.pytest.ini_options]";
+    let archive = "Metadata-Version: 2.4\nName: a\nVersion: 2.1.0\n\nVersion: 3\n";
+    for (row, text, expected) in [
+        ("from tags", manifest, "SETUPTOOLS_SCM_PRETEND_VERSION=2.1.0 .venv/bin/pip install -e . pytest"),
+        (
+            "written down",
+            &manifest.replace("setuptools_scm", "setuptools"),
+            ".venv/bin/pip install -e . pytest",
+        ),
+    ] {
+        let files = [("pyproject.toml", text), ("PKG-INFO", archive)];
+        let found = detect(&Memory::new(&files), &|path| path == ".venv/", &|_| true);
+        assert_eq!(found.setup, [VENV, expected], "{row}");
     }
 }
 

@@ -67,7 +67,7 @@ impl Environment {
         self,
         dir: &ProjectDirectory<'_>,
         packages: &Packages,
-        project: ProjectItself,
+        project: &ProjectItself,
     ) -> Vec<String> {
         let option = |name: &str, value: &Option<String>| {
             let value = value.as_ref().map(|value| format!(" {name} {}", shell_word(value)));
@@ -107,21 +107,25 @@ impl Environment {
 }
 
 /// Whether pip installs the project itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ProjectItself {
     Installed,
+    /// As this version, which its build cannot find out.
+    InstalledAs(String),
     NotInstalled,
 }
 
-fn in_venv(dir: &ProjectDirectory<'_>, packages: &Packages, project: ProjectItself) -> Vec<String> {
+fn in_venv(dir: &ProjectDirectory<'_>, packages: &Packages, project: &ProjectItself) -> Vec<String> {
     let mut commands = vec![dir.filling("python3 -m venv .venv", ".venv")];
     let mut arguments = Vec::new();
     match (project, &packages.extra) {
         // Without `-e`, the tests would use a copy that the agent's changes never reach.
-        (ProjectItself::Installed, Some(extra)) => {
+        (ProjectItself::Installed | ProjectItself::InstalledAs(_), Some(extra)) => {
             arguments.push(format!("-e {}", shell_word(&format!(".[{extra}]"))));
         }
-        (ProjectItself::Installed, None) => arguments.push("-e .".to_string()),
+        (ProjectItself::Installed | ProjectItself::InstalledAs(_), None) => {
+            arguments.push("-e .".to_string())
+        }
         (ProjectItself::NotInstalled, _) => {}
     }
     if let Some(group) = &packages.group {
@@ -132,7 +136,11 @@ fn in_venv(dir: &ProjectDirectory<'_>, packages: &Packages, project: ProjectItse
     arguments.extend(packages.files.iter().map(|path| format!("-r {}", shell_word(path))));
     arguments.extend(packages.names.iter().map(|name| shell_word(name).into_owned()));
     if !arguments.is_empty() {
-        commands.push(format!(".venv/bin/pip install {}", arguments.join(" ")));
+        let version = match project {
+            ProjectItself::InstalledAs(version) => format!("SETUPTOOLS_SCM_PRETEND_VERSION={version} "),
+            ProjectItself::Installed | ProjectItself::NotInstalled => String::new(),
+        };
+        commands.push(format!("{version}.venv/bin/pip install {}", arguments.join(" ")));
     }
     commands
 }

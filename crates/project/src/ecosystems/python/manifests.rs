@@ -17,6 +17,8 @@ pub(super) struct Manifests {
     pub(super) setup_py: Option<String>,
     pub(super) tox: Option<String>,
     pub(super) pipfile: Option<Table>,
+    /// What a source archive of a registry says about itself.
+    pub(super) archive: Option<String>,
 }
 
 impl Manifests {
@@ -29,6 +31,7 @@ impl Manifests {
             setup_cfg: dir.optional_text("setup.cfg", findings),
             setup_py: dir.optional_text("setup.py", findings),
             tox: dir.optional_text("tox.ini", findings),
+            archive: dir.optional_text("PKG-INFO", findings),
         }
     }
 
@@ -36,6 +39,20 @@ impl Manifests {
     pub(super) fn value(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
         rest.iter().try_fold(self.pyproject.as_ref()?.get(*first)?, |value, key| value.get(key))
+    }
+
+    /// The version of a source archive whose build would read it from git tags. Workspaces have no tags, and packages that
+    /// the tests need may not accept the version that is made up then.
+    pub(super) fn version_without_tags(&self) -> Option<&str> {
+        let requires = self.value(&["build-system", "requires"]).map(strings).unwrap_or_default();
+        let names = ["setuptools-scm", "hatch-vcs"];
+        let in_code = self.setup_py.as_deref().is_some_and(|code| code.contains("use_scm_version"));
+        let by_tags =
+            in_code || requires.iter().any(|requirement| names.contains(&name_of(requirement).as_str()));
+        let mut lines = self.archive.as_deref()?.lines().take_while(|line| !line.is_empty());
+        let version = lines.find_map(|line| line.strip_prefix("Version: "))?.trim();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '!');
+        Some(version).filter(|version| by_tags && !version.is_empty() && version.chars().all(is_plain))
     }
 
     /// Whether pip can install the project itself.

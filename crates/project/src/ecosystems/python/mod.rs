@@ -56,9 +56,12 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     };
     let packages = packages::of(dir, &manifests, &evidence, findings);
     let environment = environment_of(dir, &manifests, &packages, findings);
-    let project =
-        if manifests.is_installable() { ProjectItself::Installed } else { ProjectItself::NotInstalled };
-    for command in environment.setup(dir, &packages, project) {
+    let project = match manifests.version_without_tags() {
+        _ if !manifests.is_installable() => ProjectItself::NotInstalled,
+        Some(version) => ProjectItself::InstalledAs(version.to_string()),
+        None => ProjectItself::Installed,
+    };
+    for command in environment.setup(dir, &packages, &project) {
         findings.setup(dir, &command);
     }
     if environment == Environment::Machine && evidence.runner == Runner::Pytest {
