@@ -122,7 +122,7 @@ fn pip_installs_what_only_a_tool_lists_or_nothing_lists() {
 
 #[test]
 fn older_files_list_what_the_tests_need_too() {
-    let table: [(&str, Files<'_>, &str); 8] = [
+    let table: [(&str, Files<'_>, &str); 9] = [
         ("setup.py", &[("setup.py", "setup(extras_require={'test': ['pytest', 'mock']})")], "-e '.[test]'"),
         ("tests_require", &[("setup.py", "setup(tests_require=['pytest', 'mock'])")], "-e . pytest mock"),
         (
@@ -147,6 +147,15 @@ fn older_files_list_what_the_tests_need_too() {
                 ("tox.ini", "[testenv]\ndeps =\n  pytest\n  py27: mock\n  x\ncommands = pytest"),
             ],
             "-e . pytest x",
+        ),
+        (
+            "factors and extras of tox",
+            &[
+                ("setup.py", "setup(extras_require={'test': ['mock']})"),
+                ("tox.ini", "[testenv]\ndeps =\n  unit: pytest\n  docs: sphinx\nextras = unit: test"),
+                ("tests/requirements.txt", "x"),
+            ],
+            "-e '.[test]' -r tests/requirements.txt pytest",
         ),
         (
             "a file of tox",

@@ -95,6 +95,15 @@ pub(super) fn of(
             Source::Names => packages.names.clone_from(&list.requirements),
         }
     }
+    // tox knows names; a file next to the tests may know more.
+    let file = lists.iter().filter(is_for_tests).find_map(|list| match &list.source {
+        Source::File(path) => Some(path.clone()),
+        Source::Extra | Source::Group | Source::Names => None,
+    });
+    if chosen.is_some_and(|list| matches!(list.source, Source::Names)) {
+        packages.files.extend(file);
+    }
+    packages.extra = packages.extra.or_else(|| extras_of_tox(manifests));
     if !manifests.is_installable() {
         let dependencies = manifests.dependencies();
         known.extend(dependencies.iter().map(|requirement| name_of(requirement)));
@@ -183,10 +192,9 @@ pub(super) fn requirement_files(dir: &ProjectDirectory<'_>) -> Vec<(String, Stri
     directories.iter().flat_map(|directory| in_directory(directory)).filter_map(of_path).collect()
 }
 
-/// The dependencies of `[testenv]`, without those that depend on a factor or a variable.
+/// The dependencies of `[testenv]`, without those for other factors than tests.
 fn of_tox(manifests: &Manifests) -> Option<List> {
-    let section = ini_section(manifests.tox.as_deref()?, "[testenv]");
-    let (_, lines) = section.into_iter().find(|(key, _)| key == "deps")?;
+    let lines = lines_of_tox(manifests, "deps");
     let file =
         |line: &String| Some(line.strip_prefix("-r")?.trim().trim_start_matches("{toxinidir}/").to_string());
     if let [only] = lines.as_slice()
@@ -195,9 +203,29 @@ fn of_tox(manifests: &Manifests) -> Option<List> {
         let requirements = vec!["pytest".to_string()];
         return Some(List { source: Source::File(file), name: "unit".to_string(), requirements });
     }
-    let is_conditional =
-        |line: &str| line.split_once(':').is_some_and(|(factor, _)| !factor.contains([' ', ';']));
-    let mut requirements = lines;
-    requirements.retain(|line| !is_conditional(line) && is_plain(line));
+    let requirements: Vec<String> = lines.into_iter().filter(|line| is_plain(line)).collect();
     (!requirements.is_empty()).then(|| List { source: Source::Names, name: "unit".to_string(), requirements })
+}
+
+/// The extras that `[testenv]` installs, as far as the project has them.
+fn extras_of_tox(manifests: &Manifests) -> Option<String> {
+    let known: Vec<String> = manifests.extras().into_iter().map(|(name, _)| name).collect();
+    let lines = lines_of_tox(manifests, "extras");
+    let named = lines.iter().flat_map(|line| line.split(',')).map(|name| name.trim().to_string());
+    let extras: Vec<String> = named.filter(|name| known.contains(name)).collect();
+    (!extras.is_empty() && manifests.is_installable()).then(|| extras.join(","))
+}
+
+/// The lines of a key of `[testenv]`: those for all factors, and those for factors that run tests, such as `unit: x`.
+fn lines_of_tox(manifests: &Manifests, key: &str) -> Vec<String> {
+    let section = ini_section(manifests.tox.as_deref().unwrap_or_default(), "[testenv]");
+    let lines =
+        section.into_iter().find(|(known, _)| known == key).map(|(_, lines)| lines).unwrap_or_default();
+    let without_factor = |line: String| match line.split_once(':') {
+        Some((factor, rest)) if !factor.contains([' ', ';']) => {
+            FOR_TESTS.contains(&factor).then(|| rest.trim().to_string())
+        }
+        Some(_) | None => Some(line),
+    };
+    lines.into_iter().filter_map(without_factor).collect()
 }
