@@ -64,6 +64,14 @@ impl SingleCommands {
         Ok(base)
     }
 
+    /// Changes the command of a check.
+    pub(crate) fn set_command(&mut self, check: u32, command: &str) {
+        let checks = Arc::make_mut(&mut self.checks);
+        if let Some(placed) = checks.get_mut(check as usize) {
+            placed.check.command = command.to_string();
+        }
+    }
+
     /// Runs a check at the base, by its number. The id is that of the command, which names the output.
     pub(crate) fn run_check(
         &mut self,

@@ -13,7 +13,7 @@ use fixpoint_journal::MemoryBlobs;
 use fixpoint_project::{DetectedCheck, DetectedProject, UnusableCheck};
 use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
-use fixpoint_vocabulary::settings::{BaselineReuse, Settings};
+use fixpoint_vocabulary::settings::{BaselineReuse, Check, Settings};
 use fixpoint_vocabulary::work::{CheckReport, Leftovers};
 
 use crate::app_context::AppContext;
@@ -60,6 +60,8 @@ pub(crate) struct TriedCheck {
     pub(crate) missing: Option<Missing>,
     /// The last lines it printed, where it cannot be used.
     pub(crate) output: Vec<String>,
+    /// The command that was tried in the end, if not the one that was detected.
+    pub(crate) changed_command: Option<String>,
 }
 
 impl Verification {
@@ -131,7 +133,19 @@ fn try_all(
         if number == 0 {
             leftovers = last_lines(&log.with_extension("set-up.log"), MOST_PATHS);
         }
-        tried.push(TriedCheck::of(name, &report, &log));
+        let mut seen = TriedCheck::of(name, &report, &log);
+        if let Some(command) = seen.second_try(&found.check) {
+            commands.set_command(number, &command);
+            let (id, report) = match commands.run_check(&base, number, Leftovers::Kept) {
+                Ok(ran) => ran,
+                Err(why) => return Ok(without_result(why)),
+            };
+            let again = TriedCheck::of(name, &report, &check_log(&commands.outputs, id, 0));
+            if again.usability == Usability::Usable {
+                seen = TriedCheck { changed_command: Some(command), ..again };
+            }
+        }
+        tried.push(seen);
     }
     Ok(Verification::Tried { checks: tried, leftovers })
 }
@@ -159,7 +173,24 @@ impl TriedCheck {
         output.extend(report.reasons.iter().map(|reason| reason.as_str().to_string()));
         let missing = missing(&output.join("\n")).filter(|_| usability != Usability::Usable);
         let (passed, failed) = (report.counted, report.failures.len());
-        Self { name: name.to_string(), usability, passed, failed, took_ms: report.took_ms, missing, output }
+        Self {
+            name: name.to_string(),
+            usability,
+            passed,
+            failed,
+            took_ms: report.took_ms,
+            missing,
+            output,
+            changed_command: None,
+        }
+    }
+
+    /// Another command that may show more. By default, pytest runs no test at all if one file cannot be imported.
+    fn second_try(&self, check: &Check) -> Option<String> {
+        let is_useless = self.usability == Usability::Unusable(Unusable::ShowsNothingPassing);
+        let is_collection =
+            check.runner == "pytest" && self.output.iter().any(|line| line.contains("during collection"));
+        (is_useless && is_collection).then(|| format!("{} --continue-on-collection-errors", check.command))
     }
 
     /// Why it cannot be used; `None` if it can.
@@ -194,8 +225,12 @@ pub(crate) fn not_installed(missing: &Missing) -> Text {
 fn take_out_unusable(project: &mut DetectedProject, tried: &[TriedCheck]) {
     let mut results = tried.iter();
     let all = std::mem::take(&mut project.checks);
-    for detected in all {
-        match results.next().and_then(TriedCheck::problem) {
+    for mut detected in all {
+        let result = results.next();
+        if let Some(command) = result.and_then(|tried| tried.changed_command.clone()) {
+            detected.check.command = command;
+        }
+        match result.and_then(TriedCheck::problem) {
             Some(why) => project.unusable.push(UnusableCheck { detected, why }),
             None => project.checks.push(detected),
         }
