@@ -24,7 +24,9 @@ mod scripted_person;
 mod selected_checks;
 mod session;
 mod signals;
+mod single_commands;
 mod text_layout;
+mod usable_checks;
 mod user_config_api;
 
 use std::ffi::OsString;

@@ -27,6 +27,11 @@ pub(crate) struct Repository {
 impl Repository {
     /// Opens the repository with as many workspaces as the settings need.
     pub(crate) fn open(app: &AppContext, settings: &Settings) -> Result<Self, Failure> {
+        Self::open_with(app, settings, &app.cache_dir()?.join("slots"))
+    }
+
+    /// Opens the repository with its workspaces in a directory of their own.
+    pub(crate) fn open_with(app: &AppContext, settings: &Settings, slots: &Path) -> Result<Self, Failure> {
         let working_dir = app.working_dir()?;
         let defaults = WorkspaceOptions::default();
         let options = WorkspaceOptions {
@@ -41,7 +46,7 @@ impl Repository {
                 .and_then(|()| Ok(access(directory, AccessFlags::W_OK | AccessFlags::X_OK)?))
                 .map_err(|source| Failure::NoStorage { path: directory.clone(), source })?;
         }
-        let workspaces = GitWorkspaces::open(&working_dir, &cache.join("slots"), options)?;
+        let workspaces = GitWorkspaces::open(&working_dir, slots, options)?;
         let directory = relative_to(workspaces.root(), &working_dir)?;
         let name = workspaces.pool().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let state = StateDirectory::new(&state, &name);

@@ -25,6 +25,16 @@ const MAX_NAME: usize = 60;
 pub(crate) struct SelectedChecks {
     pub(crate) checks: Vec<PlacedCheck>,
     pub(crate) implied_goals: ImpliedGoals,
+    pub(crate) origin: ChecksOrigin,
+}
+
+/// Who chose the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChecksOrigin {
+    /// A person, on the command line or in the configuration: one that does not work is an error.
+    Given,
+    /// Fixpoint: one that does not work is left out.
+    Detected,
 }
 
 /// The settings with the options of the command line on top.
@@ -74,7 +84,7 @@ impl SelectedChecks {
     }
 
     pub(crate) const fn none() -> Self {
-        Self { checks: Vec::new(), implied_goals: ImpliedGoals::None }
+        Self { checks: Vec::new(), implied_goals: ImpliedGoals::None, origin: ChecksOrigin::Given }
     }
 
     /// The checks of `--until` and `--check`.
@@ -99,7 +109,8 @@ impl SelectedChecks {
             refuse_secret("a check", &check.command)?;
             check.timeout = options.check_timeout.unwrap_or(check.timeout);
         }
-        Ok(Some(Self { checks: placed(checks, directory), implied_goals: ImpliedGoals::None }))
+        let checks = placed(checks, directory);
+        Ok(Some(Self { checks, implied_goals: ImpliedGoals::None, origin: ChecksOrigin::Given }))
     }
 
     /// The checks of the settings.
@@ -108,7 +119,8 @@ impl SelectedChecks {
             settings.checks.iter().filter(|check| is_used(check, settings)).cloned().collect();
         let has_goal = checks.iter().any(|check| check.kind == CheckKind::Goal);
         let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::FailingGuards };
-        (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals })
+        let origin = ChecksOrigin::Given;
+        (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals, origin })
     }
 
     fn detected(
@@ -117,7 +129,8 @@ impl SelectedChecks {
         app: &AppContext,
     ) -> Result<Option<Self>, Failure> {
         let ignores = |path: &str| repository.workspaces.ignores(path);
-        let mut found = detect(&Directory::new(repository.root()), &ignores);
+        let has_program = |name: &str| app.program(name).is_some();
+        let mut found = detect(&Directory::new(repository.root()), &ignores, &has_program);
         refuse_unknown_names(&found.checks.iter().map(|found| &found.check).collect::<Vec<_>>(), settings)?;
         found.checks.retain(|found| is_used(&found.check, settings));
         if found.checks.is_empty() {
@@ -143,7 +156,8 @@ impl SelectedChecks {
             settings.workspace.copy = found.copy;
         }
         let checks = found.checks.into_iter().map(|found| found.check).collect();
-        Ok(Some(Self { checks: placed(checks, ""), implied_goals: ImpliedGoals::FailingGuards }))
+        let (implied_goals, origin) = (ImpliedGoals::FailingGuards, ChecksOrigin::Detected);
+        Ok(Some(Self { checks: placed(checks, ""), implied_goals, origin }))
     }
 
     /// The options of a single task with these checks.

@@ -235,7 +235,10 @@ impl SessionContext<'_> {
         header: &JournalHeader,
         display: &Display,
     ) -> Result<Dispatcher, Failure> {
-        let context = self.execution_context(storage, header, display)?;
+        let Some(spec) = header.spec.clone() else {
+            return Err(Failure::Internal("the run has no recorded settings".into()));
+        };
+        let context = self.execution_context(storage, spec, display)?;
         let TaskSource::Planned(options) = &header.options.tasks else {
             return Ok(Dispatcher { context, questions: None });
         };
@@ -280,15 +283,12 @@ impl SessionContext<'_> {
         }
     }
 
-    fn execution_context(
+    pub(crate) fn execution_context(
         &self,
         storage: &RunStorage<'_>,
-        header: &JournalHeader,
+        spec: RunSpec,
         display: &Display,
     ) -> Result<ExecutionContext, Failure> {
-        let Some(spec) = header.spec.clone() else {
-            return Err(Failure::Internal("the run has no recorded settings".into()));
-        };
         let environment = self.app.environment();
         let agent = agent_name(&spec);
         let named = &spec.settings.workspace.env;
@@ -334,7 +334,7 @@ impl RunStorage<'_> {
         Ok(())
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.run.map_or_else(|| format!("check-{}", std::process::id()), |run| run.id.to_string())
     }
 

@@ -46,4 +46,5 @@ pub mod scope;
 pub mod structure;
 pub mod task_run;
 pub mod tasks;
+pub mod usability;
 pub mod verdict;

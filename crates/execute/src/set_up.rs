@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use fixpoint_failures::Missing;
 use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
 use fixpoint_vocabulary::Text;
 
@@ -16,7 +17,7 @@ use crate::logs::redact;
 use crate::progress::{LineSplitter, Progress};
 
 /// Package manifests: when one of them changes, set-up runs again.
-const MANIFESTS: [&str; 22] = [
+const MANIFESTS: [&str; 28] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -33,6 +34,12 @@ const MANIFESTS: [&str; 22] = [
     "poetry.lock",
     "uv.lock",
     "Pipfile.lock",
+    "pdm.lock",
+    "Pipfile",
+    "tox.ini",
+    "Gemfile",
+    "composer.json",
+    "mix.exs",
     "go.sum",
     "Gemfile.lock",
     "composer.lock",
@@ -46,6 +53,8 @@ const INSTALLED: [&str; 7] = ["node_modules", "target", ".git", ".venv", "venv",
 const DEPTH: u32 = 3;
 const NOTE: &str = "set-up";
 const KEPT_OUTPUT: u64 = 4 << 20;
+/// Bytes at the end of the output that may name what is missing.
+const LAST_OUTPUT: usize = 16 << 10;
 
 impl ExecutionContext {
     pub(crate) fn prepare(&self, slot: &dyn Slot, log: &Path, cancel: &Cancel) -> Result<(), ExecuteError> {
@@ -99,10 +108,18 @@ impl ExecutionContext {
             output: log.clone(),
         };
         let mut lines = LineSplitter::new(&*self.deps.progress);
-        let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| lines.push(bytes))?;
+        let mut last = Vec::new();
+        let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| {
+            lines.push(bytes);
+            last.extend_from_slice(bytes);
+            last.drain(..last.len().saturating_sub(LAST_OUTPUT));
+        })?;
         redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log))?;
-        let failed =
-            |why: String| Err(ExecuteError::SetUp { command: command.to_string(), why, log: log.clone() });
+        let failed = |why: String| {
+            let missing = fixpoint_failures::missing(&String::from_utf8_lossy(&last));
+            let why = missing.map_or(why.clone(), |missing| format!("{why}: {}", not_installed(&missing)));
+            Err(ExecuteError::SetUp { command: command.to_string(), why, log: log.clone() })
+        };
         match exit.cause {
             ExitCause::Exited(0) => Ok(()),
             ExitCause::Cancelled => Err(ExecuteError::Cancelled),
@@ -111,6 +128,13 @@ impl ExecutionContext {
             ExitCause::TimedOut | ExitCause::Silent => failed("took too long".to_string()),
             ExitCause::NotStarted(why) => failed(format!("could not be started: {why}")),
         }
+    }
+}
+
+fn not_installed(missing: &Missing) -> String {
+    match missing {
+        Missing::Program(name) => format!("`{name}` is not installed"),
+        Missing::Module(name) => format!("the module `{name}` is not installed"),
     }
 }
 

@@ -25,7 +25,7 @@ fine own_header_gcc "the project's own code" "mkdir src; printf '#include \"stor
 fine own_symbol_ld "the project's own code" "printf 'int store_open(void);\nint main(void) { return store_open(); }\n' >a.c" "gcc -o a a.c"
 fine own_class_javac "the project's own code" "mkdir -p shop; printf 'package shop;\n\nimport shop.store.Store;\n\nclass Cart {\n    Store store;\n}\n' >shop/Cart.java" "javac shop/Cart.java"
 fine own_file_ruby "the project's own code" "printf 'require_relative \"store\"\n' >a.rb" "ruby a.rb"
-fine own_class_php "the project's own code" "mkdir -p src vendor; printf '<?php\n' >vendor/autoload.php; printf '<?php\nrequire \"vendor/autoload.php\";\n(new Shop\\\\\\\\Cart())->total();\n' >run.php" "php run.php"
+fine own_class_php "the project's own code" "mkdir -p src vendor; printf '<?php\n' >vendor/autoload.php; printf '<?php\nrequire \"vendor/autoload.php\";\n(new ShopCart())->total();\n' >run.php" "php run.php"
 fine own_module_perl "the project's own code" "mkdir -p lib/Shop; printf 'package Shop::Cart;\nuse Shop::Store;\n1;\n' >lib/Shop/Cart.pm" "perl -Ilib -e 'use Shop::Cart; '"
 fine file_not_found_test "the project's own code" "$VENV; printf 'def load(path):\n    return open(path + \".bak\").read()\n\n\ndef test_load(tmp_path):\n    (tmp_path / \"a\").write_text(\"x\")\n    assert load(str(tmp_path / \"a\")) == \"x\"\n' >test_a.py" "pytest -q"
 fine not_found_text "the project's own code" "$VENV; printf 'def run(name):\n    return 0\n\n\ndef test_unknown():\n    assert run(\"deploy\") == \"deploy: command not found\"\n' >test_a.py" "pytest -q"

@@ -49,8 +49,8 @@ listen() {
     python3 -c "
 import socket, time
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('0.0.0.0', $1)); s.listen(); time.sleep(20)" &
-    sleep 0.5
+s.bind(('0.0.0.0', $1)); s.listen(); open('listening', 'w'); time.sleep(100)" &
+    until [ -e listening ]; do sleep 0.1; done
 }
 
 # A server with a certificate that nobody trusts, on port $1; further arguments go to `openssl req`.
@@ -58,8 +58,8 @@ untrusted() {
     local port=$1
     shift
     openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -subj /CN=localhost "$@" 2>/dev/null
-    openssl s_server -accept "$port" -key key.pem -cert cert.pem -www -quiet >/dev/null 2>&1 &
-    sleep 0.5
+    timeout 100 openssl s_server -accept "$port" -key key.pem -cert cert.pem -www -quiet >/dev/null 2>&1 &
+    until openssl s_client -connect "localhost:$port" </dev/null >/dev/null 2>&1; do sleep 0.1; done
 }
 
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/nobody-home "$@"; }
@@ -70,9 +70,7 @@ export -f only tiny listen untrusted as_nobody
 # broken NAME CAUSE MISSING REMEDY SETUP COMMAND: the setup runs unseen, the command is what a user would type.
 broken() {
     local name=$1 cause=$2 missing=$3 remedy=$4 setup=$5 command=$6
-    grep -v "^$name	" "$HERE/TABLE.tsv" >"$HERE/TABLE.part"
-    printf '%s\t%s\t%s\t%s\n' "$name" "$cause" "$missing" "$remedy" >>"$HERE/TABLE.part"
-    mv "$HERE/TABLE.part" "$HERE/TABLE.tsv"
+    ROWS+="$name	$cause	$missing	$remedy"$'\n'
     [ ${#ONLY[@]} -eq 0 ] || [[ " ${ONLY[*]} " == *" $name "* ]] || return 0
     mkdir -p "$HERE/$name" && rm -rf "${WORK:?}/$name" && mkdir -p "$WORK/$name" && chmod 755 "$WORK" "$WORK/$name"
     printf '%s\n' "$command" >"$HERE/$name/command"
@@ -91,8 +89,8 @@ broken() {
 
 install_tools
 mkdir -p "$WORK" /tmp/nobody-home && chown 65534 /tmp/nobody-home
-touch "$HERE/TABLE.tsv"
+ROWS=
 for cases in "$HERE"/cases_*.sh; do
     source "$cases"
 done
-sort -o "$HERE/TABLE.tsv" "$HERE/TABLE.tsv"
+printf '%s' "$ROWS" | sort >"$HERE/TABLE.tsv"

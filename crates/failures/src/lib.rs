@@ -17,6 +17,7 @@ mod environment;
 mod fingerprint;
 mod general;
 mod lines;
+mod missing;
 mod normalise;
 mod parser;
 mod prefix;
@@ -26,6 +27,7 @@ mod runners;
 mod tail;
 
 pub use command::CommandLine;
+pub use missing::{Missing, missing};
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};
 pub use question::{Answer, Question, decide};

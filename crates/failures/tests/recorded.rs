@@ -96,11 +96,10 @@ fn the_runner_is_recognised() {
             ("cargo_test", "nothing") | ("jest", "nothing_ran") => "generic",
             ("unittest", "collection") => "generic",
             ("unittest", "crash") | ("gcc" | "tsc" | "eslint", "all_pass") => "generic",
-            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck" | "golangci_lint", "all_pass") => {
+            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck", "all_pass") => {
                 "generic"
             }
             ("mypy" | "pyright" | "shellcheck" | "tsc" | "eslint", "no_such_file") => "generic",
-            ("golangci_lint", "no_such_linter") => "generic",
             ("rustc", "warnings") => "rustc",
             (tool, name)
                 if OTHERS.iter().any(|(other, names, _)| *other == tool && names.contains(&name)) =>
@@ -110,7 +109,7 @@ fn the_runner_is_recognised() {
             }
             ("tape", _) => "tap",
             ("django", _) => "unittest",
-            ("flake8" | "pylint" | "mypy" | "golangci_lint" | "yamllint", _) => "linter",
+            ("flake8" | "pylint" | "mypy" | "yamllint", _) => "linter",
             (runner, _) => runner,
         };
         assert_eq!(report.runner.name(), expected, "{}/{}", case.runner, case.name);

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::settings::{Check, CheckKind};
 
-use crate::detected::{DetectedCheck, DetectedProject};
+use crate::detected::{DetectedCheck, DetectedProject, Skipped};
 use crate::project_directory::ProjectDirectory;
 
 /// Checks that a configuration may have, at most.
@@ -33,6 +33,7 @@ impl Purpose {
 
 struct Proposed {
     purpose: Purpose,
+    ecosystem: String,
     short: String,
     long: String,
     command: String,
@@ -45,6 +46,7 @@ pub(crate) struct Findings {
     proposed: Vec<Proposed>,
     setup: Vec<String>,
     copy: Vec<String>,
+    skipped: Vec<Skipped>,
     notes: Vec<Text>,
 }
 
@@ -79,6 +81,7 @@ impl Findings {
         let because: Vec<String> = because.iter().map(|name| dir.path(name)).collect();
         self.proposed.push(Proposed {
             purpose,
+            ecosystem: ecosystem.to_string(),
             long: format!("{short}-{ecosystem}"),
             short,
             command: dir.command(command),
@@ -95,6 +98,15 @@ impl Findings {
         self.copy.push(path);
     }
 
+    /// Says that something is not used, and why. `what` is relative to `dir`; empty for the directory itself.
+    pub(crate) fn skip(&mut self, dir: &ProjectDirectory<'_>, what: &str, why: Text) {
+        let what = if what.is_empty() { dir.directory().to_string() } else { dir.path(what) };
+        let skipped = Skipped { what, why };
+        if !self.skipped.contains(&skipped) {
+            self.skipped.push(skipped);
+        }
+    }
+
     pub(crate) fn note(&mut self, note: Text) {
         // Two ecosystems may read the same file; one note about it is enough.
         if !self.notes.contains(&note) {
@@ -106,8 +118,18 @@ impl Findings {
         !self.proposed.is_empty()
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.proposed.len()
+    }
+
     pub(crate) fn has_tests(&self) -> bool {
         self.proposed.iter().any(|proposed| proposed.purpose == Purpose::Test)
+    }
+
+    /// Whether there are tests of an ecosystem.
+    pub(crate) fn has_tests_of(&self, ecosystem: &str) -> bool {
+        let is_test = |proposed: &Proposed| proposed.purpose == Purpose::Test;
+        self.proposed.iter().any(|proposed| is_test(proposed) && proposed.ecosystem == ecosystem)
     }
 
     pub(crate) fn finish(mut self) -> DetectedProject {
@@ -119,7 +141,7 @@ impl Findings {
         let shorts: Vec<String> = self.proposed.iter().map(|proposed| proposed.short.clone()).collect();
         let mut taken = BTreeSet::new();
         let mut checks = Vec::new();
-        for proposed in self.proposed {
+        for proposed in std::mem::take(&mut self.proposed) {
             let is_alone = shorts.iter().filter(|short| **short == proposed.short).count() == 1;
             let wanted = if is_alone { proposed.short } else { proposed.long };
             let name = free_name(wanted, &taken);
@@ -130,7 +152,8 @@ impl Findings {
             }
             checks.push(DetectedCheck { check, because: proposed.because });
         }
-        DetectedProject { checks, setup: self.setup, copy: self.copy, notes: self.notes }
+        let Self { setup, copy, skipped, notes, .. } = self;
+        DetectedProject { checks, setup, copy, skipped, notes, unusable: Vec::new() }
     }
 }
 

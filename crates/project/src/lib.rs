@@ -24,6 +24,6 @@ mod yaml;
 
 pub use agents::{InstalledAgent, installed_agents, known_agent};
 pub use detect::detect;
-pub use detected::{DetectedCheck, DetectedProject};
+pub use detected::{DetectedCheck, DetectedProject, Skipped, UnusableCheck};
 pub use files::{Directory, Files, MAX_FILE_BYTES};
 pub use yaml::config_yaml;

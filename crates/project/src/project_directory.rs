@@ -1,4 +1,4 @@
-//! One directory that may be a project: the root of the repository, or a directory directly below it.
+//! One directory that may be a project: the root of the repository, or a directory below it.
 //!
 //! A manifest that cannot be read becomes a note. Invariant: names that come in are relative to this directory; paths and
 //! commands that go out are relative to the root of the repository.
@@ -13,20 +13,34 @@ use crate::shell_quoting::shell_word;
 /// Whether git ignores a path from the root of the repository; the path of a directory ends with `/`.
 pub(crate) type IsIgnored<'a> = &'a dyn Fn(&str) -> bool;
 
+/// Whether a program is on the PATH.
+pub(crate) type HasProgram<'a> = &'a dyn Fn(&str) -> bool;
+
+#[derive(Clone)]
 pub(crate) struct ProjectDirectory<'a> {
     files: &'a dyn Files,
     is_ignored: IsIgnored<'a>,
+    has_program: HasProgram<'a>,
     directory: String,
 }
 
 impl<'a> ProjectDirectory<'a> {
-    pub(crate) fn root(files: &'a dyn Files, is_ignored: IsIgnored<'a>) -> Self {
-        Self { files, is_ignored, directory: String::new() }
+    pub(crate) fn root(files: &'a dyn Files, is_ignored: IsIgnored<'a>, has_program: HasProgram<'a>) -> Self {
+        Self { files, is_ignored, has_program, directory: String::new() }
     }
 
-    /// A directory directly below this one.
+    /// A directory below this one.
     pub(crate) fn below(&self, name: &str) -> Self {
-        Self { files: self.files, is_ignored: self.is_ignored, directory: self.path(name) }
+        Self { directory: self.path(name), ..self.clone() }
+    }
+
+    /// The root of the repository, for a directory below it.
+    pub(crate) fn repository(&self) -> Option<Self> {
+        (!self.directory.is_empty()).then(|| Self { directory: String::new(), ..self.clone() })
+    }
+
+    pub(crate) fn has_program(&self, name: &str) -> bool {
+        (self.has_program)(name)
     }
 
     /// Its path from the root of the repository; empty for the root.
@@ -60,6 +74,15 @@ impl<'a> ProjectDirectory<'a> {
         (self.is_ignored)(&self.path(name))
     }
 
+    /// A command that fills a directory, so that git ignores the directory even where the project does not say so:
+    /// everything in it would look like a change by the agent.
+    pub(crate) fn filling(&self, command: &str, directory: &str) -> String {
+        if self.is_ignored(&format!("{directory}/")) {
+            return command.to_string();
+        }
+        format!("{command} && echo '*' > {directory}/.gitignore")
+    }
+
     /// The names in this directory, directories with a `/` at their end.
     pub(crate) fn names(&self) -> Vec<String> {
         self.files.list(&self.directory)
@@ -88,6 +111,11 @@ impl<'a> ProjectDirectory<'a> {
         let parsed = serde_json::from_str(&self.text(name, findings)?);
         let note = |error| findings.note(malformed(&self.path(name), "JSON", &format!("{error}")));
         parsed.map_err(note).ok()
+    }
+
+    /// The text of a file that may be missing; a note if it exists and cannot be read.
+    pub(crate) fn optional_text(&self, name: &str, findings: &mut Findings) -> Option<String> {
+        self.exists(name).then(|| self.text(name, findings)).flatten()
     }
 
     /// A TOML document; a note if it is not valid.

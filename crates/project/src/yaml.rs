@@ -6,7 +6,7 @@ use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::{Check, CheckKind, CheckVerdict};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-use crate::detected::DetectedProject;
+use crate::detected::{DetectedProject, Skipped, UnusableCheck};
 
 /// The width of comments, in columns.
 const COMMENT_WIDTH: usize = 100;
@@ -16,9 +16,13 @@ const COMMENT_WIDTH: usize = 100;
 pub fn config_yaml(project: &DetectedProject, schema: &str, lang: Lang) -> String {
     let mut lines = vec![format!("# yaml-language-server: $schema={}", one_line(schema)), String::new()];
     write_checks(project, &mut lines);
+    write_unusable(project, lang, &mut lines);
     write_workspace(project, &mut lines);
-    if !project.notes.is_empty() {
+    if !project.notes.is_empty() || !project.skipped.is_empty() {
         lines.push(String::new());
+    }
+    for Skipped { what, why } in &project.skipped {
+        lines.extend(comment(&format!("Not used: {what}: {}.", why.in_lang(lang))));
     }
     for note in &project.notes {
         lines.extend(comment(note.in_lang(lang)));
@@ -41,6 +45,16 @@ fn write_checks(project: &DetectedProject, lines: &mut Vec<String>) {
     for detected in &project.checks {
         lines.push(format!("  # from {}", one_line(&detected.because)));
         write_check(&detected.check, lines);
+    }
+}
+
+/// Checks that were tried and cannot be used stay as comments, for somebody to correct.
+fn write_unusable(project: &DetectedProject, lang: Lang, lines: &mut Vec<String>) {
+    for UnusableCheck { detected, why } in &project.unusable {
+        lines.extend(comment(&format!("Not usable: {}", why.in_lang(lang))));
+        let mut written = vec![format!("  # from {}", one_line(&detected.because))];
+        write_check(&detected.check, &mut written);
+        lines.extend(written.iter().map(|line| format!("#{line}")));
     }
 }
 

@@ -133,6 +133,9 @@ pub(crate) struct InitArguments {
     /// Print the configuration instead of writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Run the setup and each check once in a private workspace of HEAD; leave out the checks that do not work
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Print what was detected as one JSON object
     #[arg(long)]
     pub(crate) json: bool,

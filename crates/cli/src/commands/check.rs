@@ -28,6 +28,7 @@ use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
 use crate::text_layout::wrap;
+use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 
 /// The exit code if there are new failures.
 const NEW_FAILURES: u8 = 3;
@@ -62,7 +63,12 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     settings.convergence.max_iterations = 1;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
-    let selected = select_checks(arguments, &mut settings, &repository, app)?;
+    let mut selected = select_checks(arguments, &mut settings, &repository, app)?;
+    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let (failing, base) = (FailingCheck::Compared, Some(arguments.base.as_str()));
+    let Preflight::Done = leave_out_unusable(&mut selected, failing, base, &settings, &session)? else {
+        return Ok(exit_code(Cause::Stopped));
+    };
     let options = RunOptions::given(selected.options(&settings, test_edits(arguments.allow_test_edits)));
     let spec = Some(repository.run_spec(Some(&arguments.base), selected.checks, settings));
     let header = JournalHeader { format: FORMAT, at: WallClock.now_ms(), options, spec };

@@ -1,4 +1,9 @@
 //! `fixpoint init`: detects how the project is tested and writes `.fixpoint/config.yaml`.
+//!
+//! With `--verify`, what was detected is tried before anything is written. Invariant: a stop writes nothing.
+
+mod report;
+mod verify;
 
 use std::fs;
 use std::io::Write;
@@ -6,34 +11,57 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use fixpoint_config::Schema;
-use fixpoint_project::{
-    DetectedCheck, DetectedProject, Directory, InstalledAgent, config_yaml, detect, installed_agents,
-};
+use fixpoint_project::{Directory, config_yaml, detect, installed_agents};
 use fixpoint_vocabulary::settings::Settings;
-use fixpoint_vocabulary::{Lang, Text};
-use serde_json::json;
+use fixpoint_vocabulary::{Cause, Lang};
 
+use self::report::InitReport;
+use self::verify::Verification;
+use super::outcome::exit_code;
 use crate::app_context::AppContext;
 use crate::arguments::InitArguments;
 use crate::failure::Failure;
-use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 
 const DIRECTORY: &str = ".fixpoint";
 const SCHEMA: &str = "config.schema.json";
 
-pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let repository = Repository::look(app)?;
     let root = repository.root();
-    let project = detect(&Directory::new(root), &|path| repository.workspaces.ignores(path));
-    // The file is for everyone who works on the project: all its comments are in one language.
-    let text = config_yaml(&project, SCHEMA, Lang::En);
     let directory = root.join(DIRECTORY);
     let file = directory.join("config.yaml");
-    if arguments.dry_run {
-        return output.text(&text);
+    if !arguments.dry_run {
+        refuse_overwriting(&directory, &file, arguments)?;
     }
+    let has_program = |name: &str| app.program(name).is_some();
+    let ignores = |path: &str| repository.workspaces.ignores(path);
+    let mut project = detect(&Directory::new(root), &ignores, &has_program);
+    let verification = arguments.verify.then(|| verify::verify(&mut project, app)).transpose()?;
+    if verification.as_ref().is_some_and(|tried| matches!(tried, Verification::Stopped)) {
+        return Ok(exit_code(Cause::Stopped));
+    }
+    // The file is for everyone who works on the project: all its comments are in one language.
+    let text = config_yaml(&project, SCHEMA, Lang::En);
+    let agents = installed_agents(&|name| app.program(name));
+    let code = verification.as_ref().map_or(0, Verification::exit_code);
+    let report =
+        InitReport { project: &project, agents: &agents, file: &file, verification: verification.as_ref() };
+    if arguments.dry_run {
+        output.text(&text)?;
+        report.verification_lines(app.lang).into_iter().for_each(|line| app.notices.say(&line));
+        return Ok(code);
+    }
+    write_files(&directory, &file, &text)?;
+    match Form::from(arguments.json) {
+        Form::Json => output.json(&report.json(app.lang))?,
+        Form::Text => output.lines(report.lines(app.lang))?,
+    }
+    Ok(code)
+}
+
+fn refuse_overwriting(directory: &Path, file: &Path, arguments: &InitArguments) -> Result<(), Failure> {
     if file.exists() && !arguments.force {
         return Err(Failure::BadInput(format!(
             "{} already exists; --force overwrites it, --dry-run shows what would be written",
@@ -47,18 +75,17 @@ pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Outp
             directory.display()
         )));
     }
+    Ok(())
+}
+
+fn write_files(directory: &Path, file: &Path, text: &str) -> Result<(), Failure> {
     let schema = serde_json::to_string_pretty(Schema::of::<Settings>().as_json())?;
     write(&directory.join(SCHEMA), &format!("{schema}\n"))?;
     let ignored = directory.join(".gitignore");
     if !ignored.is_file() || ignored.is_symlink() {
         write(&ignored, "config.local.yaml\n")?;
     }
-    write(&file, &text)?;
-    let agents = installed_agents(&|name| app.program(name));
-    match Form::from(arguments.json) {
-        Form::Json => print_json(&project, &agents, &file, output),
-        Form::Text => print_text(&project, &agents, &file, output),
-    }
+    write(file, text)
 }
 
 /// Replaces a file at once. A symbolic link is replaced, not followed.
@@ -72,56 +99,4 @@ fn write(path: &Path, content: &str) -> Result<(), Failure> {
         .map_err(unwritable)?;
     file.write_all(content.as_bytes()).map_err(unwritable)?;
     file.persist(path).map(drop).map_err(|error| unwritable(error.error))
-}
-
-fn print_json(
-    project: &DetectedProject,
-    agents: &[InstalledAgent],
-    file: &Path,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let lang = output.lang();
-    let check = |DetectedCheck { check, because }: &DetectedCheck| json!({ "name": check.name, "command": check.command, "because": because });
-    let checks: Vec<_> = project.checks.iter().map(check).collect();
-    let agent = |agent: &InstalledAgent| json!({ "name": agent.name, "command": agent.command_line() });
-    let agents: Vec<_> = agents.iter().map(agent).collect();
-    let notes: Vec<_> = project.notes.iter().map(|note| note.in_lang(lang)).collect();
-    output.json(&json!({
-        "file": file.to_string_lossy(), "checks": checks, "setup": project.setup, "copy": project.copy,
-        "agents": agents, "notes": notes,
-    }))
-}
-
-fn print_text(
-    project: &DetectedProject,
-    agents: &[InstalledAgent],
-    file: &Path,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let lang = output.lang();
-    let file = file.display();
-    output.say(&Text::new(format!("wrote {file}"), format!("{file} を作成しました")))?;
-    let mut list =
-        |en: &str, ja: &str, line: String| output.line(&format!("  {}: {line}", say(lang, en, ja)));
-    for DetectedCheck { check, because } in &project.checks {
-        list("check", "チェック", format!("{}  `{}`  ({because})", check.name, check.command))?;
-    }
-    project.setup.iter().try_for_each(|command| list("setup", "セットアップ", format!("`{command}`")))?;
-    project.copy.iter().try_for_each(|path| list("copy", "コピー", path.clone()))?;
-    for agent in agents {
-        list("agent", "エージェント", format!("{}  `{}`", agent.title, agent.command_line()))?;
-    }
-    if agents.is_empty() {
-        let none = say(
-            lang,
-            "no supported agent found on PATH; any command can be used: fixpoint loop … -- COMMAND",
-            "対応するものが PATH にありません。任意のコマンドを使えます: fixpoint loop … -- コマンド",
-        );
-        list("agent", "エージェント", none)?;
-    }
-    project.notes.iter().try_for_each(|note| list("note", "注意", note.in_lang(lang).to_string()))?;
-    output.say(&Text::new(
-        "next: `fixpoint check`, then `fixpoint loop --until 'FAILING TEST COMMAND' -- AGENT`",
-        "次: `fixpoint check`、続いて `fixpoint loop --until '失敗するテストのコマンド' -- エージェント`",
-    ))
 }

@@ -2,17 +2,19 @@
 
 use fixpoint_decide::run::RunOptions;
 use fixpoint_decide::task_run::ImpliedGoals;
+use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{SandboxMode, Settings};
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
-use crate::commands::outcome::tell;
+use crate::commands::outcome::{exit_code, tell};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::SessionContext;
+use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
@@ -40,6 +42,12 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
         }
     }
     let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
+    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let base = arguments.base.as_deref();
+    let Preflight::Done = leave_out_unusable(&mut selected, FailingCheck::Goal, base, &settings, &session)?
+    else {
+        return Ok(exit_code(Cause::Stopped));
+    };
     let options = selected.options(&settings, test_edits(arguments.allow_test_edits));
     let options =
         RunOptions { budget: allowance::from_settings(&settings.budget), ..RunOptions::given(options) };
@@ -47,9 +55,8 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
         goal: environment::redactor(app.environment(), &settings.models).redact(&prompt),
         agent,
         delivery,
-        ..repository.run_spec(arguments.base.as_deref(), selected.checks, settings)
+        ..repository.run_spec(base, selected.checks, settings)
     };
-    let session = SessionContext { app, repository: &repository, screen: app.screen };
     let (run, outcome) = session.begin(options, spec)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
 }

@@ -14,12 +14,12 @@ use fixpoint_prompts::estimate_tokens;
 use fixpoint_vocabulary::ask::{PersonPresence, Role};
 use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
 use fixpoint_vocabulary::settings::{CheckKind, Settings};
-use fixpoint_vocabulary::{Lang, Localize};
+use fixpoint_vocabulary::{Cause, Lang, Localize};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::loop_command::refuse_sandbox;
-use super::outcome::tell;
+use super::outcome::{exit_code, tell};
 use crate::app_context::{AppContext, Detail};
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
 use crate::cost::Forecast;
@@ -31,6 +31,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::{SessionContext, supervised_processes};
+use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 /// The tools that a planner may name: what every coding agent can do.
@@ -116,7 +117,7 @@ impl Job {
             RunExtent::Whole => delivery_target::check(variant.delivery.clone(), &repository, app)?,
             RunExtent::PlanOnly => variant.delivery.clone(),
         };
-        let evidence = self.evidence(arguments, &repository, app)?;
+        let mut evidence = self.evidence(arguments, &repository, app)?;
         let agent = match variant.agent {
             Some(typed) => {
                 agent::choose(typed, arguments.base.as_deref(), &mut self.settings, &repository, app)?
@@ -134,15 +135,20 @@ impl Job {
                     .into(),
             ));
         }
+        let session = SessionContext { app, repository: &repository, screen: app.screen };
+        let (failing, base) = (FailingCheck::GoalIfTests, arguments.base.as_deref());
+        let Preflight::Done = leave_out_unusable(&mut evidence, failing, base, &self.settings, &session)?
+        else {
+            return Ok(exit_code(Cause::Stopped));
+        };
         let sigma = models.get(&Role::Judge).and_then(|judge| judge_noise::sigma(&repository, judge.name()));
         let options = self.options(&evidence, &models, &variant, sigma, app);
         let spec = RunSpec {
             goal: environment::redactor(app.environment(), &self.settings.models).redact(&self.goal),
             agent,
             delivery,
-            ..repository.run_spec(arguments.base.as_deref(), evidence.checks, self.settings)
+            ..repository.run_spec(base, evidence.checks, self.settings)
         };
-        let session = SessionContext { app, repository: &repository, screen: app.screen };
         let (run, outcome) = session.begin(options, spec)?;
         judge_noise::add_from_run(&repository, &outcome.folded.run, app);
         tell(&run, &outcome, &session, arguments.json.into(), output)

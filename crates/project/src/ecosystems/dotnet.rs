@@ -10,6 +10,9 @@ use crate::shell_quoting::shell_word;
 /// Endings in order of preference: a solution knows its projects.
 const ENDINGS: [&str; 5] = [".slnx", ".sln", ".csproj", ".fsproj", ".vbproj"];
 
+/// Files that are named where several are left out, at most.
+const MOST_NAMED: usize = 5;
+
 pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
     let names = dir.names();
     let of_ending = |ending: &&str| {
@@ -22,17 +25,17 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     let Some(files) = ENDINGS.iter().find_map(of_ending) else { return Detected::Nothing };
     let Some(chosen) = files.first() else { return Detected::Nothing };
     if files.len() > 1 {
-        findings.note(several(&dir.path(chosen), files.len() - 1));
+        let others: Vec<&str> = files.iter().skip(1).take(MOST_NAMED).map(|name| name.as_str()).collect();
+        findings.skip(dir, &others.join(", "), several(&dir.path(chosen)));
     }
+    findings.setup(dir, &format!("dotnet restore {}", shell_word(chosen)));
     findings.test(dir, "dotnet", &format!("dotnet test {}", shell_word(chosen)), None, &[chosen]);
     Detected::Project
 }
 
-fn several(chosen: &str, others: usize) -> Text {
+fn several(chosen: &str) -> Text {
     Text::new(
-        format!("Of several solutions or project files, only {chosen} is tested; not tested: {others}."),
-        format!(
-            "複数のソリューションまたはプロジェクトのうち、テストするのは {chosen} だけです(対象外: {others} 件)。"
-        ),
+        format!("of several solutions or project files, only {chosen} is tested"),
+        format!("複数のソリューションまたはプロジェクトのうち、{chosen} だけをテストするため"),
     )
 }

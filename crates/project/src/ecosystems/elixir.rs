@@ -8,7 +8,11 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
     if !dir.exists("mix.exs") {
         return Detected::Nothing;
     }
-    findings.setup(dir, "mix deps.get");
+    // Without Hex, `mix deps.get` asks whether to install it.
+    findings.setup(dir, "mix local.hex --force --if-missing");
+    let filling = dir.filling("mix deps.get", "deps");
+    // Without dependencies, there is no such directory.
+    findings.setup(dir, &filling.replacen(" && ", " && mkdir -p deps && ", 1));
     findings.test(dir, "elixir", "mix test", None, &["mix.exs"]);
     Detected::Project
 }

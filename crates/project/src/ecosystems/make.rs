@@ -18,7 +18,7 @@ pub(crate) fn detect(root: &ProjectDirectory<'_>, findings: &mut Findings) {
         && root.text(makefile, findings).is_some_and(|text| text.lines().any(is_test_rule))
     {
         if findings.has_tests() {
-            findings.note(unused(makefile));
+            findings.skip(root, &format!("{makefile} `test`"), unused());
         } else {
             findings.test(root, "make", "make test", None, &[makefile]);
         }
@@ -43,12 +43,10 @@ fn uses_ctest(text: &str) -> bool {
     })
 }
 
-fn unused(makefile: &str) -> Text {
+fn unused() -> Text {
     Text::new(
-        format!("`make test` ({makefile}) was not added: it may run the same tests as the other checks."),
-        format!(
-            "`make test`({makefile})は、他のチェックと同じテストを実行する可能性があるため追加していません。"
-        ),
+        "it may run the same tests as the other checks",
+        "他のチェックと同じテストを実行する可能性があるため",
     )
 }
 

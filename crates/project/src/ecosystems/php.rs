@@ -1,4 +1,4 @@
-//! PHP: a `test` script of `composer.json`, else PHPUnit.
+//! PHP: a `test` script of `composer.json`, else Pest or PHPUnit.
 
 use fixpoint_vocabulary::Text;
 use serde_json::Value;
@@ -17,24 +17,26 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
         findings.test(dir, "php", "phpunit", None, &[phpunit]);
         return Detected::Project;
     }
-    findings.setup(dir, "composer install --no-interaction");
+    findings.setup(dir, &dir.filling("composer install --no-interaction", "vendor"));
     let manifest = dir.json(MANIFEST, findings);
     let entry = |section: &str, name: &str| manifest.as_ref()?.get(section)?.get(name);
-    let lists_phpunit =
-        ["require-dev", "require"].iter().any(|section| entry(section, "phpunit/phpunit").is_some());
+    let lists =
+        |package: &str| ["require-dev", "require"].iter().any(|section| entry(section, package).is_some());
     if entry("scripts", "test").is_some_and(|script| !matches!(script, Value::Null)) {
         findings.test(dir, "php", "composer test", None, &[MANIFEST]);
-    } else if lists_phpunit || phpunit.is_some() {
+    } else if lists("pestphp/pest") {
+        findings.test(dir, "php", "vendor/bin/pest", None, &[MANIFEST]);
+    } else if lists("phpunit/phpunit") || phpunit.is_some() {
         findings.test(dir, "php", "vendor/bin/phpunit", None, &[phpunit.unwrap_or(MANIFEST)]);
     } else if manifest.is_some() {
-        findings.note(no_tests(&dir.path(MANIFEST)));
+        findings.skip(dir, MANIFEST, no_tests());
     }
     Detected::Project
 }
 
-fn no_tests(path: &str) -> Text {
+fn no_tests() -> Text {
     Text::new(
-        format!("No check for {path}: it has no `test` script and does not list PHPUnit."),
-        format!("{path} に `test` スクリプトも PHPUnit もないため、チェックはありません。"),
+        "it has no `test` script and lists neither PHPUnit nor Pest",
+        "`test` スクリプトも PHPUnit も Pest もないため",
     )
 }

@@ -1,4 +1,4 @@
-//! Ruby: RSpec by the Gemfile, else a `test` task of the Rakefile.
+//! Ruby: RSpec, else a `test` task of the Rakefile, else the files in `test`.
 
 use fixpoint_vocabulary::Text;
 
@@ -17,24 +17,35 @@ pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Det
         findings.setup(dir, &format!("{frozen}bundle install"));
     }
     match test_command(dir, findings) {
-        Some((command, because)) => findings.test(dir, "ruby", command, None, &[because]),
-        None => findings.note(no_tests(&dir.path(if has_gemfile { "Gemfile" } else { "Rakefile" }))),
+        Some((command, because)) => findings.test(dir, "ruby", &command, None, &[&because]),
+        None => findings.skip(dir, if has_gemfile { "Gemfile" } else { "Rakefile" }, no_tests()),
     }
     Detected::Project
 }
 
-fn test_command(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<(&'static str, &'static str)> {
-    let gemfile = dir.exists("Gemfile").then(|| dir.text("Gemfile", findings)).flatten();
+fn test_command(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<(String, String)> {
+    let gemfile = dir.optional_text("Gemfile", findings);
+    let in_bundle = if gemfile.is_some() { "bundle exec " } else { "" };
     if gemfile.as_deref().is_some_and(requires_rspec) {
-        return Some(("bundle exec rspec", "Gemfile"));
+        return Some((format!("{in_bundle}rspec"), "Gemfile".to_string()));
     }
     if dir.exists("bin/rails") && dir.exists("test") {
-        return Some(("bin/rails test", "bin/rails"));
+        return Some(("bin/rails test".to_string(), "bin/rails".to_string()));
     }
-    if !dir.exists("Rakefile") || !has_test_task(&dir.text("Rakefile", findings)?) {
-        return None;
+    if let Some(shown) = dir.first(&[".rspec", "spec/spec_helper.rb"]) {
+        return Some((format!("{in_bundle}rspec"), shown.to_string()));
     }
-    Some((if gemfile.is_some() { "bundle exec rake test" } else { "rake test" }, "Rakefile"))
+    if dir.optional_text("Rakefile", findings).is_some_and(|text| has_test_task(&text)) {
+        return Some((format!("{in_bundle}rake test"), "Rakefile".to_string()));
+    }
+    let is_test = |name: &String| {
+        let is_named = name.starts_with("test_") || name.ends_with("_test.rb");
+        name.ends_with(".rb") && is_named && !name.chars().any(char::is_control)
+    };
+    let test = dir.names_in("test").into_iter().find(is_test)?;
+    let command =
+        "ruby -Ilib -Itest -e 'Dir[\"test/**/{test_*,*_test}.rb\"].sort.each { |f| require \"./#{f}\" }'";
+    Some((format!("{in_bundle}{command}"), format!("test/{test}")))
 }
 
 /// `gem "rspec"`, `gem 'rspec-rails'` and the like.
@@ -60,9 +71,9 @@ fn is_test(rest: &str) -> bool {
         .is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-')))
 }
 
-fn no_tests(path: &str) -> Text {
+fn no_tests() -> Text {
     Text::new(
-        format!("No check for {path}: neither RSpec nor a `test` task in a Rakefile was found."),
-        format!("{path} がありますが、RSpec も Rakefile の `test` タスクもないため、チェックはありません。"),
+        "neither RSpec, nor a `test` task, nor tests in `test` were found",
+        "RSpec も `test` タスクも `test` 内のテストも見つからないため",
     )
 }

@@ -28,8 +28,8 @@ fn a_broken_manifest_is_ignored_and_named() {
         checks: &[],
         setup: &[],
         notes: &[
+            "pyproject.toml: neither pytest",
             "pyproject.toml was ignored, because it is not valid TOML",
-            "No check for pyproject.toml: neither pytest",
             "web/package.json was ignored, because it is not valid JSON",
             "No checks found.",
         ],
@@ -122,9 +122,9 @@ proptest! {
             .map(|(directory, index, text)| (format!("{directory}{}", NAMES[index]), text))
             .collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let found = detect(&Memory::new(&files), &|_| true);
+        let found = detect(&Memory::new(&files), &|_| true, &|_| true);
         prop_assert!(!found.checks.is_empty() || !found.notes.is_empty());
-        prop_assert_eq!(&found, &detect(&Memory::new(&files), &|_| true));
+        prop_assert_eq!(&found, &detect(&Memory::new(&files), &|_| true, &|_| true));
         super::configuration::assert_says_exactly(&found, &config_yaml(&found, "s.json", fixpoint_vocabulary::Lang::Ja));
     }
 }

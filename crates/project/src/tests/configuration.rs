@@ -9,7 +9,7 @@ use fixpoint_vocabulary::{Lang, Text};
 use proptest::prelude::*;
 
 use super::{found, found_with};
-use crate::{DetectedCheck, DetectedProject, config_yaml};
+use crate::{DetectedCheck, DetectedProject, UnusableCheck, config_yaml};
 
 /// What the loader makes of a text in `.fixpoint/config.yaml`.
 fn loaded(text: &str) -> Settings {
@@ -77,15 +77,34 @@ workspace:
   # Run once in a new workspace.
   setup:
     - npm ci
+    - \"dotnet restore 'my app.sln'\"
   # Files to copy although git ignores them; agents can read them.
   copy:
     - .env
 
-# Scripts of package.json that were not added, because they look slow or need a browser or a server:
-# `test:e2e`.
+# Not used: package.json `test:e2e`: the name says that it is slow or needs a browser or a server.
 ";
     assert_eq!(text, expected);
     assert_says_exactly(&found, &text);
+}
+
+/// Catches a line of a check that is left out which is not a comment.
+#[test]
+fn checks_that_cannot_be_used_are_comments() {
+    let mut found = found(&[("Cargo.toml", "[package]"), ("go.mod", "")]);
+    let detected = found.checks.remove(0);
+    found.unusable.push(UnusableCheck { detected, why: Text::verbatim("`cargo` is not installed") });
+    let text = config_yaml(&found, "s.json", Lang::En);
+    assert_says_exactly(&found, &text);
+    let expected = "\
+# Not usable: `cargo` is not installed
+#  # from Cargo.toml
+#  - name: test-rust
+#    command: cargo test
+#    kind: guard
+#    runner: cargo_test
+";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
@@ -178,7 +197,7 @@ proptest! {
             found.check.name.push_str(&number.to_string());
         }
         let notes = notes.into_iter().map(Text::verbatim).collect();
-        let found = DetectedProject { checks, setup, copy, notes };
+        let found = DetectedProject { checks, setup, copy, notes, ..DetectedProject::default() };
         let text = config_yaml(&found, &schema, Lang::En);
         prop_assert!(text.starts_with("# yaml-language-server: $schema="));
         assert_says_exactly(&found, &text);

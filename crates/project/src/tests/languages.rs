@@ -15,6 +15,7 @@ fn rust() {
         &["test: cargo test --workspace (cargo_test) Cargo.toml"],
         &[],
     )
+    .with_notes(&["a/: the checks of the root directory usually include it"])
     .assert_detected();
     one(
         &[("Cargo.toml", "[workspace]"), (".config/nextest.toml", "")],
@@ -34,8 +35,12 @@ fn rust() {
 #[test]
 fn go_and_elixir() {
     one(&[("go.mod", "module a")], &["test: go test ./... (go_test) go.mod"], &[]).assert_detected();
-    one(&[("mix.exs", "defmodule A do end")], &["test: mix test (auto) mix.exs"], &["mix deps.get"])
-        .assert_detected();
+    one(
+        &[("mix.exs", "defmodule A do end")],
+        &["test: mix test (auto) mix.exs"],
+        &["mix local.hex --force --if-missing", "mix deps.get"],
+    )
+    .assert_detected();
 }
 
 #[test]
@@ -61,14 +66,14 @@ fn dotnet() {
     one(
         &[("My App.sln", ""), ("App.csproj", "<Project/>")],
         &["test: dotnet test 'My App.sln' (auto) My App.sln"],
-        &[],
+        &["dotnet restore 'My App.sln'"],
     )
     .assert_detected();
     Case {
         files: &[("A.csproj", ""), ("B.csproj", "")],
         checks: &["test: dotnet test A.csproj (auto) A.csproj"],
-        setup: &[],
-        notes: &["Of several solutions or project files, only A.csproj is tested; not tested: 1."],
+        setup: &["dotnet restore A.csproj"],
+        notes: &["B.csproj: of several solutions or project files, only A.csproj is tested"],
     }
     .assert_detected();
 }
@@ -94,11 +99,20 @@ fn ruby() {
         &["bundle install"],
     )
     .assert_detected();
+    let rspec = &["test: bundle exec rspec (auto) .rspec"];
+    one(&[("Gemfile", "gemspec"), (".rspec", ""), ("a.gemspec", "")], rspec, &["bundle install"])
+        .assert_detected();
+    one(
+        &[("Rakefile", ""), ("test/test_a.rb", "")],
+        &["test: ruby -Ilib -Itest -e 'Dir[\"test/**/{test_*,*_test}.rb\"].sort.each { |f| require \"./#{f}\" }' (auto) test/test_a.rb"],
+        &[],
+    )
+    .assert_detected();
     Case {
         files: &[("Rakefile", "# task :test\ntask :test_all do\nend")],
         checks: &[],
         setup: &[],
-        notes: &["No check for Rakefile: neither RSpec", "No checks found."],
+        notes: &["Rakefile: neither RSpec", "No checks found."],
     }
     .assert_detected();
 }
@@ -121,12 +135,18 @@ fn php() {
         install,
     )
     .assert_detected();
+    one(
+        &[("composer.json", r#"{"require-dev": {"pestphp/pest": "^2", "phpunit/phpunit": "^11"}}"#)],
+        &["test: vendor/bin/pest (auto) composer.json"],
+        install,
+    )
+    .assert_detected();
     one(&[("phpunit.xml", "")], &["test: phpunit (auto) phpunit.xml"], &[]).assert_detected();
     Case {
         files: &[("composer.json", "{}")],
         checks: &[],
         setup: install,
-        notes: &["No check for composer.json: it has no `test` script", "No checks found."],
+        notes: &["composer.json: it has no `test` script", "No checks found."],
     }
     .assert_detected();
 }
@@ -151,7 +171,7 @@ fn make_is_the_last_resort() {
         files: &[makefile, ("go.mod", "module a")],
         checks: &["test: go test ./... (go_test) go.mod"],
         setup: &[],
-        notes: &["`make test` (Makefile) was not added: it may run the same tests"],
+        notes: &["Makefile `test`: it may run the same tests"],
     }
     .assert_detected();
     Case { files: &[("Makefile", "all:\n\tcc a.c")], checks: &[], setup: &[], notes: &["No checks found."] }

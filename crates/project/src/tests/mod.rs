@@ -57,8 +57,11 @@ pub(super) fn found(files: &[(&str, &str)]) -> DetectedProject {
 
 /// What is found in these files, where git ignores these paths.
 pub(super) fn found_with(files: &[(&str, &str)], ignored: &[&str]) -> DetectedProject {
-    detect(&Memory::new(files), &|path| ignored.contains(&path))
+    detect(&Memory::new(files), &|path| INSTALLED.contains(&path) || ignored.contains(&path), &|_| true)
 }
+
+/// Where packages are installed. Most projects ignore these.
+const INSTALLED: [&str; 4] = [".venv/", "node_modules/", "vendor/", "deps/"];
 
 /// Each check in a line: `name: command (runner) because`.
 pub(super) fn checks(found: &DetectedProject) -> Vec<String> {
@@ -69,9 +72,11 @@ pub(super) fn checks(found: &DetectedProject) -> Vec<String> {
     found.checks.iter().map(line).collect()
 }
 
-/// The notes in English.
-pub(super) fn notes(found: &DetectedProject) -> Vec<&str> {
-    found.notes.iter().map(|note| note.in_lang(Lang::En)).collect()
+/// What is skipped, then the notes, in English.
+pub(super) fn notes(found: &DetectedProject) -> Vec<String> {
+    let skipped =
+        found.skipped.iter().map(|skipped| format!("{}: {}", skipped.what, skipped.why.in_lang(Lang::En)));
+    skipped.chain(found.notes.iter().map(|note| note.in_lang(Lang::En).to_string())).collect()
 }
 
 /// A repository, and everything that must be found in it.
@@ -83,7 +88,11 @@ pub(super) struct Case<'a> {
     pub(super) notes: &'a [&'a str],
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    pub(super) fn with_notes(self, notes: &'a [&'a str]) -> Self {
+        Self { notes, ..self }
+    }
+
     #[track_caller]
     pub(super) fn assert_detected(&self) {
         self.assert_detected_ignoring(&[]);
@@ -99,7 +108,7 @@ impl Case<'_> {
         for (note, expected) in notes.iter().zip(self.notes) {
             assert!(note.starts_with(expected), "{note}\nshould begin with\n{expected}");
         }
-        for note in &found.notes {
+        for note in found.notes.iter().chain(found.skipped.iter().map(|skipped| &skipped.why)) {
             assert_ne!(note.in_lang(Lang::En), note.in_lang(Lang::Ja), "not translated");
         }
     }

@@ -49,16 +49,77 @@ fn without_a_manifest_at_the_root_the_directories_below_are_read() {
         setup: &["cd 'web app' && npm ci"],
         notes: &[],
     }
-    .assert_detected_ignoring(&["built/"]);
+    .assert_detected_ignoring(&["built/", "web app/node_modules/"]);
 }
 
 #[test]
-fn a_root_with_tests_hides_the_directories_below() {
+fn a_root_with_tests_hides_projects_of_its_own_kind_below() {
     Case {
-        files: &[("Cargo.toml", "[workspace]"), ("web/package.json", NODE)],
-        checks: &["test: cargo test --workspace (cargo_test) Cargo.toml"],
+        files: &[
+            ("Cargo.toml", "[workspace]"),
+            ("crates/a/Cargo.toml", "[package]"),
+            ("web/package.json", NODE),
+        ],
+        checks: &[
+            "test: cargo test --workspace (cargo_test) Cargo.toml",
+            "test-web: cd web && npm test (jest) web/package.json",
+            "lint-web: cd web && npm run lint (eslint) web/package.json",
+        ],
+        setup: &[],
+        notes: &["crates/a/: the checks of the root directory usually include it"],
+    }
+    .assert_detected();
+    // A module of Go never includes the modules below it.
+    Case {
+        files: &[("go.mod", ""), ("services/api/go.mod", "")],
+        checks: &[
+            "test: go test ./... (go_test) go.mod",
+            "test-services/api: cd services/api && go test ./... (go_test) services/api/go.mod",
+        ],
         setup: &[],
         notes: &[],
+    }
+    .assert_detected();
+}
+
+#[test]
+fn members_below_the_usual_directories_are_found() {
+    Case {
+        files: &[
+            ("crates/a/Cargo.toml", "[package]"),
+            ("apps/web/package.json", NODE),
+            ("apps/docs/package.json", NODE),
+            ("packages/py/pyproject.toml", "[project]\nname = 'py'\n[dependency-groups]\ntest = ['pytest']"),
+        ],
+        checks: &[
+            "test-apps/web: cd apps/web && npm test (jest) apps/web/package.json",
+            "lint-apps/web: cd apps/web && npm run lint (eslint) apps/web/package.json",
+            "test-crates/a: cd crates/a && cargo test (cargo_test) crates/a/Cargo.toml",
+            "test-packages/py: cd packages/py && .venv/bin/python -m pytest (pytest) packages/py/pyproject.toml",
+        ],
+        setup: &[
+            "cd packages/py && python3 -m venv .venv",
+            "cd packages/py && .venv/bin/pip install --upgrade pip",
+            "cd packages/py && .venv/bin/pip install -e . --group test",
+        ],
+        notes: &[],
+    }
+    .assert_detected_ignoring(&["packages/py/.venv/"]);
+}
+
+#[test]
+fn the_packages_of_a_workspace_are_installed_once() {
+    Case {
+        files: &[
+            ("package.json", r#"{"packageManager": "pnpm@9.0.0"}"#),
+            ("pnpm-workspace.yaml", "packages: ['packages/*']"),
+            ("pnpm-lock.yaml", ""),
+            ("packages/a/package.json", r#"{"scripts": {"test": "vitest run"}, "dependencies": {"x": "1"}}"#),
+            ("packages/b/package.json", "{}"),
+        ],
+        checks: &["test-packages/a: cd packages/a && pnpm test (vitest) packages/a/package.json"],
+        setup: &["pnpm install --frozen-lockfile"],
+        notes: &["package.json: it has no `test` script", "packages/b/package.json: it has no `test` script"],
     }
     .assert_detected();
 }
@@ -69,7 +130,7 @@ fn a_root_manifest_without_checks_does_not_hide_what_is_below() {
         files: &[("package.json", "{}"), ("api/go.mod", "")],
         checks: &["test-api: cd api && go test ./... (go_test) api/go.mod"],
         setup: &[],
-        notes: &["No test check for package.json: it has no `test` script"],
+        notes: &["package.json: it has no `test` script"],
     }
     .assert_detected();
 }
@@ -83,7 +144,7 @@ fn a_root_that_only_lints_does_not_hide_the_tests_below() {
             "test-api: cd api && go test ./... (go_test) api/go.mod",
         ],
         setup: &[],
-        notes: &["No test check for package.json: it has no `test` script"],
+        notes: &["package.json: it has no `test` script"],
     }
     .assert_detected();
 }
@@ -128,7 +189,7 @@ proptest! {
             })
             .collect();
         let files: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let found = detect(&Memory::new(&files), &|_| false);
+        let found = detect(&Memory::new(&files), &|_| false, &|_| true);
         let names: BTreeSet<&str> = found.checks.iter().map(|found| found.check.name.as_str()).collect();
         prop_assert_eq!(names.len(), found.checks.len());
         prop_assert_eq!(found.checks.is_empty(), files.is_empty());

@@ -1,6 +1,7 @@
 //! JavaScript: package managers, scripts, runners, and what is no check.
 
-use super::Case;
+use super::{Case, Memory, checks, notes};
+use crate::detect;
 
 const JEST: &str = r#"{"scripts": {"test": "jest"}, "devDependencies": {"jest": "^29"}}"#;
 
@@ -83,8 +84,7 @@ fn lint_and_types_become_checks_and_heavy_scripts_are_noted() {
             "typecheck: pnpm run typecheck (tsc) package.json, pnpm-lock.yaml",
         ],
         setup: &["pnpm install --frozen-lockfile"],
-        notes: &["Scripts of package.json that were not added, because they look slow or need a browser or a server: \
-             `cypress:run`, `test:e2e`."],
+        notes: &["package.json `cypress:run`, `test:e2e`: the name says that it is slow"],
     }
     .assert_detected();
 }
@@ -109,7 +109,7 @@ fn the_default_test_script_of_npm_init_is_not_a_check() {
         files: &[("package.json", manifest)],
         checks: &[],
         setup: &[],
-        notes: &["No test check for package.json: it has no `test` script", "No checks found."],
+        notes: &["package.json: it has no `test` script", "No checks found."],
     }
     .assert_detected();
 }
@@ -121,12 +121,37 @@ fn scripts_that_never_end_or_rewrite_are_noted() {
         files: &[("package.json", manifest)],
         checks: &["typecheck: npm run type-check (tsc) package.json"],
         setup: &[],
-        notes: &[
-            "Script `test` of package.json was not added: it watches for changes",
-            "Script `lint` of package.json was not added: it rewrites files",
-        ],
+        notes: &["package.json `test`: it watches for changes", "package.json `lint`: it rewrites files"],
     }
     .assert_detected();
+}
+
+#[test]
+fn another_script_may_run_the_tests() {
+    case(
+        &[("package.json", r#"{"scripts": {"test": "vitest watch", "test:ci": "vitest run"}}"#)],
+        &["test: npm run test:ci (vitest) package.json"],
+        &[],
+    )
+    .assert_detected();
+    let manifest = r#"{"scripts": {"tests-only": "tape test/*.js", "test": "npm run tests-only", "posttest": "npx aud"}}"#;
+    Case {
+        files: &[("package.json", manifest)],
+        checks: &["test: npm run tests-only (auto) package.json"],
+        setup: &[],
+        notes: &["package.json `test`: `tests-only` runs the same tests without `pretest` and `posttest`"],
+    }
+    .assert_detected();
+}
+
+#[test]
+fn npm_brings_a_package_manager_that_is_not_installed() {
+    let files = [("package.json", JEST), ("pnpm-lock.yaml", "")];
+    let found = detect(&Memory::new(&files), &|_| false, &|program| program == "npm");
+    assert_eq!(checks(&found), ["test: npx --yes pnpm test (jest) package.json, pnpm-lock.yaml"]);
+    let install = "npx --yes pnpm install --frozen-lockfile && echo '*' > node_modules/.gitignore";
+    assert_eq!(found.setup, [install], "git does not ignore node_modules here");
+    assert!(notes(&found)[0].starts_with("`pnpm` is not installed, so `npx` downloads it."), "{found:?}");
 }
 
 #[test]
@@ -146,7 +171,7 @@ fn invalid_fields_of_package_json_are_ignored() {
             files: &[("package.json", manifest)],
             checks: &[],
             setup: &[],
-            notes: &["No test check for package.json: it has no `test` script", "No checks found."],
+            notes: &["package.json: it has no `test` script", "No checks found."],
         }
         .assert_detected();
     }

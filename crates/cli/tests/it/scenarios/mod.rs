@@ -21,3 +21,4 @@ mod scope;
 mod shown;
 pub(crate) mod unchanged;
 mod unusable_git;
+mod verifying;

@@ -34,7 +34,8 @@ pub(super) fn of(dir: &ProjectDirectory<'_>, manifest: &Value, findings: &mut Fi
     }
 }
 
-fn by_lock_file(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> PackageManager {
+/// The one whose lock file is there, else npm.
+pub(super) fn by_lock_file(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> PackageManager {
     if dir.exists("pnpm-lock.yaml") {
         PackageManager::Pnpm
     } else if dir.first(&BUN_LOCKS).is_some() {
@@ -69,41 +70,67 @@ impl PackageManager {
     }
 
     /// The command that installs the packages; none where there is nothing to install.
-    pub(super) fn install(self, dir: &ProjectDirectory<'_>, manifest: &Value) -> Option<&'static str> {
-        if self.lock_file(dir).is_some() {
-            return Some(match self {
-                Self::Npm => "npm ci",
-                Self::Pnpm => "pnpm install --frozen-lockfile",
-                Self::YarnClassic => "yarn install --frozen-lockfile",
-                Self::YarnBerry => "yarn install --immutable",
-                Self::Bun => "bun install --frozen-lockfile",
-            });
-        }
-        let has_packages = ["dependencies", "devDependencies", "optionalDependencies", "workspaces"];
-        has_packages.iter().any(|section| manifest.get(section).is_some_and(is_filled)).then_some(
+    pub(super) fn install(self, dir: &ProjectDirectory<'_>, manifest: &Value) -> Option<String> {
+        let arguments = if self.lock_file(dir).is_some() {
             match self {
-                Self::Npm => "npm install --no-package-lock",
-                Self::Pnpm => "pnpm install --no-lockfile",
-                Self::YarnClassic => "yarn install --no-lockfile",
+                Self::Npm => "ci",
+                Self::Pnpm | Self::YarnClassic | Self::Bun => "install --frozen-lockfile",
+                Self::YarnBerry => "install --immutable",
+            }
+        } else if is_workspace(dir, manifest) || has_packages(manifest) {
+            match self {
+                Self::Npm => "install --no-package-lock",
+                Self::Pnpm | Self::YarnClassic => "install --no-lockfile",
                 // It has no option to leave the lock file alone.
-                Self::YarnBerry => "yarn install",
-                Self::Bun => "bun install --no-save",
-            },
-        )
+                Self::YarnBerry => "install",
+                Self::Bun => "install --no-save",
+            }
+        } else {
+            return None;
+        };
+        Some(format!("{} {arguments}", self.command(dir)))
     }
 
     /// The command that runs a script.
-    pub(super) fn run(self, script: &str) -> String {
-        let program = match self {
+    pub(super) fn run(self, dir: &ProjectDirectory<'_>, script: &str) -> String {
+        // `bun test` would be Bun's own test runner instead of the script.
+        let run = if script == "test" && self != Self::Bun { "" } else { "run " };
+        format!("{} {run}{script}", self.command(dir))
+    }
+
+    pub(super) fn program(self) -> &'static str {
+        match self {
             Self::Npm => "npm",
             Self::Pnpm => "pnpm",
             Self::YarnClassic | Self::YarnBerry => "yarn",
             Self::Bun => "bun",
-        };
-        // `bun test` would be Bun's own test runner instead of the script.
-        let run = if script == "test" && self != Self::Bun { "" } else { "run " };
-        format!("{program} {run}{script}")
+        }
     }
+
+    /// Whether npm must bring the program, because it is not installed.
+    pub(super) fn is_brought_by_npm(self, dir: &ProjectDirectory<'_>) -> bool {
+        self != Self::Npm && !dir.has_program(self.program()) && dir.has_program("npm")
+    }
+
+    fn command(self, dir: &ProjectDirectory<'_>) -> &'static str {
+        match (self, self.is_brought_by_npm(dir)) {
+            (Self::Pnpm, true) => "npx --yes pnpm",
+            (Self::YarnClassic, true) => "npx --yes yarn@1",
+            (Self::YarnBerry, true) => "npx --yes @yarnpkg/cli-dist",
+            (Self::Bun, true) => "npx --yes bun",
+            (Self::Npm | Self::Pnpm | Self::YarnClassic | Self::YarnBerry | Self::Bun, _) => self.program(),
+        }
+    }
+}
+
+/// Whether other packages are installed together with this one.
+pub(super) fn is_workspace(dir: &ProjectDirectory<'_>, manifest: &Value) -> bool {
+    manifest.get("workspaces").is_some_and(is_filled) || dir.exists("pnpm-workspace.yaml")
+}
+
+fn has_packages(manifest: &Value) -> bool {
+    let sections = ["dependencies", "devDependencies", "optionalDependencies"];
+    sections.iter().any(|section| manifest.get(section).is_some_and(is_filled))
 }
 
 fn is_filled(section: &Value) -> bool {

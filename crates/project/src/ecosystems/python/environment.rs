@@ -2,7 +2,8 @@
 //!
 //! Invariant: a command that prepares an environment never writes what git would show as changed.
 
-use super::evidence::{Evidence, Named, Runner};
+use super::evidence::Runner;
+use super::packages::Packages;
 use crate::project_directory::ProjectDirectory;
 use crate::shell_quoting::shell_word;
 
@@ -11,7 +12,7 @@ use crate::shell_quoting::shell_word;
 pub(super) enum Environment {
     /// A tool with a lock file.
     Locked(Tool),
-    /// `.venv` in the project's directory, filled from requirement files.
+    /// `.venv` in the project's directory, filled by pip.
     Venv,
     /// What `python3` of the machine has.
     Machine,
@@ -26,8 +27,10 @@ pub(super) enum Tool {
     Pipenv,
 }
 
+const TOOLS: [Tool; 4] = [Tool::Uv, Tool::Poetry, Tool::Pdm, Tool::Pipenv];
+
 impl Tool {
-    fn lock_file(self) -> &'static str {
+    pub(super) fn lock_file(self) -> &'static str {
         match self {
             Self::Uv => "uv.lock",
             Self::Poetry => "poetry.lock",
@@ -35,16 +38,20 @@ impl Tool {
             Self::Pipenv => "Pipfile.lock",
         }
     }
+
+    pub(super) fn program(self) -> &'static str {
+        match self {
+            Self::Uv => "uv",
+            Self::Poetry => "poetry",
+            Self::Pdm => "pdm",
+            Self::Pipenv => "pipenv",
+        }
+    }
 }
 
-/// A lock file decides; then requirement files.
-pub(super) fn of(dir: &ProjectDirectory<'_>, requirements: &[String]) -> Environment {
-    let tools = [Tool::Uv, Tool::Poetry, Tool::Pdm, Tool::Pipenv];
-    match tools.into_iter().find(|tool| dir.exists(tool.lock_file())) {
-        Some(tool) => Environment::Locked(tool),
-        None if !requirements.is_empty() && dir.is_ignored(".venv/") => Environment::Venv,
-        None => Environment::Machine,
-    }
+/// The tool whose lock file is there.
+pub(super) fn locked(dir: &ProjectDirectory<'_>) -> Option<Tool> {
+    TOOLS.into_iter().find(|tool| dir.exists(tool.lock_file()))
 }
 
 impl Environment {
@@ -55,46 +62,85 @@ impl Environment {
         }
     }
 
-    /// The command that prepares it.
-    pub(super) fn setup(self, requirements: &[String], evidence: &Evidence) -> Option<String> {
-        let extras = if evidence.named.contains(&Named::InExtras) { " --all-extras" } else { "" };
-        let groups = if evidence.named.contains(&Named::InGroup) { " --all-groups" } else { "" };
-        Some(match self {
+    /// The commands that prepare it; `project` says whether pip installs the project itself.
+    pub(super) fn setup(
+        self,
+        dir: &ProjectDirectory<'_>,
+        packages: &Packages,
+        project: &ProjectItself,
+    ) -> Vec<String> {
+        let option = |name: &str, value: &Option<String>| {
+            let value = value.as_ref().map(|value| format!(" {name} {}", shell_word(value)));
+            value.unwrap_or_default()
+        };
+        // The group `dev` is installed anyway.
+        let group = packages.group.clone().filter(|group| group != "dev");
+        let (extra, group) = (|name| option(name, &packages.extra), |name| option(name, &group));
+        match self {
             // `--frozen` leaves the lock file alone even where it is not up to date.
-            Self::Locked(Tool::Uv) => format!("uv sync --frozen{extras}{groups}"),
-            Self::Locked(Tool::Poetry) => format!("poetry install{extras}"),
-            Self::Locked(Tool::Pdm) => "pdm sync -G :all".to_string(),
-            Self::Locked(Tool::Pipenv) => "pipenv sync --dev".to_string(),
-            Self::Venv => {
-                let files: Vec<String> =
-                    requirements.iter().map(|name| format!(" -r {}", shell_word(name))).collect();
-                let wants_pytest =
-                    evidence.runner == Runner::Pytest && !evidence.named.contains(&Named::InRequirements);
-                let pytest = if wants_pytest { " pytest" } else { "" };
-                format!("python3 -m venv .venv && .venv/bin/pip install{}{pytest}", files.concat())
+            Self::Locked(Tool::Uv) => {
+                vec![format!("uv sync --frozen{}{}", extra("--extra"), group("--group"))]
             }
-            Self::Machine => return None,
-        })
+            Self::Locked(Tool::Poetry) => {
+                vec![format!("poetry install{}{}", extra("--extras"), group("--with"))]
+            }
+            Self::Locked(Tool::Pdm) => vec![format!("pdm sync{}{}", extra("-G"), group("-G"))],
+            Self::Locked(Tool::Pipenv) => vec!["pipenv sync --dev".to_string()],
+            Self::Venv => in_venv(dir, packages, project),
+            Self::Machine => Vec::new(),
+        }
     }
 
     /// The command that runs the tests.
     pub(super) fn test(self, runner: &Runner) -> String {
-        let module = match runner {
-            Runner::Pytest => "pytest".to_string(),
-            Runner::Unittest { start: None } => "unittest discover".to_string(),
-            Runner::Unittest { start: Some(directory) } => format!("unittest discover -s {directory}"),
-        };
+        let arguments = runner.arguments();
         let prefix = match self {
-            Self::Locked(Tool::Uv) => "uv run",
-            Self::Locked(Tool::Poetry) => "poetry run",
-            Self::Locked(Tool::Pdm) => "pdm run",
-            Self::Locked(Tool::Pipenv) => "pipenv run",
-            Self::Venv => return format!(".venv/bin/python -m {module}"),
-            Self::Machine => return format!("python3 -m {module}"),
+            Self::Locked(tool) => format!("{} run ", tool.program()),
+            Self::Venv => return format!(".venv/bin/python {arguments}"),
+            Self::Machine => return format!("python3 {arguments}"),
         };
         match runner {
-            Runner::Pytest => format!("{prefix} {module}"),
-            Runner::Unittest { .. } => format!("{prefix} python -m {module}"),
+            Runner::Pytest => format!("{prefix}pytest"),
+            Runner::Unittest { .. } | Runner::Django => format!("{prefix}python {arguments}"),
         }
     }
+}
+
+/// Whether pip installs the project itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ProjectItself {
+    Installed,
+    /// As this version, which its build cannot find out.
+    InstalledAs(String),
+    NotInstalled,
+}
+
+fn in_venv(dir: &ProjectDirectory<'_>, packages: &Packages, project: &ProjectItself) -> Vec<String> {
+    let mut commands = vec![dir.filling("python3 -m venv .venv", ".venv")];
+    let mut arguments = Vec::new();
+    match (project, &packages.extra) {
+        // Without `-e`, the tests would use a copy that the agent's changes never reach.
+        (ProjectItself::Installed | ProjectItself::InstalledAs(_), Some(extra)) => {
+            arguments.push(format!("-e {}", shell_word(&format!(".[{extra}]"))));
+        }
+        (ProjectItself::Installed | ProjectItself::InstalledAs(_), None) => {
+            arguments.push("-e .".to_string())
+        }
+        (ProjectItself::NotInstalled, _) => {}
+    }
+    if let Some(group) = &packages.group {
+        // The pip that `venv` brings may be older than 25.1, the first that knows groups.
+        commands.push(".venv/bin/pip install --upgrade pip".to_string());
+        arguments.push(format!("--group {}", shell_word(group)));
+    }
+    arguments.extend(packages.files.iter().map(|path| format!("-r {}", shell_word(path))));
+    arguments.extend(packages.names.iter().map(|name| shell_word(name).into_owned()));
+    if !arguments.is_empty() {
+        let version = match project {
+            ProjectItself::InstalledAs(version) => format!("SETUPTOOLS_SCM_PRETEND_VERSION={version} "),
+            ProjectItself::Installed | ProjectItself::NotInstalled => String::new(),
+        };
+        commands.push(format!("{version}.venv/bin/pip install {}", arguments.join(" ")));
+    }
+    commands
 }

@@ -2,14 +2,18 @@
 
 use toml::{Table, Value};
 
+use super::manifests::{Manifests, has_section};
+use super::packages::requirement_files;
+use super::requirement::is_pytest;
 use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
+use crate::shell_quoting::shell_word;
 
 /// Test files that are read, at most.
-const MAX_TEST_FILES: usize = 20;
+const MAX_TEST_FILES: usize = 60;
 
-/// Where tests usually are; the empty name is the project's directory itself.
-const TEST_DIRECTORIES: [&str; 3] = ["", "tests", "test"];
+/// Directories that are searched for a directory with tests, at most.
+const MAX_PACKAGES: usize = 40;
 
 /// A test runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +21,27 @@ pub(super) enum Runner {
     Pytest,
     Unittest {
         /// The directory to start in, if tests are not found from the project's directory.
-        start: Option<&'static str>,
+        start: Option<String>,
+        /// The names of the test files, if they are not `test*.py`.
+        pattern: Option<&'static str>,
     },
+    /// `manage.py test`
+    Django,
+}
+
+impl Runner {
+    /// What follows `python`.
+    pub(super) fn arguments(&self) -> String {
+        match self {
+            Self::Pytest => "-m pytest".to_string(),
+            Self::Unittest { start, pattern } => {
+                let start = start.as_ref().map(|start| format!(" -s {}", shell_word(start)));
+                let pattern = pattern.map(|pattern| format!(" -p '{pattern}'"));
+                format!("-m unittest discover{}{}", start.unwrap_or_default(), pattern.unwrap_or_default())
+            }
+            Self::Django => "manage.py test".to_string(),
+        }
+    }
 }
 
 /// The test runner of a project, and what shows it.
@@ -27,91 +50,114 @@ pub(super) struct Evidence {
     pub(super) runner: Runner,
     /// The file that shows it, relative to the project's directory.
     pub(super) because: String,
-    /// Where pytest is named; empty if only the tests look like it, or if they are unittest tests.
-    pub(super) named: Vec<Named>,
+    /// The configuration of pytest, as text.
+    pub(super) configuration: String,
+    /// The modules that the tests import.
+    pub(super) imports: Vec<String>,
+    /// Whether a test is marked for pytest-asyncio.
+    pub(super) marks_asyncio: bool,
 }
 
-/// Where pytest is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
-    /// A configuration of pytest, or a dependency that is always installed.
-    Plainly,
-    /// A requirement file.
-    InRequirements,
-    /// Dependencies that are installed only on request.
-    InExtras,
-    /// A group of dependencies other than `dev`.
-    InGroup,
+/// A test file and the directory it is in.
+pub(super) struct TestFile {
+    directory: String,
+    path: String,
 }
 
-/// The test files, each with the name of its directory.
-pub(super) fn test_files(dir: &ProjectDirectory<'_>) -> Vec<(&'static str, String)> {
-    let in_directory = |directory: &'static str| {
-        let names = if directory.is_empty() { dir.names() } else { dir.names_in(directory) };
+/// The test files: in the project's directory, in `tests` and `test`, and in those of its packages.
+pub(super) fn test_files(dir: &ProjectDirectory<'_>) -> Vec<TestFile> {
+    let mut directories: Vec<String> = ["", "tests", "test"].map(str::to_string).to_vec();
+    for above in ["", "src/", "tests/", "test/"] {
+        let names = dir.names_in(above.trim_end_matches('/'));
+        let packages = names.iter().filter_map(|name| name.strip_suffix('/'));
+        let packages = packages.filter(|name| !name.starts_with('.') && !name.chars().any(char::is_control));
+        for name in packages.take(MAX_PACKAGES) {
+            match above {
+                "tests/" | "test/" => directories.push(format!("{above}{name}")),
+                _ => directories.extend(["tests", "test"].map(|tests| format!("{above}{name}/{tests}"))),
+            }
+        }
+    }
+    let in_directory = |directory: String| {
+        let names = if directory.is_empty() { dir.names() } else { dir.names_in(&directory) };
         names.into_iter().filter(|name| is_test_file(name)).map(move |name| {
-            (directory, if directory.is_empty() { name } else { format!("{directory}/{name}") })
+            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+            TestFile { directory: directory.clone(), path }
         })
     };
-    TEST_DIRECTORIES.into_iter().flat_map(in_directory).take(MAX_TEST_FILES).collect()
+    directories.into_iter().flat_map(in_directory).take(MAX_TEST_FILES).collect()
 }
 
 fn is_test_file(name: &str) -> bool {
-    let is_module =
-        name.strip_suffix(".py").is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"));
-    is_module && !name.chars().any(char::is_control)
+    let is_module = |stem: &str| stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests";
+    name.strip_suffix(".py").is_some_and(is_module) && !name.chars().any(char::is_control)
 }
 
 /// Nothing if no file shows any tests.
 pub(super) fn collect(
     dir: &ProjectDirectory<'_>,
-    requirements: &[String],
-    test_files: &[(&'static str, String)],
+    manifests: &Manifests,
+    test_files: &[TestFile],
     findings: &mut Findings,
 ) -> Option<Evidence> {
-    let project = dir.exists("pyproject.toml").then(|| dir.toml("pyproject.toml", findings)).flatten();
-    let required = requirements
-        .iter()
-        .find(|name| dir.text(name, findings).is_some_and(|text| text.lines().any(is_pytest)));
-    let by_project =
-        project.as_ref().filter(|project| speaks_of_pytest(project)).map(|_| "pyproject.toml".to_string());
-    let named_by = configured(dir, findings).or(by_project).or_else(|| required.cloned());
-    let Some(because) = named_by else {
-        let (runner, because) = from_tests(dir, test_files, findings)?;
-        return Some(Evidence { runner, because, named: vec![] });
+    let seen = SeenInTests::of(dir, test_files, findings);
+    let named_by = named_by(dir, manifests, findings);
+    let (runner, because) = match named_by {
+        Some(because) => (Runner::Pytest, because),
+        None if dir.exists("manage.py") && !seen.imports.iter().any(|module| module == "pytest") => {
+            (Runner::Django, "manage.py".to_string())
+        }
+        None => seen.runner(dir)?,
     };
-    let mut named: Vec<Named> = project.iter().flat_map(named_in).collect();
-    named.extend(required.map(|_| Named::InRequirements));
-    if named.is_empty() {
-        named.push(Named::Plainly);
-    }
-    Some(Evidence { runner: Runner::Pytest, because, named })
+    let configuration = configuration(dir, manifests, findings);
+    let SeenInTests { imports, marks_asyncio, .. } = seen;
+    Some(Evidence { runner, because, configuration, imports, marks_asyncio })
 }
 
-/// Where `pyproject.toml` lists pytest so that it is not installed unless asked for.
-fn named_in(project: &Table) -> Vec<Named> {
-    let extras = project.get("project").and_then(|project| project.get("optional-dependencies"));
-    let groups = project.get("dependency-groups").and_then(Value::as_table);
-    let in_group = groups.is_some_and(|groups| {
-        let is_in = |name: &str| groups.get(name).is_some_and(lists_pytest);
-        !is_in("dev") && groups.keys().any(|name| is_in(name))
-    });
-    let in_extras = extras.is_some_and(lists_pytest).then_some(Named::InExtras);
-    in_extras.into_iter().chain(in_group.then_some(Named::InGroup)).collect()
-}
-
-/// The file that configures pytest. These are INI files, whose sections can be told by their lines.
-fn configured(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Option<String> {
-    let mut has_section = |name: &str, section: &str| {
-        dir.exists(name)
-            && dir.text(name, findings).is_some_and(|text| text.lines().any(|line| line.trim() == section))
-    };
-    if has_section("setup.cfg", "[tool:pytest]") {
+/// The file that names pytest.
+fn named_by(dir: &ProjectDirectory<'_>, manifests: &Manifests, findings: &mut Findings) -> Option<String> {
+    let has =
+        |text: &Option<String>, section: &str| text.as_deref().is_some_and(|text| has_section(text, section));
+    if has(&manifests.setup_cfg, "[tool:pytest]") {
         return Some("setup.cfg".to_string());
     }
-    if has_section("tox.ini", "[pytest]") {
+    if has(&manifests.tox, "[pytest]") {
         return Some("tox.ini".to_string());
     }
-    dir.first(&["pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py"]).map(str::to_string)
+    if let Some(name) =
+        dir.first(&["pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py", "tests/conftest.py"])
+    {
+        return Some(name.to_string());
+    }
+    if manifests.pyproject.as_ref().is_some_and(speaks_of_pytest) {
+        return Some("pyproject.toml".to_string());
+    }
+    let plain = dir.exists("requirements.txt").then(|| "requirements.txt".to_string());
+    let files = requirement_files(dir).into_iter().map(|(path, _)| path).chain(plain);
+    let lists_it = |path: &String| dir.text(path, findings).is_some_and(|text| text.lines().any(is_pytest));
+    let required = files.into_iter().find(lists_it);
+    let extras = manifests.extras().into_iter().chain(manifests.lists_of_tools());
+    let in_code = extras.into_iter().any(|(_, names)| names.iter().any(|name| is_pytest(name)));
+    let setup = || dir.first(&["setup.cfg", "setup.py", "Pipfile"]).filter(|_| in_code).map(str::to_string);
+    let runs_it = manifests.tox.as_deref().is_some_and(runs_pytest).then(|| "tox.ini".to_string());
+    required.or_else(setup).or(runs_it)
+}
+
+/// Whether a command of tox starts pytest.
+fn runs_pytest(text: &str) -> bool {
+    text.split_whitespace().any(|word| matches!(word, "pytest" | "py.test") || word.ends_with("/pytest"))
+}
+
+/// What configures pytest, as text.
+fn configuration(dir: &ProjectDirectory<'_>, manifests: &Manifests, findings: &mut Findings) -> String {
+    let pyproject = manifests.value(&["tool", "pytest"]).map(|value| format!("{value:?}"));
+    let section = |text: &Option<String>, name: &str| {
+        let after = text.as_deref()?.split_once(name)?.1;
+        Some(after.split_once("\n[").map_or(after, |(section, _)| section).to_string())
+    };
+    let files = ["pytest.ini", ".pytest.ini"].map(|name| dir.optional_text(name, findings));
+    let sections = [section(&manifests.setup_cfg, "[tool:pytest]"), section(&manifests.tox, "[pytest]")];
+    files.into_iter().chain(sections).chain([pyproject]).flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// Whether `pyproject.toml` configures pytest or depends on it, in whichever of the many ways.
@@ -131,53 +177,86 @@ fn lists_pytest(value: &Value) -> bool {
     }
 }
 
-/// Whether a requirement such as `pytest>=8` is pytest or one of its plugins.
-fn is_pytest(requirement: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name = requirement.trim().split(|c| !is_name(c)).next().unwrap_or_default().to_ascii_lowercase();
-    name == "pytest" || name.starts_with("pytest-") || name.starts_with("pytest_")
+/// What the test files themselves use.
+#[derive(Default)]
+struct SeenInTests {
+    imports: Vec<String>,
+    marks_asyncio: bool,
+    /// The first file with unittest tests, and its directory.
+    unittest: Option<(String, String)>,
+    /// The first file that only pytest can run.
+    pytest: Option<String>,
 }
 
-/// What the test files themselves use.
-fn from_tests(
-    dir: &ProjectDirectory<'_>,
-    test_files: &[(&'static str, String)],
-    findings: &mut Findings,
-) -> Option<(Runner, String)> {
-    let mut functions = None;
-    for (directory, name) in test_files {
-        let Some(text) = dir.text(name, findings) else { continue };
-        if imports(&text, "pytest") {
-            return Some((Runner::Pytest, name.clone()));
+impl SeenInTests {
+    fn of(dir: &ProjectDirectory<'_>, files: &[TestFile], findings: &mut Findings) -> Self {
+        let mut seen = Self::default();
+        for file in files {
+            let Some(text) = dir.text(&file.path, findings) else { continue };
+            let modules = imported(&text);
+            let has = |name: &str| modules.iter().any(|module| module == name);
+            let has_functions = text.lines().any(|line| line.starts_with("def test_"));
+            if has("unittest") && text.contains("TestCase") {
+                seen.unittest = seen.unittest.or_else(|| Some((file.directory.clone(), file.path.clone())));
+            } else if has_functions && seen.pytest.is_none() {
+                // Bare functions are collected by pytest alone.
+                seen.pytest = Some(file.path.clone());
+            }
+            if has("pytest") {
+                seen.pytest = Some(file.path.clone());
+            }
+            seen.marks_asyncio |= text.contains("pytest.mark.asyncio");
+            seen.imports.extend(modules);
         }
-        if imports(&text, "unittest") && text.contains("TestCase") {
-            return Some((Runner::Unittest { start: start(dir, directory) }, name.clone()));
-        }
-        if functions.is_none() && text.lines().any(|line| line.starts_with("def test_")) {
-            functions = Some(name);
+        seen.imports.sort_unstable();
+        seen.imports.dedup();
+        seen
+    }
+
+    fn runner(&self, dir: &ProjectDirectory<'_>) -> Option<(Runner, String)> {
+        let imports_pytest = self.imports.iter().any(|module| module == "pytest");
+        match (&self.unittest, &self.pytest) {
+            (Some((directory, path)), pytest) if !imports_pytest || pytest.is_none() => {
+                let pattern = path.ends_with("_test.py").then_some("*_test.py");
+                Some((Runner::Unittest { start: start(dir, directory), pattern }, path.clone()))
+            }
+            (_, Some(path)) => Some((Runner::Pytest, path.clone())),
+            (_, None) => None,
         }
     }
-    // Bare functions are collected by pytest alone.
-    functions.map(|name| (Runner::Pytest, name.clone()))
 }
 
 /// Discovery enters only packages, and finds modules only in the directory it begins at.
-fn start(dir: &ProjectDirectory<'_>, directory: &'static str) -> Option<&'static str> {
-    let is_found = directory.is_empty() || dir.exists(&format!("{directory}/__init__.py"));
-    (!is_found).then_some(directory)
+fn start(dir: &ProjectDirectory<'_>, directory: &str) -> Option<String> {
+    if directory.is_empty() {
+        return None;
+    }
+    let ends = directory.match_indices('/').map(|(at, _)| at).chain([directory.len()]);
+    let is_package = |end: usize| {
+        let above = directory.get(..end).unwrap_or_default();
+        dir.exists(&format!("{above}/__init__.py"))
+    };
+    let is_found = ends.into_iter().all(is_package);
+    (!is_found).then(|| directory.to_string())
 }
 
-fn imports(text: &str, module: &str) -> bool {
-    let is_module = |name: &str| name.split('.').next() == Some(module);
-    let first = |words: &str| words.split_whitespace().next().is_some_and(is_module);
+/// The modules that a file imports, without what is below them.
+fn imported(text: &str) -> Vec<String> {
+    let top = |words: &str| {
+        let name = words.split_whitespace().next().unwrap_or_default();
+        name.split('.').next().unwrap_or_default().to_string()
+    };
     let statements = text.lines().filter_map(|line| line.split('#').next()).flat_map(|code| code.split(';'));
-    statements.filter_map(|statement| statement.trim_start().split_once([' ', '\t'])).any(|(word, names)| {
+    let mut modules = Vec::new();
+    for (word, names) in statements.filter_map(|statement| statement.trim_start().split_once([' ', '\t'])) {
         match word {
-            "import" => names.split(',').any(first),
-            "from" => first(names),
-            _ => false,
+            "import" => modules.extend(names.split(',').map(top)),
+            "from" => modules.push(top(names)),
+            _ => {}
         }
-    })
+    }
+    modules.retain(|module| !module.is_empty());
+    modules
 }
 
 #[cfg(test)]
@@ -186,6 +265,7 @@ mod tests {
 
     #[test]
     fn imports_are_found_in_every_form() {
+        let imports = |text: &str| imported(text).iter().any(|module| module == "unittest");
         for text in [
             "import unittest",
             "import sys, unittest",
@@ -197,7 +277,7 @@ mod tests {
             "import sys; import unittest",
             "try:\n    import\tunittest",
         ] {
-            assert!(imports(text, "unittest"), "{text}");
+            assert!(imports(text), "{text}");
         }
         for text in [
             "import sys # , unittest",
@@ -209,19 +289,7 @@ mod tests {
             "import",
             "important, unittest",
         ] {
-            assert!(!imports(text, "unittest"), "{text}");
-        }
-    }
-
-    #[test]
-    fn requirements_are_told_by_their_name() {
-        for requirement in
-            ["pytest", " PyTest>=8 # why", "pytest-cov==1", "pytest[toml]; python_version > '3'"]
-        {
-            assert!(is_pytest(requirement), "{requirement}");
-        }
-        for requirement in ["# pytest", "nopytest", "pytestify", "", "-r pytest.txt"] {
-            assert!(!is_pytest(requirement), "{requirement}");
+            assert!(!imports(text), "{text}");
         }
     }
 }

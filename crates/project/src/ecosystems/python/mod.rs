@@ -1,21 +1,26 @@
 //! Python: which test runner the project uses, and in which environment it runs.
 //!
-//! Packages are installed only from a lock file, or from requirement files into a virtual environment that git ignores.
-//! Otherwise the tests use the packages that `python3` has, and a note says so.
+//! A lock file decides which tool installs the packages. Without one, or without its tool, pip installs the project and
+//! what its tests need into `.venv`. Only tests without any manifest use the packages that `python3` has.
 
 mod environment;
 mod evidence;
+mod manifests;
+mod packages;
+mod requirement;
+mod task_runner;
 
 use fixpoint_vocabulary::Text;
 
-use self::environment::Environment;
+use self::environment::{Environment, ProjectItself, Tool};
 use self::evidence::{Evidence, Runner};
+use self::manifests::Manifests;
 use super::Detected;
 use crate::findings::Findings;
 use crate::project_directory::ProjectDirectory;
 
 /// Any of these files makes a directory a Python project.
-const MANIFESTS: [&str; 10] = [
+const MANIFESTS: [&str; 12] = [
     "pyproject.toml",
     "setup.py",
     "setup.cfg",
@@ -26,44 +31,75 @@ const MANIFESTS: [&str; 10] = [
     "poetry.lock",
     "Pipfile",
     "requirements.txt",
+    "manage.py",
+    "noxfile.py",
 ];
 
 pub(crate) fn detect(dir: &ProjectDirectory<'_>, findings: &mut Findings) -> Detected {
-    let requirements = requirement_files(dir);
-    let manifest = dir.first(&MANIFESTS).map(str::to_string).or_else(|| requirements.first().cloned());
+    let requirements = packages::requirement_files(dir).into_iter().next().map(|(path, _)| path);
+    let manifest = dir.first(&MANIFESTS).map(str::to_string).or(requirements);
     let test_files = evidence::test_files(dir);
     if manifest.is_none() && test_files.is_empty() {
         return Detected::Nothing;
     }
-    let Some(evidence) = evidence::collect(dir, &requirements, &test_files, findings) else {
+    let manifests = Manifests::read(dir, findings);
+    let Some(evidence) = evidence::collect(dir, &manifests, &test_files, findings) else {
+        if task_runner::propose(dir, &manifests, findings) == Detected::Project {
+            return Detected::Project;
+        }
         // These two files configure tools and do not make a project.
         if let Some(manifest) = manifest.filter(|manifest| manifest != "tox.ini" && manifest != "setup.cfg") {
-            findings.note(no_tests(&dir.path(&manifest)));
+            findings.skip(dir, &manifest, no_tests());
             return Detected::Project;
         }
         return Detected::Nothing;
     };
-    let environment = environment::of(dir, &requirements);
-    if let Some(setup) = environment.setup(&requirements, &evidence) {
-        findings.setup(dir, &setup);
+    let packages = packages::of(dir, &manifests, &evidence, findings);
+    let environment = environment_of(dir, &manifests, &packages, findings);
+    let project = match manifests.version_without_tags() {
+        _ if !manifests.is_installable() => ProjectItself::NotInstalled,
+        Some(version) => ProjectItself::InstalledAs(version.to_string()),
+        None => ProjectItself::Installed,
+    };
+    for command in environment.setup(dir, &packages, &project) {
+        findings.setup(dir, &command);
     }
-    note_environment(dir, &environment, &requirements, findings);
-    if evidence.runner == Runner::Pytest && evidence.named.is_empty() {
-        findings.note(unnamed(&dir.path(&evidence.because)));
+    if environment == Environment::Machine && evidence.runner == Runner::Pytest {
+        findings.note(unlisted(&dir.path(&evidence.because)));
     }
-    propose(dir, &environment, &evidence, findings);
+    propose(dir, environment, &evidence, findings);
+    task_runner::skip(dir, &evidence.runner, &manifests, findings);
     Detected::Project
+}
+
+/// A lock file decides, if its tool is installed; then pip, if there is anything to install.
+fn environment_of(
+    dir: &ProjectDirectory<'_>,
+    manifests: &Manifests,
+    packages: &packages::Packages,
+    findings: &mut Findings,
+) -> Environment {
+    let locked = environment::locked(dir);
+    if let Some(tool) = locked {
+        if dir.has_program(tool.program()) {
+            return Environment::Locked(tool);
+        }
+        findings.skip(dir, tool.lock_file(), without_tool(tool));
+    }
+    let is_listed =
+        manifests.is_installable() || !packages.files.is_empty() || !manifests.dependencies().is_empty();
+    if is_listed || locked.is_some() { Environment::Venv } else { Environment::Machine }
 }
 
 fn propose(
     dir: &ProjectDirectory<'_>,
-    environment: &Environment,
+    environment: Environment,
     evidence: &Evidence,
     findings: &mut Findings,
 ) {
     let runner = match evidence.runner {
         Runner::Pytest => "pytest",
-        Runner::Unittest { .. } => "unittest",
+        Runner::Unittest { .. } | Runner::Django => "unittest",
     };
     let command = environment.test(&evidence.runner);
     let lock = environment.lock_file().filter(|lock| *lock != evidence.because);
@@ -71,75 +107,33 @@ fn propose(
     findings.test(dir, "python", &command, Some(runner), &because);
 }
 
-/// `requirements.txt`, `requirements-dev.txt` and the like.
-fn requirement_files(dir: &ProjectDirectory<'_>) -> Vec<String> {
-    let is_requirements = |name: &String| {
-        name.starts_with("requirements") && name.ends_with(".txt") && !name.chars().any(char::is_control)
-    };
-    dir.names().into_iter().filter(is_requirements).collect()
+fn no_tests() -> Text {
+    Text::new("neither pytest nor unittest tests were found", "pytest も unittest のテストも見つからないため")
 }
 
-fn note_environment(
-    dir: &ProjectDirectory<'_>,
-    environment: &Environment,
-    requirements: &[String],
-    findings: &mut Findings,
-) {
-    match environment {
-        Environment::Machine if !requirements.is_empty() => {
-            findings.note(venv_not_ignored(&dir.path(".venv"), &dir.path(&requirements.join(", "))));
-        }
-        Environment::Machine if dir.exists("pyproject.toml") || dir.exists("setup.py") => {
-            findings.note(no_lock(dir.directory()));
-        }
-        Environment::Machine | Environment::Locked(_) | Environment::Venv => {}
-    }
-}
-
-fn no_tests(path: &str) -> Text {
-    Text::new(
-        format!("No check for {path}: neither pytest nor unittest tests were found."),
-        format!("{path} がありますが、pytest も unittest のテストも見つからないため、チェックはありません。"),
-    )
-}
-
-fn venv_not_ignored(venv: &str, requirements: &str) -> Text {
+fn without_tool(tool: Tool) -> Text {
+    let program = tool.program();
     Text::new(
         format!(
-            "{requirements} will not be installed, because git does not ignore {venv}: it would show up as a change. \
-             Add `.venv/` to .gitignore and run `fixpoint init --force`. Until then the tests use the packages that \
-             `python3` has."
+            "`{program}` is not installed, so pip installs the packages, maybe in other versions; to use the lock file, \
+             install {program} and run `fixpoint init --force`"
         ),
         format!(
-            "{venv} が .gitignore になく変更とみなされるため、{requirements} はインストールしません。.gitignore に \
-             `.venv/` を追加して `fixpoint init --force` を実行してください。それまでは `python3` の環境でテストします。"
+            "`{program}` がインストールされていないため、pip を使います（バージョンが異なる場合があります）。\
+             ロックファイルを使うには {program} をインストールして `fixpoint init --force` を実行してください"
         ),
     )
 }
 
-fn no_lock(directory: &str) -> Text {
-    let (en, ja) = if directory.is_empty() {
-        (String::new(), String::new())
-    } else {
-        (format!(" in {directory}"), format!("{directory} に"))
-    };
+fn unlisted(path: &str) -> Text {
     Text::new(
         format!(
-            "No lock file of uv, Poetry, PDM or Pipenv found{en}, so the tests use the packages that `python3` has. If \
-             packages must be installed first, add the command to `workspace.setup`."
+            "{path} shows pytest, but no file lists what the tests need, so they use the packages that `python3` has: make \
+             sure that pytest is among them."
         ),
         format!(
-            "{ja}uv、Poetry、PDM、Pipenv のロックファイルがないため、`python3` の環境でテストします。\
-             先にパッケージのインストールが必要な場合は、コマンドを `workspace.setup` に追加してください。"
-        ),
-    )
-}
-
-fn unnamed(path: &str) -> Text {
-    Text::new(
-        format!("{path} looks like a pytest test, but no file lists pytest: make sure that it is installed."),
-        format!(
-            "{path} は pytest のテストのようですが、依存関係に pytest がありません。インストールされているか確認してください。"
+            "{path} から pytest を使うと判断しましたが、必要なパッケージを示すファイルがないため `python3` の環境で\
+             テストします。pytest がインストールされているか確認してください。"
         ),
     )
 }
