@@ -45,10 +45,9 @@ pub(crate) fn problem(
         return None;
     }
     // What names no test and no rule only tells of something that went wrong.
-    let is_unnamed = |draft: &FingerprintParts| match draft.runner {
-        Runner::Generic => draft.test.is_none(),
-        Runner::Linter => !is_of_linter(&draft.message),
-        _ => false,
+    let is_unnamed = |draft: &FingerprintParts| {
+        let is_remark = draft.runner == Runner::Linter && !is_of_linter(&draft.message);
+        is_remark || draft.runner == Runner::Generic && draft.test.is_none()
     };
     if failures.iter().all(is_unnamed) {
         return unread.or_else(|| failures.iter().take(MOST_FAILURES).find_map(problem_of));
