@@ -6,6 +6,7 @@ mod baselines;
 mod comparing;
 mod conduct;
 mod delivering;
+mod environments;
 mod following;
 pub(crate) mod japanese;
 pub(crate) mod lab;
