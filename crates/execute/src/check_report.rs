@@ -123,6 +123,7 @@ pub(crate) fn report_of(
     if let Some(problem) = lacking(&finished) {
         return (without_environment(call.check, check, &finished, problem, redactor), None);
     }
+    let environment = finished.environment.as_ref().map(|problem| redacted_problem(problem, redactor));
     let report = &finished.report;
     let passed: BTreeSet<TestName> =
         report.passed.iter().map(|test| test_name(&test.to_string(), redactor)).collect();
@@ -154,16 +155,19 @@ pub(crate) fn report_of(
         took_ms: finished.took_ms,
         decided_by_file: finished.verdict.source == Source::File,
         rewrote: finished.rewrote,
-        environment: None,
+        environment: environment.filter(|_| end == CheckEnd::NotFound),
     };
     let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
 }
 
-/// What the environment lacks. Where tests pass at the base, what fails there is known; and a check's own decision counts.
+/// What the environment lacks. Where tests pass at the base, what fails there is known; a check's own decision counts; and a
+/// command that does not exist is an end of its own.
 fn lacking(finished: &FinishedCheck) -> Option<&EnvironmentProblem> {
     let is_known = finished.is_at_base && finished.report.passed_count() > 0;
-    finished.environment.as_ref().filter(|_| !is_known && finished.verdict.source == Source::None)
+    let is_decided = finished.verdict.source != Source::None;
+    let is_not_found = matches!(finished.cause, ExitCause::Exited(126 | 127));
+    finished.environment.as_ref().filter(|_| !is_known && !is_decided && !is_not_found)
 }
 
 /// A check that failed because of its environment.
@@ -176,20 +180,24 @@ fn without_environment(
 ) -> CheckReport {
     let sentence = redactor.redact(problem.sentence().in_lang(Lang::En));
     let id = FailureId::Check { check: check.name.clone(), problem: CheckProblem::Environment };
-    let redacted = |text: &String| redactor.redact(text).to_string();
     CheckReport {
         end: CheckEnd::Environment,
         failures: vec![ReportedFailure::new(id, sentence.clone())],
         masked: true,
         reasons: vec![sentence],
         took_ms: finished.took_ms,
-        environment: Some(EnvironmentProblem {
-            subject: problem.subject.as_ref().map(redacted),
-            example: problem.example.as_ref().map(redacted),
-            said: redacted(&problem.said),
-            ..problem.clone()
-        }),
+        environment: Some(redacted_problem(problem, redactor)),
         ..CheckReport::new(number, CheckEnd::Environment)
+    }
+}
+
+fn redacted_problem(problem: &EnvironmentProblem, redactor: &Redactor) -> EnvironmentProblem {
+    let redacted = |text: &String| redactor.redact(text).to_string();
+    EnvironmentProblem {
+        cause: problem.cause,
+        subject: problem.subject.as_ref().map(redacted),
+        example: problem.example.as_ref().map(redacted),
+        said: redacted(&problem.said),
     }
 }
 

@@ -87,11 +87,15 @@ fn unusable_line(run: &Run, report: &CheckReport, lang: Lang) -> String {
     let command = command_of(run, report.check);
     let said = report.failures.first().map(|failure| short(failure.message.as_str())).unwrap_or_default();
     match report.end {
-        CheckEnd::NotFound => say(
-            lang,
-            format!("`{command}`: command not found: {said}"),
-            format!("`{command}`: コマンドが見つかりません: {said}"),
-        ),
+        CheckEnd::NotFound => {
+            let remedy = report.environment.as_ref().map(EnvironmentProblem::remedy);
+            let remedy = remedy.map_or_else(String::new, |remedy| format!("; {}", remedy.in_lang(lang)));
+            say(
+                lang,
+                format!("`{command}`: command not found: {said}{remedy}"),
+                format!("`{command}`: コマンドが見つかりません: {said}{remedy}"),
+            )
+        }
         CheckEnd::Environment => {
             let sentence = report.environment.as_ref().map(EnvironmentProblem::sentence);
             let why = sentence.map_or(said, |sentence| sentence.in_lang(lang).to_string());
