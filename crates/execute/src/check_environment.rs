@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fixpoint_failures::Report;
 use fixpoint_ports::ExitCause;
+use fixpoint_vocabulary::settings::CheckKind;
 use fixpoint_vocabulary::{EnvironmentCause, EnvironmentProblem};
 
 use crate::check_output::read_file;
@@ -50,7 +51,12 @@ const OTHER_NAMES: [(&str, &str); 10] = [
 ];
 
 /// The problem that a check failed of, if it is not one of the code. `places` are its directory and the root of the slot.
-pub(crate) fn problem(report: &Report, cause: &ExitCause, places: [&Path; 2]) -> Option<EnvironmentProblem> {
+pub(crate) fn problem(
+    report: &Report,
+    cause: &ExitCause,
+    kind: CheckKind,
+    places: [&Path; 2],
+) -> Option<EnvironmentProblem> {
     let ExitCause::Exited(code) = cause else { return None };
     let found = report.environment.clone().filter(|_| *code != 0)?;
     match (found.cause, found.subject.as_deref()) {
@@ -59,6 +65,9 @@ pub(crate) fn problem(report: &Report, cause: &ExitCause, places: [&Path; 2]) ->
             let is_asked_for = places.iter().any(|place| asks_for(place, name));
             (!is_own && is_asked_for).then_some(found)
         }
+        // To make the directory, or a program of the project, may be the work.
+        (EnvironmentCause::WrongDirectory, _) if kind == CheckKind::Goal => None,
+        (EnvironmentCause::ProgramMissing, Some(name)) if name.contains('/') => None,
         _ => Some(found),
     }
 }
@@ -119,8 +128,30 @@ mod tests {
                 exit_code: Some(1),
                 values: fixpoint_failures::Values::Drop,
             });
-            let found = problem(&report, &ExitCause::Exited(1), [path, path]);
+            let found = problem(&report, &ExitCause::Exited(1), CheckKind::Goal, [path, path]);
             assert_eq!(found.is_some(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn what_the_work_may_make_is_not_missing() {
+        let root = tempfile::tempdir().unwrap();
+        let found = |output: &str, kind: CheckKind| {
+            let report = fixpoint_failures::decide(&fixpoint_failures::Question {
+                output: output.to_string(),
+                runner: None,
+                workdir: None,
+                exit_code: Some(1),
+                values: fixpoint_failures::Values::Drop,
+            });
+            problem(&report, &ExitCause::Exited(1), kind, [root.path(), root.path()]).is_some()
+        };
+        let no_manifest = "error: could not find `Cargo.toml` in `/w` or any parent directory\n";
+        assert_eq!(
+            (found(no_manifest, CheckKind::Goal), found(no_manifest, CheckKind::Guard)),
+            (false, true)
+        );
+        assert!(!found("t.sh: line 2: ./build/app: command not found\n", CheckKind::Guard));
+        assert!(found("t.sh: line 2: protoc: command not found\n", CheckKind::Goal));
     }
 }

@@ -266,7 +266,12 @@ impl ExecutionContext {
         }
         let runner = line.runner();
         let is_at_base = job.is_at_base;
-        let environment = check_environment::problem(&report, &exit.cause, [&directory, slot.directory()]);
+        let environment = check_environment::problem(
+            &report,
+            &exit.cause,
+            job.placed.check.kind,
+            [&directory, slot.directory()],
+        );
         Ok(FinishedCheck {
             cause: exit.cause,
             report,
