@@ -48,7 +48,8 @@ fn output_is_followed_until_the_run_ends() {
     let mut run = waiting_loop(&lab);
     let (mut left, mut reader) = follower(&lab, &[]);
     read_until(&mut reader, "the first words\n");
-    kill(Pid::from_raw(i32::try_from(left.id()).expect("a number")), Signal::SIGINT).expect("sent");
+    // Not SIGINT: it is ignored where a shell runs the tests in the background.
+    kill(Pid::from_raw(i32::try_from(left.id()).expect("a number")), Signal::SIGTERM).expect("sent");
     left.wait().expect("it ends");
     let (mut child, mut reader) = follower(&lab, &[]);
     let (mut json, mut lines) = follower(&lab, &["--json", "--agent"]);
