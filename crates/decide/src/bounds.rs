@@ -254,7 +254,8 @@ mod tests {
             (answer.tokens, answer.money)
         };
         assert_eq!(capped(Some(70), Some(0.5)), (70, Some(0.5)));
-        let money = decide(&question).money.unwrap();
+        let (_, money) = capped(None, None);
+        let money = money.unwrap();
         assert!((money - (1000.0 * (3.0 * 64_000.0 + 2.0 * 8192.0) / 1e6 + 1.0)).abs() < 1e-9);
     }
 
