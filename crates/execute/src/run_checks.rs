@@ -266,12 +266,8 @@ impl ExecutionContext {
         }
         let runner = line.runner();
         let is_at_base = job.is_at_base;
-        let environment = check_environment::problem(
-            &report,
-            &exit.cause,
-            job.placed.check.kind,
-            [&directory, slot.directory()],
-        );
+        let (kind, places) = (job.placed.check.kind, [directory.as_path(), slot.directory()]);
+        let environment = check_environment::problem(&report, &exit.cause, kind, places);
         Ok(FinishedCheck {
             cause: exit.cause,
             report,
