@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use fixpoint_decide::usability::{self, Unusable, Usability};
 use fixpoint_execute::check_log;
-use fixpoint_failures::missing;
+use fixpoint_failures::environment_problem;
 use fixpoint_journal::MemoryBlobs;
 use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::settings::{BaselineReuse, Settings};
@@ -117,7 +117,9 @@ fn is_useless(report: &CheckReport, output: &str, failing: FailingCheck) -> bool
     match (usability::decide(report), failing) {
         (Usability::Usable, _) => false,
         (Usability::Unusable(Unusable::ShowsNothingPassing), FailingCheck::Compared) => true,
-        (Usability::Unusable(Unusable::ShowsNothingPassing), FailingCheck::Goal) => missing(output).is_some(),
+        (Usability::Unusable(Unusable::ShowsNothingPassing), FailingCheck::Goal) => {
+            environment_problem(output).is_some()
+        }
         (Usability::Unusable(Unusable::ShowsNothingPassing), FailingCheck::GoalIfTests) => !names_tests(),
         // The run waits, too.
         (Usability::Unusable(Unusable::Waits), _) => false,

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fixpoint_failures::Missing;
+use fixpoint_failures::environment_problem;
 use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
-use fixpoint_vocabulary::Text;
+use fixpoint_vocabulary::{Lang, Text};
 
 use crate::ExecutionContext;
 use crate::error::ExecuteError;
@@ -116,8 +116,8 @@ impl ExecutionContext {
         })?;
         redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log))?;
         let failed = |why: String| {
-            let missing = fixpoint_failures::missing(&String::from_utf8_lossy(&last));
-            let why = missing.map_or(why.clone(), |missing| format!("{why}: {}", not_installed(&missing)));
+            let problem = environment_problem(&String::from_utf8_lossy(&last)).map(|problem| problem.what());
+            let why = problem.map_or(why.clone(), |what| format!("{why}: {}", what.in_lang(Lang::En)));
             Err(ExecuteError::SetUp { command: command.to_string(), why, log: log.clone() })
         };
         match exit.cause {
@@ -128,13 +128,6 @@ impl ExecutionContext {
             ExitCause::TimedOut | ExitCause::Silent => failed("took too long".to_string()),
             ExitCause::NotStarted(why) => failed(format!("could not be started: {why}")),
         }
-    }
-}
-
-fn not_installed(missing: &Missing) -> String {
-    match missing {
-        Missing::Program(name) => format!("`{name}` is not installed"),
-        Missing::Module(name) => format!("the module `{name}` is not installed"),
     }
 }
 

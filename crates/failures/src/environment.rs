@@ -62,6 +62,12 @@ pub(crate) fn problem(
     problems.into_iter().next()
 }
 
+/// What the environment of a failed command lacks, by all that it printed. The last line that names something counts, since
+/// that is what ended the command.
+pub fn environment_problem(output: &str) -> Option<EnvironmentProblem> {
+    output.lines().rev().filter(|line| is_suspect(line)).find_map(|line| in_line(line.trim()))
+}
+
 fn problem_of(draft: &FingerprintParts) -> Option<EnvironmentProblem> {
     if draft.kind == Kind::Assertion && draft.runner != Runner::GoTest {
         return None;
@@ -227,9 +233,25 @@ mod tests {
     }
 
     #[test]
+    fn the_last_line_that_names_something_counts() {
+        let found = environment_problem("sh: 1: a: not found\nsh: 1: b: not found\nbye\n");
+        assert_eq!(found.and_then(|found| found.subject).as_deref(), Some("b"));
+        assert_eq!(environment_problem("page: not found\n1 failed\n"), None);
+    }
+
+    #[test]
     fn lines_say_what_is_missing() {
         let rows = [
             ("sh: 1: ffmpeg: not found", Some(("program_missing", Some("ffmpeg")))),
+            ("sh: pnpm: not found", Some(("program_missing", Some("pnpm")))),
+            ("./gradlew: line 12: java: command not found", Some(("program_missing", Some("java")))),
+            (
+                "error: command 'gcc' failed: No such file or directory",
+                Some(("program_missing", Some("gcc"))),
+            ),
+            ("/x/python: No module named pytest", Some(("module_missing", Some("pytest")))),
+            ("cannot load such file -- bundler (LoadError)", Some(("module_missing", Some("bundler")))),
+            ("page: not found", None),
             ("bash: line 1: ffmpeg: command not found", Some(("program_missing", Some("ffmpeg")))),
             ("E   ModuleNotFoundError: No module named 'yaml'", Some(("module_missing", Some("yaml")))),
             ("E   ModuleNotFoundError: No module named 'shop.discounts'", None),

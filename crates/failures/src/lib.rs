@@ -17,7 +17,6 @@ mod environment;
 mod fingerprint;
 mod general;
 mod lines;
-mod missing;
 mod normalise;
 mod parser;
 mod prefix;
@@ -27,7 +26,7 @@ mod runners;
 mod tail;
 
 pub use command::CommandLine;
-pub use missing::{Missing, missing};
+pub use environment::environment_problem;
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};
 pub use question::{Answer, Question, decide};

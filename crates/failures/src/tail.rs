@@ -5,6 +5,7 @@
 
 use crate::collector::append;
 use crate::fingerprint::FingerprintParts;
+use crate::general::complains;
 use crate::report::{Kind, Runner};
 
 const LINES: usize = 32;
@@ -12,33 +13,6 @@ const LINES: usize = 32;
 const MAX_LINE: usize = 1024;
 /// Lines in the signature of an unexplained failure.
 const SIGNATURE_LINES: usize = 10;
-
-/// Words that appear only in error messages.
-const COMPLAINTS: [&str; 23] = [
-    "error",
-    "fail",
-    "fatal",
-    "exception",
-    "panic",
-    "cannot",
-    "can't",
-    "could not",
-    "not found",
-    "no such",
-    "denied",
-    "undefined",
-    "unexpected",
-    "invalid",
-    "missing",
-    "unable",
-    "abort",
-    "refused",
-    "killed",
-    "fault",
-    "wrong",
-    "no tests",
-    "unknown",
-];
 
 /// A ring buffer.
 #[derive(Debug, Default)]
@@ -92,11 +66,6 @@ impl Tail {
         draft.signature = complaints.join("\n");
         draft
     }
-}
-
-fn complains(line: &str) -> bool {
-    let lower = line.to_ascii_lowercase();
-    COMPLAINTS.iter().any(|word| lower.contains(word))
 }
 
 /// What an exit code means by itself: shells use 128 plus the number of the signal.

@@ -149,7 +149,7 @@ fn finder(words: &[&str]) -> Option<AhoCorasick> {
     AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostFirst).build(words).ok()
 }
 
-pub(super) fn complains(line: &str) -> bool {
+pub(crate) fn complains(line: &str) -> bool {
     WORDS.as_ref().is_some_and(|words| words.is_match(line))
 }
 

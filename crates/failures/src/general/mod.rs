@@ -15,6 +15,7 @@ use crate::environment;
 use crate::fingerprint::{FingerprintParts, Repeats};
 use crate::report::{Kind, Runner};
 
+pub(crate) use self::complaints::complains;
 pub(crate) use self::places::is_of_linter;
 use self::places::{Finding, Severity};
 

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use fixpoint_decide::usability::Usability;
 use fixpoint_project::{DetectedCheck, DetectedProject, InstalledAgent};
-use fixpoint_vocabulary::{Lang, counted};
+use fixpoint_vocabulary::{EnvironmentProblem, Lang, counted};
 use serde_json::{Value, json};
 
-use super::verify::{TriedCheck, Verification, not_installed};
+use super::verify::{TriedCheck, Verification};
 use crate::language::say;
 
 pub(super) struct InitReport<'a> {
@@ -92,8 +92,7 @@ impl InitReport<'_> {
                     format!("セットアップが失敗したため、チェックを試せませんでした: {what}"),
                 )];
                 lines.extend(output.iter().map(|line| format!("  | {line}")));
-                let missing =
-                    missing.as_ref().map(|missing| not_installed(missing).in_lang(lang).to_string());
+                let missing = missing.as_ref().map(|missing| missing.what().in_lang(lang).to_string());
                 let file = self.file.display();
                 let again = say(
                     lang,
@@ -159,13 +158,7 @@ fn tried_lines(check: &TriedCheck, lang: Lang) -> Vec<String> {
 }
 
 fn verification_json(verification: &Verification, lang: Lang) -> Value {
-    let missing_name = |missing: &Option<fixpoint_failures::Missing>| {
-        missing.as_ref().map(|missing| match missing {
-            fixpoint_failures::Missing::Program(name) | fixpoint_failures::Missing::Module(name) => {
-                name.clone()
-            }
-        })
-    };
+    let missing_name = |missing: &Option<EnvironmentProblem>| missing.as_ref()?.subject.clone();
     match verification {
         Verification::NothingToTry => json!({ "ok": false, "setup": "not_run", "checks": [] }),
         Verification::Stopped => json!({ "ok": false, "setup": "stopped", "checks": [] }),

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use fixpoint_decide::usability::{self, Unusable, Usability};
 use fixpoint_execute::check_log;
-use fixpoint_failures::{Missing, missing};
+use fixpoint_failures::environment_problem;
 use fixpoint_journal::MemoryBlobs;
 use fixpoint_project::{DetectedCheck, DetectedProject, UnusableCheck};
-use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::{BaselineReuse, Check, Settings};
 use fixpoint_vocabulary::work::{CheckReport, Leftovers};
+use fixpoint_vocabulary::{EnvironmentProblem, Text};
 
 use crate::app_context::AppContext;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ pub(crate) enum Verification {
     SetUpFailed {
         /// What failed, in one line.
         what: String,
-        missing: Option<Missing>,
+        missing: Option<EnvironmentProblem>,
         /// The last lines it printed.
         output: Vec<String>,
     },
@@ -57,7 +57,7 @@ pub(crate) struct TriedCheck {
     pub(crate) passed: u64,
     pub(crate) failed: usize,
     pub(crate) took_ms: u64,
-    pub(crate) missing: Option<Missing>,
+    pub(crate) missing: Option<EnvironmentProblem>,
     /// The last lines it printed, where it cannot be used.
     pub(crate) output: Vec<String>,
     /// The command that was tried in the end, if not the one that was detected.
@@ -159,7 +159,7 @@ fn without_result(why: NoResult) -> Verification {
         Some((what, path)) => (what.to_string(), last_lines(Path::new(path), MOST_LINES)),
         None => (message, Vec::new()),
     };
-    let missing = missing(&output.join("\n"));
+    let missing = environment_problem(&output.join("\n"));
     Verification::SetUpFailed { what, missing, output }
 }
 
@@ -171,7 +171,7 @@ impl TriedCheck {
             Usability::Unusable(_) => last_lines(log, MOST_LINES),
         };
         output.extend(report.reasons.iter().map(|reason| reason.as_str().to_string()));
-        let missing = missing(&output.join("\n")).filter(|_| usability != Usability::Usable);
+        let missing = environment_problem(&output.join("\n")).filter(|_| usability != Usability::Usable);
         let (passed, failed) = (report.counted, report.failures.len());
         Self {
             name: name.to_string(),
@@ -197,7 +197,7 @@ impl TriedCheck {
     pub(crate) fn problem(&self) -> Option<Text> {
         let Usability::Unusable(why) = self.usability else { return None };
         if let Some(missing) = &self.missing {
-            return Some(not_installed(missing));
+            return Some(missing.what());
         }
         let (en, ja) = match why {
             Unusable::NotFound => ("its command does not exist", "コマンドが存在しません"),
@@ -211,15 +211,6 @@ impl TriedCheck {
         };
         Some(Text::new(en, ja))
     }
-}
-
-/// What is missing, in words.
-pub(crate) fn not_installed(missing: &Missing) -> Text {
-    let (en, ja, name) = match missing {
-        Missing::Program(name) => ("", "", name),
-        Missing::Module(name) => ("the module ", "モジュール ", name),
-    };
-    Text::new(format!("{en}`{name}` is not installed"), format!("{ja}`{name}` がインストールされていません"))
 }
 
 fn take_out_unusable(project: &mut DetectedProject, tried: &[TriedCheck]) {

@@ -56,7 +56,11 @@ fn init_verify_keeps_what_works_and_comments_out_the_rest() {
     assert_eq!(rows, expected, "{json}");
     let config = fs::read_to_string(lab.root().join(".fixpoint/config.yaml")).expect("written");
     assert!(config.contains("\n  - name: test-gradle\n"), "{config}");
-    assert!(config.contains("# Not usable: `no-such-program-here` is not installed\n"), "{config}");
+    assert!(
+        config
+            .contains("# Not usable: the program `no-such-program-here` is not installed, or not on PATH\n"),
+        "{config}"
+    );
     assert!(config.contains("\n#  - name: test-maven\n"), "{config}");
     assert_nothing_left(&lab);
 
