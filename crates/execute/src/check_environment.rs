@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fixpoint_failures::Report;
+use fixpoint_failures::{Report, python_package};
 use fixpoint_ports::ExitCause;
 use fixpoint_vocabulary::settings::CheckKind;
 use fixpoint_vocabulary::{EnvironmentCause, EnvironmentProblem};
@@ -36,20 +36,6 @@ const MANIFESTS: [&str; 17] = [
     "cpanfile",
     "CMakeLists.txt",
 ];
-/// Modules of Python that packages of other names install.
-const OTHER_NAMES: [(&str, &str); 10] = [
-    ("PIL", "pillow"),
-    ("cv2", "opencv"),
-    ("sklearn", "scikit"),
-    ("bs4", "beautifulsoup"),
-    ("git", "gitpython"),
-    ("jwt", "pyjwt"),
-    ("Crypto", "pycryptodome"),
-    ("serial", "pyserial"),
-    ("psycopg2", "psycopg"),
-    ("MySQLdb", "mysqlclient"),
-];
-
 /// The problem that a check failed of, if it is not one of the code. `places` are its directory and the root of the slot.
 pub(crate) fn problem(
     report: &Report,
@@ -85,8 +71,8 @@ fn has_module(root: &Path, name: &str) -> bool {
 /// Whether a manifest names a package.
 fn asks_for(root: &Path, name: &str) -> bool {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', '.'], "");
-    let other = OTHER_NAMES.iter().find(|(module, _)| *module == name).map(|(_, package)| *package);
-    let wanted: Vec<String> = std::iter::once(name).chain(other).map(plain).collect();
+    // A manifest may name a package of the same family, such as `psycopg2` for `psycopg2-binary`.
+    let wanted = [plain(name), plain(python_package(name))];
     let is_named = |path: PathBuf| {
         let text = read_file(&path, LARGEST).map(|bytes| plain(&String::from_utf8_lossy(&bytes)));
         text.is_some_and(|text| wanted.iter().any(|wanted| text.contains(wanted.as_str())))

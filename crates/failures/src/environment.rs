@@ -14,6 +14,7 @@ use crate::general::is_of_linter;
 use crate::report::{Kind, Runner};
 
 const TABLE: &str = include_str!("../data/environment.txt");
+const PYTHON_PACKAGES: &str = include_str!("../data/python_packages.txt");
 /// Failures that are compared with the table.
 const MOST_FAILURES: usize = 200;
 /// Bytes of what is missing.
@@ -95,6 +96,12 @@ fn rows() -> impl Iterator<Item = Row> {
     TABLE.lines().filter(|row| !row.is_empty() && !row.starts_with('#')).filter_map(Row::read)
 }
 
+/// The package that installs a module of Python, which may have another name.
+pub fn python_package(module: &str) -> &str {
+    let mut rows = PYTHON_PACKAGES.lines().filter_map(|row| row.split_once('\t'));
+    rows.find(|(known, _)| *known == module).map_or(module, |(_, package)| package)
+}
+
 /// The problem that a line tells of.
 pub(crate) fn in_line(line: &str) -> Option<EnvironmentProblem> {
     if line.is_empty() || COMPARISONS.iter().any(|word| line.contains(word)) {
@@ -128,8 +135,11 @@ impl Row {
             None => line.contains(self.text).then_some(None)?,
         };
         let subject = self.subject.map(str::to_string).or(found);
-        let example =
-            self.example.map(|example| example.replace("{}", subject.as_deref().unwrap_or_default()));
+        let name = subject.as_deref().unwrap_or_default();
+        let example = self.example.map(|example| {
+            let installs = if example.starts_with("pip ") { python_package(name) } else { name };
+            example.replace("{}", installs)
+        });
         let said = line.get(..line.floor_char_boundary(LONGEST_LINE)).unwrap_or(line).to_string();
         Some(EnvironmentProblem { cause: self.cause, subject, example, said })
     }
@@ -237,6 +247,15 @@ mod tests {
         let found = environment_problem("sh: 1: a: not found\nsh: 1: b: not found\nbye\n");
         assert_eq!(found.and_then(|found| found.subject).as_deref(), Some("b"));
         assert_eq!(environment_problem("page: not found\n1 failed\n"), None);
+    }
+
+    #[test]
+    fn a_module_is_installed_by_its_package() {
+        let rows = [("yaml", "pip install pyyaml"), ("numpy", "pip install numpy")];
+        for (module, expected) in rows {
+            let found = environment_problem(&format!("ModuleNotFoundError: No module named '{module}'"));
+            assert_eq!(found.and_then(|found| found.example).as_deref(), Some(expected));
+        }
     }
 
     #[test]

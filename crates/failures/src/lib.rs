@@ -26,7 +26,7 @@ mod runners;
 mod tail;
 
 pub use command::CommandLine;
-pub use environment::environment_problem;
+pub use environment::{environment_problem, python_package};
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};
 pub use question::{Answer, Question, decide};
