@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fixpoint_config::{Loaded, Node, Sources, load, user_directory, with_sets};
+use fixpoint_config::{Loaded, Node, ProjectFiles, Sources, load, user_directory, with_sets};
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::settings::Settings;
 
@@ -31,6 +31,7 @@ pub(crate) struct AppContext {
     pub(crate) detail: Detail,
     pub(crate) screen: Screen,
     presence: Presence,
+    trust: TrustChoice,
     /// Only in a demo.
     script: Option<Arc<dyn DemoScript>>,
 }
@@ -48,6 +49,14 @@ pub(crate) enum Detail {
 enum Presence {
     AtTerminal,
     Nobody,
+}
+
+/// Whether what the files of a repository say is obeyed without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TrustChoice {
+    IfAgreed,
+    /// `--trust`, `FIXPOINT_TRUST=1`, or the demo, whose repository is our own.
+    Always,
 }
 
 /// How progress is shown on standard error.
@@ -76,6 +85,7 @@ impl AppContext {
             detail: if arguments.verbose { Detail::Verbose } else { Detail::Usual },
             screen: screen(arguments, &environment),
             presence: presence(arguments),
+            trust: trust(arguments, &environment),
             script: None,
             environment,
         }
@@ -98,6 +108,7 @@ impl AppContext {
             detail: self.detail,
             screen: self.screen,
             presence: Presence::Nobody,
+            trust: TrustChoice::Always,
             script: None,
         }
     }
@@ -108,6 +119,17 @@ impl AppContext {
             working_dir: self.working_dir.clone(),
             script: self.script.clone(),
             notices: Notices::Hidden,
+            ..*self
+        }
+    }
+
+    /// A copy without `--trust`.
+    pub(crate) fn trusting_nothing(&self) -> Self {
+        Self {
+            environment: self.environment.clone(),
+            working_dir: self.working_dir.clone(),
+            script: self.script.clone(),
+            trust: TrustChoice::IfAgreed,
             ..*self
         }
     }
@@ -123,6 +145,15 @@ impl AppContext {
     /// Whether questions can be answered: by a person at the terminal, or by the script of a demo.
     pub(crate) fn can_ask(&self) -> bool {
         self.presence == Presence::AtTerminal || self.script.is_some()
+    }
+
+    /// Whether a person is at the terminal.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.presence == Presence::AtTerminal
+    }
+
+    pub(crate) fn trusts_all(&self) -> bool {
+        self.trust == TrustChoice::Always
     }
 
     /// A message that is neither a result nor an error, in the language of the user.
@@ -241,16 +272,25 @@ impl AppContext {
         self.loaded(set, None)
     }
 
+    /// The effective configuration without the files of the project, which is not trusted.
+    pub(crate) fn own_configuration(&self, set: &SetArguments) -> Result<Loaded, Failure> {
+        Ok(load(&Sources { project_files: ProjectFiles::Ignored, ..self.sources(set, None)? })?)
+    }
+
     fn loaded(&self, set: &SetArguments, remote: Option<Node>) -> Result<Loaded, Failure> {
+        Ok(load(&self.sources(set, remote)?)?)
+    }
+
+    fn sources(&self, set: &SetArguments, remote: Option<Node>) -> Result<Sources, Failure> {
         let working_dir = self.working_dir()?;
-        let sources = Sources {
+        Ok(Sources {
             user_dir: user_directory(&self.environment),
             working_dir,
+            project_files: ProjectFiles::Read,
             environment: self.environment.clone(),
             user_config_api: remote,
             sets: set.sets.clone(),
-        };
-        Ok(load(&sources)?)
+        })
     }
 }
 
@@ -261,6 +301,11 @@ fn presence(arguments: &GlobalArguments) -> Presence {
     } else {
         Presence::Nobody
     }
+}
+
+fn trust(arguments: &GlobalArguments, environment: &[(OsString, OsString)]) -> TrustChoice {
+    let is_set = environment.iter().any(|(name, value)| name == "FIXPOINT_TRUST" && value == "1");
+    if arguments.trust || is_set { TrustChoice::Always } else { TrustChoice::IfAgreed }
 }
 
 fn screen(arguments: &GlobalArguments, environment: &[(OsString, OsString)]) -> Screen {

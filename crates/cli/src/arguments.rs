@@ -24,7 +24,7 @@ pub(crate) use run_arguments::{
 };
 pub(crate) use runs::{
     ApplyArguments, DiffArguments, DoctorArguments, GcArguments, HistoryArguments, InitArguments,
-    ListArguments, LogsArguments, ReplayArguments, RmArguments, RunArguments, StopArguments,
+    ListArguments, LogsArguments, ReplayArguments, RmArguments, RunArguments, StopArguments, TrustArguments,
 };
 
 /// Accepts a number in a range; the error names the range.
@@ -97,6 +97,10 @@ pub(crate) struct GlobalArguments {
     /// Never ask questions; print plain lines instead of the live view
     #[arg(long, global = true)]
     pub(crate) non_interactive: bool,
+
+    /// Trust this repository for this command, without asking (for CI; also FIXPOINT_TRUST=1)
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -122,6 +126,8 @@ pub(crate) enum Command {
     Apply(ApplyArguments),
     /// Detect this project's checks and setup, and write .fixpoint/config.yaml
     Init(InitArguments),
+    /// Show what this repository's files would run or hand over, and trust it
+    Trust(TrustArguments),
     /// Check your setup: git, agents, models, configuration
     Doctor(DoctorArguments),
     /// List the runs of this repository

@@ -19,6 +19,9 @@ pub(crate) enum Failure {
     /// The configuration is wrong: correct it.
     #[error("{}", without_repeated_key(.0))]
     Configuration(#[from] ConfigErrors),
+    /// The repository asks for something that nobody agreed to: trust it, or type the commands.
+    #[error("{0}")]
+    NotTrusted(String),
     /// A file could not be read: name another, or make it readable.
     #[error("cannot read {}: {source}", .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
@@ -55,10 +58,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// 2 if the user can correct it, 7 if something needed is unavailable, 1 if it is a defect of Fixpoint.
+    /// 2 if the user can correct it, 5 if a person must agree, 7 if something needed is unavailable, 1 if it is a defect
+    /// of Fixpoint.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::BadInput(_) | Self::Configuration(_) | Self::Unreadable { .. } => 2,
+            Self::NotTrusted(_) => 5,
             Self::NoInput(_) | Self::Internal(_) => 1,
             Self::Workspace(error) => of_workspace(error),
             Self::Run(error) => of_run(error),

@@ -26,6 +26,7 @@ mod session;
 mod signals;
 mod single_commands;
 mod text_layout;
+mod trust;
 mod usable_checks;
 mod user_config_api;
 

@@ -1,10 +1,11 @@
 //! Which checks a command uses: those of `--until` and `--check`, else those of the settings, else those detected in the
 //! project.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use fixpoint_config::{Detected, DetectedKind};
 use fixpoint_decide::task_run::{ImpliedGoals, TaskOptions, TestEdits};
-use fixpoint_project::{Directory, detect};
+use fixpoint_project::{DetectedProject, Directory, detect};
 use fixpoint_runs::beginning;
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::secret;
@@ -26,6 +27,8 @@ pub(crate) struct SelectedChecks {
     pub(crate) checks: Vec<PlacedCheck>,
     pub(crate) implied_goals: ImpliedGoals,
     pub(crate) origin: ChecksOrigin,
+    /// What is used only because it was detected, each with the reason. It must be agreed to before it is run.
+    pub(crate) detected: BTreeMap<Detected, String>,
 }
 
 /// Who chose the checks.
@@ -77,6 +80,15 @@ impl SelectedChecks {
         if let Some(typed) = Self::typed(goals, options, &repository.directory)? {
             return Ok(Some(typed));
         }
+        Self::not_typed(settings, repository, app)
+    }
+
+    /// The checks if none is typed.
+    pub(crate) fn not_typed(
+        settings: &mut Settings,
+        repository: &Repository,
+        app: &AppContext,
+    ) -> Result<Option<Self>, Failure> {
         match Self::configured(settings) {
             Some(configured) => Ok(Some(configured)),
             None => Self::detected(repository, settings, app),
@@ -84,7 +96,8 @@ impl SelectedChecks {
     }
 
     pub(crate) const fn none() -> Self {
-        Self { checks: Vec::new(), implied_goals: ImpliedGoals::None, origin: ChecksOrigin::Given }
+        let detected = BTreeMap::new();
+        Self { checks: Vec::new(), implied_goals: ImpliedGoals::None, origin: ChecksOrigin::Given, detected }
     }
 
     /// The checks of `--until` and `--check`.
@@ -110,7 +123,7 @@ impl SelectedChecks {
             check.timeout = options.check_timeout.unwrap_or(check.timeout);
         }
         let checks = placed(checks, directory);
-        Ok(Some(Self { checks, implied_goals: ImpliedGoals::None, origin: ChecksOrigin::Given }))
+        Ok(Some(Self { checks, ..Self::none() }))
     }
 
     /// The checks of the settings.
@@ -119,8 +132,7 @@ impl SelectedChecks {
             settings.checks.iter().filter(|check| is_used(check, settings)).cloned().collect();
         let has_goal = checks.iter().any(|check| check.kind == CheckKind::Goal);
         let implied_goals = if has_goal { ImpliedGoals::None } else { ImpliedGoals::FailingGuards };
-        let origin = ChecksOrigin::Given;
-        (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals, origin })
+        (!checks.is_empty()).then(|| Self { checks: placed(checks, ""), implied_goals, ..Self::none() })
     }
 
     fn detected(
@@ -143,6 +155,7 @@ impl SelectedChecks {
                 format!("検出したチェック: `{command}`（{because}）"),
             );
         }
+        let detected = used(&found, settings);
         if settings.workspace.setup.is_empty() {
             for command in &found.setup {
                 app.notice(
@@ -157,7 +170,7 @@ impl SelectedChecks {
         }
         let checks = found.checks.into_iter().map(|found| found.check).collect();
         let (implied_goals, origin) = (ImpliedGoals::FailingGuards, ChecksOrigin::Detected);
-        Ok(Some(Self { checks: placed(checks, ""), implied_goals, origin }))
+        Ok(Some(Self { checks: placed(checks, ""), implied_goals, origin, detected }))
     }
 
     /// The options of a single task with these checks.
@@ -175,6 +188,20 @@ impl SelectedChecks {
         let numbered = (0u32..).zip(&self.checks);
         numbered.filter(|(_, placed)| placed.check.kind == kind).map(|(number, _)| number).collect()
     }
+}
+
+/// What is used of a detected project, with the reason for each.
+fn used(found: &DetectedProject, settings: &Settings) -> BTreeMap<Detected, String> {
+    let detected = |kind: DetectedKind, what: &str| Detected { kind, what: what.to_string() };
+    let checks = found
+        .checks
+        .iter()
+        .map(|found| (detected(DetectedKind::Check, &found.check.command), found.because.to_string()));
+    let setup = found.setup.iter().filter(|_| settings.workspace.setup.is_empty());
+    let setup = setup.map(|command| (detected(DetectedKind::Setup, command), String::new()));
+    let copy = found.copy.iter().filter(|_| settings.workspace.copy.is_empty());
+    let copy = copy.map(|files| (detected(DetectedKind::Copy, files), String::new()));
+    checks.chain(setup).chain(copy).collect()
 }
 
 /// Goals are always used; `baseline.checks` may select some of the guards.

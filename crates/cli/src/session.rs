@@ -33,6 +33,7 @@ use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
 use crate::scripted_person::ScriptedPerson;
 use crate::signals::{self, SignalListener};
+use crate::trust::Consent;
 
 /// The argument by which this program is started again to supervise.
 pub(crate) const SUPERVISE: &str = "__supervise";
@@ -63,6 +64,8 @@ pub(crate) struct SessionContext<'a> {
     pub(crate) app: &'a AppContext,
     pub(crate) repository: &'a Repository,
     pub(crate) screen: Screen,
+    /// Nothing is executed that nobody agreed to.
+    _consent: Consent,
 }
 
 /// A run that ended or paused.
@@ -82,7 +85,11 @@ pub(crate) struct RunStart {
     pub(crate) forecast: Option<Forecast>,
 }
 
-impl SessionContext<'_> {
+impl<'a> SessionContext<'a> {
+    pub(crate) fn new(app: &'a AppContext, repository: &'a Repository, consent: Consent) -> Self {
+        Self { app, repository, screen: app.screen, _consent: consent }
+    }
+
     /// Begins a run with a name of its own and drives it to its end.
     pub(crate) fn begin(
         &self,

@@ -16,15 +16,20 @@ mod parse;
 mod reference;
 mod schema;
 mod tree;
+mod trust;
 mod typed_reader;
 mod yaml;
 mod yaml_scalar;
 
 pub use layers::{
-    ConfigError, ConfigErrors, Layer, Loaded, Origin, RESERVED_VARIABLES, Setting, Sources, load,
-    project_root, user_directory, with_sets,
+    ConfigError, ConfigErrors, Layer, Loaded, Origin, ProjectFiles, RESERVED_VARIABLES, Setting, Sources,
+    load, project_root, user_directory, with_sets,
 };
 pub use reference::{ReferenceKey, UnavailableKey, reference_keys, reference_markdown, unavailable_keys};
 pub use schema::{Completeness, Problem, ProblemKind, Schema};
 pub use tree::{Content, Entry, Node, Position};
+pub use trust::{
+    Detected, DetectedKind, RequestedItem, TrustChange, TrustDecision, TrustItem, TrustKind, TrustRecord,
+    TrustRequest,
+};
 pub use typed_reader::TypedReader;

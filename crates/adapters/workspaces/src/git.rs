@@ -1,9 +1,10 @@
 //! One git process: how it is started, its input and output, its time limit, its errors.
 //!
 //! Owns the environment of every git process: no `GIT_*` variable from outside reaches it, nothing is asked on a
-//! terminal, no hook, no file-system monitor, no signature and no housekeeping runs. Refuses to depend on messages for
-//! people: callers ask for NUL-separated records. What git prints about an error is only passed on.
+//! terminal, and no program that the configuration of a repository names is started (see [`isolation`]). Refuses to depend
+//! on messages for people: callers ask for NUL-separated records. What git prints about an error is only passed on.
 
+mod isolation;
 pub(crate) mod parse;
 mod version;
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use fixpoint_ports::WorkspaceError;
 
+pub(crate) use self::isolation::ConfigFiles;
 use self::version::OLDEST;
 pub use self::version::git_version;
 
@@ -26,37 +28,12 @@ const MESSAGE_BYTES: usize = 4096;
 
 const FULL_DISK: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
-/// Settings that no configuration may change, because they would start a program or change something else. Git gives the
-/// command line precedence over every file.
-const FIXED_SETTINGS: [&str; 11] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.quotepath=off",
-    "core.logAllRefUpdates=false",
-    "core.splitIndex=false",
-    "commit.gpgSign=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "submodule.recurse=false",
-    "diff.external=",
-    "core.alternateRefsCommand=",
-];
-
 const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "Fixpoint"),
     ("GIT_AUTHOR_EMAIL", "fixpoint@localhost"),
     ("GIT_COMMITTER_NAME", "Fixpoint"),
     ("GIT_COMMITTER_EMAIL", "fixpoint@localhost"),
 ];
-
-/// Which configuration files a git process reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ConfigFiles {
-    /// The user's: system, global and repository. Only for commands that start none of the programs named in them.
-    Users,
-    /// Only the one in our own git directory.
-    Private,
-}
 
 pub(crate) struct GitOutput {
     subcommand: &'static str,
@@ -111,17 +88,8 @@ impl GitCommand {
                 command.env_remove(name);
             }
         }
-        command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_REPLACE_OBJECTS", "1");
-        command.env_remove("LANGUAGE").envs(IDENTITY);
-        match config {
-            ConfigFiles::Users => command.env("GIT_OPTIONAL_LOCKS", "0"),
-            ConfigFiles::Private => {
-                command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null")
-            }
-        };
-        for setting in FIXED_SETTINGS {
-            command.arg("-c").arg(setting);
-        }
+        command.env("LC_ALL", "C").env_remove("LANGUAGE").envs(IDENTITY);
+        isolation::apply(&mut command, config);
         command.arg(subcommand);
         Self { subcommand, command, input: None }
     }

@@ -76,18 +76,13 @@ impl Repository {
         let mut words = kind.split_ascii_whitespace();
         match (words.next(), words.next()) {
             (Some("false"), Some("true")) => {}
-            (Some("true"), _) => {
-                let remedy = "make a working tree with `git worktree add` or `git clone`, and change to it";
-                return Err(no_working_tree(&start, "is in a bare repository", remedy));
-            }
-            _ => {
-                let remedy = "change to the working tree";
-                return Err(no_working_tree(&start, "is inside a git directory", remedy));
-            }
+            (Some("true"), _) => return Err(bare(&start)),
+            _ => return Err(inside_git_dir(&start)),
         }
         let object_format = words.next().unwrap_or("sha1").to_string();
         let [tree, git_dir, common_dir, objects, index, excludes] =
             paths.unwrap_or_else(|_| ask_paths(&start, PATHS))?;
+        refuse_foreign_tree(&start, &tree, &git_dir)?;
         let carried =
             carried.unwrap_or_else(|_| ask_settings(&start, &["--get-regexp", CARRIED_SETTINGS]))?;
         let settings = with_absolute_paths(&tree, parse::config(&carried))?;
@@ -168,6 +163,21 @@ fn ask_paths<const N: usize>(start: &Path, asked: [&[&str]; N]) -> Result<[PathB
     Ok(std::array::from_fn(|_| lines.next().unwrap_or_default()))
 }
 
+/// The configuration of a repository can name any directory as its working tree, such as the user's home. It is used only
+/// if that directory belongs to the repository.
+fn refuse_foreign_tree(start: &Path, tree: &Path, git_dir: &Path) -> Result<(), WorkspaceError> {
+    let is_own = tree.join(".git").canonicalize().is_ok_and(|own| own == git_dir)
+        || ask_paths(tree, [&["--absolute-git-dir"]]).is_ok_and(|[own]| own == git_dir);
+    if is_own {
+        return Ok(());
+    }
+    let (start, tree) = (start.display(), tree.display());
+    Err(WorkspaceError::UnusableRepository {
+        problem: format!("the repository around {start} names another working tree, {tree}"),
+        remedy: "remove `core.worktree` from its configuration".to_string(),
+    })
+}
+
 /// How a user tells git to trust a directory. Fixpoint never does.
 const TRUST: &str = "git config --global --add safe.directory";
 
@@ -185,6 +195,12 @@ fn not_found(start: &Path, message: &str) -> WorkspaceError {
             remedy: format!("if you trust its content, run `{command}`"),
         };
     }
+    if first.starts_with("cannot use bare repository") {
+        if start.ancestors().any(|directory| directory.ends_with(".git")) {
+            return inside_git_dir(start);
+        }
+        return bare(start);
+    }
     if start.ancestors().any(|directory| directory.join(".git").symlink_metadata().is_ok()) {
         return WorkspaceError::UnusableRepository {
             problem: format!("git cannot use the repository around {}: {first}", start.display()),
@@ -195,6 +211,15 @@ fn not_found(start: &Path, message: &str) -> WorkspaceError {
         problem: format!("{} is not inside a git repository", start.display()),
         remedy: "change to one, or create one with `git init`".to_string(),
     }
+}
+
+fn bare(start: &Path) -> WorkspaceError {
+    let remedy = "make a working tree with `git worktree add` or `git clone`, and change to it";
+    no_working_tree(start, "is in a bare repository", remedy)
+}
+
+fn inside_git_dir(start: &Path) -> WorkspaceError {
+    no_working_tree(start, "is inside a git directory", "change to the working tree")
 }
 
 fn no_working_tree(start: &Path, why: &str, remedy: &str) -> WorkspaceError {

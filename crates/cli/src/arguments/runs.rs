@@ -1,4 +1,6 @@
-//! Arguments of the commands that look at runs, and of `gc`, `init` and `doctor`.
+//! Arguments of the commands that look at runs, and of `gc`, `init`, `trust` and `doctor`.
+
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -137,6 +139,35 @@ pub(crate) struct InitArguments {
     #[arg(long)]
     pub(crate) verify: bool,
     /// Print what was detected as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const TRUST_HELP: &str = "\
+Checks, setup commands, an agent and settings that come from the files of a
+repository are used only after you have trusted it. You are asked when a command
+needs it; what you type yourself needs no trust. After a change of the
+configuration you are asked again.
+
+Examples:
+  fixpoint trust             show what this repository asks for, and ask
+  fixpoint trust --yes       trust it without a question
+  fixpoint check --trust     trust it for this command only, as in CI
+  fixpoint trust --revoke    ask again from now on";
+
+#[derive(Debug, Args)]
+#[command(after_help = TRUST_HELP)]
+pub(crate) struct TrustArguments {
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// List the repositories you trust
+    #[arg(long, conflicts_with_all = ["yes", "revoke"])]
+    pub(crate) list: bool,
+    /// No longer trust a repository [default: this one]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with = "yes")]
+    pub(crate) revoke: Option<Option<PathBuf>>,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -24,6 +24,7 @@ use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::supervised_processes;
+use crate::trust::AskedByProject;
 
 const PLANS: &str = include_str!("../../calibration/plans.json");
 
@@ -32,7 +33,9 @@ pub(crate) fn run(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let settings = app.configuration(&arguments.set)?.settings.models;
+    let loaded = app.configuration(&arguments.set)?;
+    AskedByProject::of(&loaded).require(app)?;
+    let settings = loaded.settings.models;
     let repository = Repository::look(app)?;
     let environment = model_environment(app, &settings, Arc::new(supervised_processes()?), None);
     let (models, settings) =

@@ -28,6 +28,7 @@ use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::{RunStart, RunStorage, SessionContext, WallClock};
 use crate::text_layout::wrap;
+use crate::trust::AskedByProject;
 use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 
 /// The exit code if there are new failures.
@@ -59,12 +60,14 @@ struct Comparison {
 
 pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration(&arguments.evidence.set)?;
+    let asked = AskedByProject::of(&loaded);
     let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
     settings.convergence.max_iterations = 1;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(Some(&arguments.base))?;
     let mut selected = select_checks(arguments, &mut settings, &repository, app)?;
-    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let consent = asked.with_detected(&selected.detected).require(app)?;
+    let session = SessionContext::new(app, &repository, consent);
     let (failing, base) = (FailingCheck::Compared, Some(arguments.base.as_str()));
     let Preflight::Done = leave_out_unusable(&mut selected, failing, base, &settings, &session)? else {
         return Ok(exit_code(Cause::Stopped));
@@ -74,8 +77,8 @@ pub(crate) fn run(arguments: &CheckArguments, app: &AppContext, output: &mut Out
     let header = JournalHeader { format: FORMAT, at: WallClock.now_ms(), options, spec };
     let blobs: Arc<dyn Blobs> = Arc::new(MemoryBlobs::default());
     let storage = RunStorage { run: None, blobs };
-    let told = compare(header, &storage, &repository, app)
-        .and_then(|folded| tell(arguments, folded.view(), app, output));
+    let told =
+        compare(header, &storage, &session).and_then(|folded| tell(arguments, folded.view(), app, output));
     let forgotten = storage.forget(&repository);
     told.and_then(|code| forgotten.map(|()| code))
 }
@@ -100,10 +103,8 @@ fn select_checks(
 fn compare(
     header: JournalHeader,
     storage: &RunStorage<'_>,
-    repository: &Repository,
-    app: &AppContext,
+    session: &SessionContext<'_>,
 ) -> Result<FoldedRun, Failure> {
-    let session = SessionContext { app, repository, screen: app.screen };
     let journal = StoredJournal::begin(FaultyDisk::new())
         .map_err(|error| Failure::Internal(format!("cannot create a journal in memory: {error}")))?;
     let blobs = Arc::clone(&storage.blobs);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_config::Loaded;
+use fixpoint_config::{Loaded, TrustDecision};
 use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
     Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::app_context::AppContext;
 use crate::arguments::{DoctorArguments, SetArguments};
+use crate::commands::trust::asked_here;
 use crate::dispatcher::{model_environment, models_by_role};
 use crate::failure::{Failure, STORAGE_REMEDY};
 use crate::language::say;
@@ -23,6 +24,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::session::supervised_processes;
 use crate::text_layout::pad;
+use crate::trust::AskedByProject;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 enum Status {
@@ -35,8 +37,9 @@ enum Status {
 }
 
 /// What is checked, for people; programs get the English names.
-const JAPANESE_NAMES: [(&str, &str); 10] = [
+const JAPANESE_NAMES: [(&str, &str); 11] = [
     ("configuration", "設定"),
+    ("trust", "信頼"),
     ("repository", "リポジトリ"),
     ("workspaces", "作業領域"),
     ("runs", "実行"),
@@ -97,9 +100,17 @@ pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Ou
     let has_git = git.status == Status::Ok;
     let loaded = app.configuration(&SetArguments { sets: Vec::new() });
     let mut findings = vec![git, configuration(&loaded, app.lang)];
-    let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
+    // Nothing that an untrusted project says is used.
+    let is_trusted = loaded
+        .as_ref()
+        .is_ok_and(|loaded| AskedByProject::of(loaded).standing(app).is_ok_and(|it| it.allows()));
+    let used = if is_trusted { loaded } else { app.own_configuration(&SetArguments { sets: Vec::new() }) };
+    let settings = used.map(|loaded| loaded.settings).unwrap_or_default();
     if has_git {
-        findings.extend(repository(app, &settings));
+        let found = repository(app, &settings);
+        let is_usable = found.iter().all(|finding| finding.status != Status::Error);
+        findings.extend(found);
+        findings.extend(is_usable.then(|| trust(app)).flatten());
     }
     findings.push(supervisor(app));
     findings.push(agents_found(app));
@@ -111,6 +122,40 @@ pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Ou
         Form::Text => output.lines(findings.iter().flat_map(|finding| finding.lines(app.lang)))?,
     }
     Ok(if has_error { 7 } else { 0 })
+}
+
+/// Whether the repository is trusted; nothing if it asks for nothing, or if that cannot be said.
+fn trust(app: &AppContext) -> Option<Finding> {
+    let asked = asked_here(app).ok()?;
+    let standing = asked.standing(app).ok()?;
+    let remedy = say(
+        app.lang,
+        "`fixpoint trust` shows what its files ask for, and asks you",
+        "`fixpoint trust` で要求の内容を確認し、信頼できます",
+    );
+    match standing.decision {
+        TrustDecision::NothingAsked => None,
+        TrustDecision::Trusted => Some(Finding::ok(
+            "trust",
+            say(app.lang, "this repository is trusted", "信頼済みのリポジトリです"),
+        )),
+        TrustDecision::NotTrusted => {
+            let found = say(
+                app.lang,
+                "this repository is not trusted: its checks, setup and settings are not used",
+                "信頼されていないリポジトリです。チェック、準備、設定は使用されません",
+            );
+            Some(Finding::warning("trust", found, remedy))
+        }
+        TrustDecision::Changed(_) => {
+            let found = say(
+                app.lang,
+                "the files of this repository ask for something else than you trusted",
+                "信頼した後に、このリポジトリのファイルの要求が変わりました",
+            );
+            Some(Finding::warning("trust", found, remedy))
+        }
+    }
 }
 
 fn git(app: &AppContext) -> Finding {

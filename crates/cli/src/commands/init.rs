@@ -23,6 +23,7 @@ use crate::arguments::InitArguments;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::trust;
 
 const DIRECTORY: &str = ".fixpoint";
 const SCHEMA: &str = "config.schema.json";
@@ -54,6 +55,7 @@ pub(crate) fn run(arguments: &InitArguments, app: &AppContext, output: &mut Outp
         return Ok(code);
     }
     write_files(&directory, &file, &text)?;
+    trust::agree_to_written(&file, app)?;
     match Form::from(arguments.json) {
         Form::Json => output.json(&report.json(app.lang))?,
         Form::Text => output.lines(report.lines(app.lang))?,

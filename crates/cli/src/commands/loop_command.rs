@@ -14,11 +14,13 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::SessionContext;
+use crate::trust::AskedByProject;
 use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
 pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let loaded = app.configuration_for(arguments.person.as_deref(), &arguments.evidence.set)?;
+    let asked = AskedByProject::of(&loaded);
     // A loop is limited by its attempts; the default limit in money is for runs that ask models.
     let has_usd = loaded.is_explicit("budget.usd");
     let mut settings = settings(arguments, loaded.settings)?;
@@ -32,6 +34,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     let (goals, options) = (&arguments.goals, &arguments.evidence);
     let selected = SelectedChecks::select(goals, options, &mut settings, &repository, app)?;
     let mut selected = selected.ok_or_else(|| selected_checks::no_checks("--until or --check"))?;
+    let consent = asked.with_detected(&selected.detected).require(app)?;
     if selected.implied_goals != ImpliedGoals::None {
         app.notice(
             "no --until given: the goal is to fix what fails now",
@@ -42,7 +45,7 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
         }
     }
     let agent = agent::choose(&arguments.agent, arguments.base.as_deref(), &mut settings, &repository, app)?;
-    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let session = SessionContext::new(app, &repository, consent);
     let base = arguments.base.as_deref();
     let Preflight::Done = leave_out_unusable(&mut selected, FailingCheck::Goal, base, &settings, &session)?
     else {

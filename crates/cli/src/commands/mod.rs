@@ -24,6 +24,7 @@ pub(crate) mod schema;
 mod show;
 pub(crate) mod simulate;
 mod stop;
+mod trust;
 
 use clap::CommandFactory;
 
@@ -59,6 +60,7 @@ pub(crate) fn run(arguments: &Arguments, app: &AppContext, output: &mut Output) 
         Command::Decide(decide) => decide::run(decide, output)?,
         Command::Cache(cache) => cache::run(cache, app, output)?,
         Command::Config(config) => config::run(config, app, output)?,
+        Command::Trust(trust) => trust::run(trust, app, output)?,
         Command::Schema(schema) => schema::run(schema.name, output)?,
         Command::Simulate(simulate) => simulate::run(simulate, app, output)?,
         Command::Completions { shell } => {

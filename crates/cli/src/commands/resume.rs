@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
+use crate::trust::Consent;
 use crate::{allowance, environment, prompt_text};
 
 pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
     let repository = Repository::open(app, &settings)?;
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
-    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let consent = Consent::of_recorded_run();
+    let session = SessionContext::new(app, &repository, consent);
     // Before a workspace is used again, the changes that a dead process left in it are saved.
     let lock = run.lock()?;
     let recovery = repository.workspaces.recover()?;

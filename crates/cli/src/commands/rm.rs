@@ -3,8 +3,6 @@
 //! Never deletes a run that a process works on, nor a branch. What cannot be made again is deleted only with `--force`,
 //! and the refusal names it.
 
-use std::io::{self, BufRead, Write};
-
 use fixpoint_decide::run::RunStatus;
 use fixpoint_ports::Workspaces;
 use fixpoint_runs::{LoadedRun, RunDirectory, RunView};
@@ -18,6 +16,7 @@ use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output, harmless};
 use crate::repository::Repository;
+use crate::trust::is_confirmed;
 
 /// Characters of the goal that the question shows.
 const SHOWN: usize = 60;
@@ -132,9 +131,5 @@ fn is_agreed(run: &RunDirectory, loaded: Option<&LoadedRun>, app: &AppContext) -
         format!("Delete {id}{goal} with its records, output and commits? [y/N] "),
         format!("{id}{goal} を記録・出力・コミットとともに削除しますか？ [y/N] "),
     );
-    let mut stderr = io::stderr();
-    let _ = stderr.write_all(question.replace('\n', " ").as_bytes()).and_then(|()| stderr.flush());
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(Failure::NoInput)?;
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes" | "はい"))
+    is_confirmed(&question.replace('\n', " "))
 }

@@ -31,6 +31,7 @@ use crate::output::{Form, Output};
 use crate::repository::Repository;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
 use crate::session::{SessionContext, supervised_processes};
+use crate::trust::AskedByProject;
 use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 use crate::{agent, allowance, delivery_target, environment, prompt_text};
 
@@ -78,6 +79,7 @@ struct Job {
     goal: String,
     settings: Settings,
     explicit: ExplicitSettings,
+    asked: AskedByProject,
 }
 
 /// What differs between the two commands.
@@ -92,7 +94,7 @@ impl Job {
     fn read(arguments: &GoalArguments, app: &AppContext) -> Result<Self, Failure> {
         let person = arguments.person.as_deref();
         let loaded = app.configuration_for(person, &arguments.evidence.set)?;
-        let explicit = explicit(&loaded);
+        let (explicit, asked) = (explicit(&loaded), AskedByProject::of(&loaded));
         let mut settings = selected_checks::with_options(loaded.settings, &arguments.evidence);
         if let Some(budget) = &arguments.budget {
             allowance::apply(&mut settings.budget, allowance::parse(budget)?);
@@ -101,7 +103,7 @@ impl Job {
         if goal.trim().is_empty() {
             return Err(Failure::BadInput("the goal is empty; describe in a sentence what you want".into()));
         }
-        Ok(Self { goal, settings, explicit })
+        Ok(Self { goal, settings, explicit, asked })
     }
 
     fn begin(
@@ -118,6 +120,7 @@ impl Job {
             RunExtent::PlanOnly => variant.delivery.clone(),
         };
         let mut evidence = self.evidence(arguments, &repository, app)?;
+        let consent = self.asked.clone().with_detected(&evidence.detected).require(app)?;
         let agent = match variant.agent {
             Some(typed) => {
                 agent::choose(typed, arguments.base.as_deref(), &mut self.settings, &repository, app)?
@@ -135,7 +138,7 @@ impl Job {
                     .into(),
             ));
         }
-        let session = SessionContext { app, repository: &repository, screen: app.screen };
+        let session = SessionContext::new(app, &repository, consent);
         let (failing, base) = (FailingCheck::GoalIfTests, arguments.base.as_deref());
         let Preflight::Done = leave_out_unusable(&mut evidence, failing, base, &self.settings, &session)?
         else {
@@ -224,6 +227,10 @@ impl Job {
         app: &AppContext,
         output: &mut Output,
     ) -> Result<u8, Failure> {
+        // Nobody is asked here, so models that an untrusted project names are not used.
+        if !self.asked.standing(app)?.allows() {
+            self.settings.models = app.own_configuration(&arguments.goal.evidence.set)?.settings.models;
+        }
         // Without a model there is no price; all other numbers are known.
         let models = self.models(app).unwrap_or_default();
         let extent = RunExtent::Whole;

@@ -24,4 +24,6 @@ mod proof;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
+mod trust;
+#[cfg(test)]
 mod whole_runs;

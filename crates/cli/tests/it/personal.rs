@@ -31,13 +31,19 @@ fn service(status: &str, body: &str) -> (String, JoinHandle<String>) {
     (url, thread)
 }
 
+/// Names the service in the user's own file: a repository may not.
+fn configure(directory: &Path, keys: &str) {
+    let own = directory.join("xdg/fixpoint");
+    std::fs::create_dir_all(&own).expect("made");
+    let text = format!("user_config_api: {{ enabled: true, timeout: 5, {keys} }}\n");
+    std::fs::write(own.join("config.yaml"), text).expect("written");
+}
+
 fn bounds(directory: &Path, url: &str, required: bool, more: &[&str]) -> Ended {
     std::fs::create_dir_all(directory.join(".fixpoint")).expect("made");
-    let configuration = format!(
-        "planning: {{ max_subtasks: 50 }}\nuser_config_api: {{ enabled: true, url: \"{url}\", api_key_env: PERSONAL_KEY, \
-         timeout: 5, required: {required} }}\n"
-    );
-    std::fs::write(directory.join(".fixpoint/config.yaml"), configuration).expect("written");
+    std::fs::write(directory.join(".fixpoint/config.yaml"), "planning: { max_subtasks: 50 }\n")
+        .expect("written");
+    configure(directory, &format!("url: \"{url}\", api_key_env: PERSONAL_KEY, required: {required}"));
     let mut command = fixpoint(directory);
     command.env("PERSONAL_KEY", "letmein-0123456789");
     run(command.args(["plan", "--bounds", "--json", "--for", "github/alice o'hara", "do it"]).args(more), b"")
@@ -91,17 +97,15 @@ fn without_an_answer_it_is_a_warning_or_an_error() {
 }
 
 #[test]
-fn a_loop_uses_the_settings_of_a_person_too() {
+fn a_loop_asks_for_the_settings_of_a_person_too_and_the_service_cannot_set_everything() {
     let directory = tempfile::tempdir().expect("a directory");
-    let (url, asked) = service("200 OK", r#"{"status":"success","data":{"sandbox":"required"}}"#);
-    std::fs::create_dir_all(directory.path().join(".fixpoint")).expect("made");
-    let configuration = format!("user_config_api: {{ enabled: true, url: \"{url}\", timeout: 5 }}\n");
-    std::fs::write(directory.path().join(".fixpoint/config.yaml"), configuration).expect("written");
+    let (url, asked) = service("200 OK", r#"{"status":"success","data":{"sandbox":"off"}}"#);
+    configure(directory.path(), &format!("url: \"{url}\", required: true"));
     let ended = run(
         fixpoint(directory.path()).args(["loop", "--until", "true", "--for", "github/bob", "--", "true"]),
         b"",
     );
     assert!(asked.join().expect("asked").starts_with("GET /config/github/bob HTTP/1.1\r\n"));
     assert_eq!(ended.code, 7, "{}", ended.stderr);
-    assert!(ended.stderr.contains("sandbox: required"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("sandbox: the user config service cannot set this"), "{}", ended.stderr);
 }

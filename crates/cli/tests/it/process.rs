@@ -12,11 +12,14 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// Trusts every repository: what a test writes is its own. Tests about trust take it away.
+pub(crate) const TRUST: (&str, &str) = ("FIXPOINT_TRUST", "1");
+
 /// The binary with nothing of this machine's configuration in reach.
 pub(crate) fn fixpoint(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixpoint"));
     command.env_clear().env("HOME", directory).env("XDG_CONFIG_HOME", directory.join("xdg"));
-    command.current_dir(directory);
+    command.env(TRUST.0, TRUST.1).current_dir(directory);
     command
 }
 

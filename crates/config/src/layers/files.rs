@@ -1,6 +1,7 @@
 //! Finds and reads the configuration files: the only effect of this crate. Reads nothing that they mention.
 //!
-//! Invariant: a file that does not exist is not an error; any other reason not to read one is.
+//! Invariant: a file that does not exist is not an error; any other reason not to read one is. In a repository, which may
+//! be a stranger's, no symbolic link is followed: it could lead anywhere.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -34,7 +35,11 @@ pub fn project_root(working_dir: &Path) -> Option<PathBuf> {
     }
     working_dir
         .ancestors()
-        .find(|directory| [PROJECT_DIRECTORY, ".git"].iter().any(|name| directory.join(name).exists()))
+        .find(|directory| {
+            // A link that leads nowhere is refused when the files are read, so it must not be passed over here.
+            let is_linked = directory.join(PROJECT_DIRECTORY).is_symlink();
+            is_linked || [PROJECT_DIRECTORY, ".git"].iter().any(|name| directory.join(name).exists())
+        })
         .map(Path::to_path_buf)
 }
 
@@ -42,25 +47,50 @@ pub fn project_root(working_dir: &Path) -> Option<PathBuf> {
 pub(super) type FileLayer = (Origin, Node);
 
 pub(super) fn user(directory: &Path) -> Result<Option<FileLayer>, ConfigError> {
-    read(directory, "config", |path| Origin::UserFile { path, line: None })
+    read(directory, "config", Links::Followed, |path| Origin::UserFile { path, line: None })
 }
 
 pub(super) fn project(root: &Path) -> Result<Option<FileLayer>, ConfigError> {
-    read(&root.join(PROJECT_DIRECTORY), "config", |path| Origin::ProjectFile { path, line: None })
+    let directory = project_directory(root)?;
+    read(&directory, "config", Links::Refused, |path| Origin::ProjectFile { path, line: None })
 }
 
+/// A link instead of the directory is an error of the project's file only, so that it is reported once.
 pub(super) fn local(root: &Path) -> Result<Option<FileLayer>, ConfigError> {
-    read(&root.join(PROJECT_DIRECTORY), "config.local", |path| Origin::LocalFile { path, line: None })
+    let Ok(directory) = project_directory(root) else { return Ok(None) };
+    read(&directory, "config.local", Links::Refused, |path| Origin::LocalFile { path, line: None })
+}
+
+fn project_directory(root: &Path) -> Result<PathBuf, ConfigError> {
+    let directory = root.join(PROJECT_DIRECTORY);
+    if directory.is_symlink() {
+        return Err(ConfigError::in_file(&directory, LINK));
+    }
+    Ok(directory)
+}
+
+const LINK: &str = "a symbolic link is not followed here; replace it by what it points to, or remove it";
+
+/// What happens to a file that is a symbolic link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Links {
+    /// Users keep their own files in other directories.
+    Followed,
+    Refused,
 }
 
 fn read(
     directory: &Path,
     stem: &str,
+    links: Links,
     origin: fn(PathBuf) -> Origin,
 ) -> Result<Option<FileLayer>, ConfigError> {
     let mut found: Option<(PathBuf, File, Format)> = None;
     for (ending, format) in ENDINGS {
         let path = directory.join(format!("{stem}.{ending}"));
+        if links == Links::Refused && path.is_symlink() {
+            return Err(ConfigError::in_file(&path, LINK));
+        }
         let file = match open(&path) {
             Ok(Some(file)) => file,
             Ok(None) => continue,

@@ -14,7 +14,7 @@ use super::error::{ConfigError, ConfigErrors};
 use super::merge::{Merged, Setting};
 use super::old_names::OldNames;
 use super::origin::{Layer, Origin};
-use super::{consistency, files, set_argument, variables, warnings};
+use super::{consistency, files, set_argument, users_own, variables, warnings};
 use crate::schema::path::Path;
 use crate::schema::{Completeness, Problem, ProblemKind, Schema, Typing};
 use crate::tree::{Content, Node};
@@ -26,11 +26,21 @@ pub struct Sources {
     pub user_dir: Option<PathBuf>,
     /// The directory from which the project is searched upwards; an absolute path.
     pub working_dir: PathBuf,
+    pub project_files: ProjectFiles,
     pub environment: Vec<(OsString, OsString)>,
     /// The answer of the user config service.
     pub user_config_api: Option<Node>,
     /// `KEY=VALUE` from the command line, in order; later ones win.
     pub sets: Vec<String>,
+}
+
+/// Whether the files of the project are a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProjectFiles {
+    #[default]
+    Read,
+    /// For a project that is not trusted.
+    Ignored,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +52,9 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// The directory whose project files were read, if there are any.
     pub project_root: Option<PathBuf>,
+    /// What the files of the project set, by path: to be obeyed only if the project is trusted. Unlike in `origins`, also
+    /// what a stronger layer overrides.
+    pub of_project: BTreeMap<String, Setting>,
 }
 
 impl Loaded {
@@ -69,9 +82,14 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
     let mut errors = Vec::new();
     let mut layers = collect(sources, project_root.as_deref(), &schema, &old, &mut errors);
     let mut merged = Merged::new(&as_node(&Settings::default())?, &Origin::Default);
+    let mut of_project = Merged::new(&Node::new(Content::Map(Vec::new())), &Origin::Default);
     for layer in extract_old_names(&mut layers, &old).iter().chain(&layers) {
         let valid = check(layer, &schema, &mut errors);
+        errors.extend(users_own::errors(&layer.origin, &valid, sources.user_dir.as_deref()));
         merged.merge(&valid, &layer.origin);
+        if matches!(layer.origin.layer(), Layer::ProjectFile | Layer::LocalFile) {
+            of_project.merge(&valid, &layer.origin);
+        }
     }
     let settings: Result<Settings, _> = serde_json::from_value(merged.value());
     let origins = merged.settings();
@@ -84,7 +102,10 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
     }
     let settings = settings.map_err(unfit)?;
     let warnings = warnings::warnings(&settings);
-    Ok(Loaded { settings, origins, warnings, project_root })
+    let mut of_project = of_project.settings();
+    // A section without keys sets nothing.
+    of_project.retain(|_, setting| setting.value.as_object().is_none_or(|map| !map.is_empty()));
+    Ok(Loaded { settings, origins, warnings, project_root, of_project })
 }
 
 /// Recorded settings with `KEY=VALUE` flags on top. No other layer is read.
@@ -132,8 +153,9 @@ fn collect(
         Err(error) => errors.push(error),
     };
     let user = sources.user_dir.as_deref().map(files::user);
-    let project = project_root.map(files::project);
-    let local = project_root.map(files::local);
+    let files_root = project_root.filter(|_| sources.project_files == ProjectFiles::Read);
+    let project = files_root.map(files::project);
+    let local = files_root.map(files::local);
     for file in [user, project, local].into_iter().flatten().filter_map(Result::transpose) {
         add(Typing::Strict, file);
     }

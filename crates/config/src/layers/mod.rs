@@ -17,12 +17,13 @@ mod origin;
 mod set_argument;
 #[cfg(test)]
 mod tests;
+mod users_own;
 mod variables;
 mod warnings;
 
 pub use error::{ConfigError, ConfigErrors};
 pub use files::{project_root, user_directory};
-pub use load::{Loaded, Sources, load, with_sets};
+pub use load::{Loaded, ProjectFiles, Sources, load, with_sets};
 pub use merge::Setting;
 pub use origin::{Layer, Origin};
 pub use variables::RESERVED_VARIABLES;

@@ -16,9 +16,9 @@ use crate::tree::Node;
 const PREFIX: &str = "FIXPOINT_";
 const BETWEEN_LEVELS: &str = "__";
 
-/// Variables that begin like settings and are not: `FIXPOINT_LANG` chooses the language, and Fixpoint sets the others for
-/// agents and checks.
-pub const RESERVED_VARIABLES: [&str; 7] = [
+/// Variables that begin like settings and are not: `FIXPOINT_LANG` chooses the language, `FIXPOINT_TRUST` trusts every
+/// repository, and Fixpoint sets the others for agents and checks.
+pub const RESERVED_VARIABLES: [&str; 8] = [
     "FIXPOINT_ATTEMPT",
     "FIXPOINT_CHECK_ID",
     "FIXPOINT_DECISION_FILE",
@@ -26,6 +26,7 @@ pub const RESERVED_VARIABLES: [&str; 7] = [
     "FIXPOINT_PROMPT_FILE",
     "FIXPOINT_RUN",
     "FIXPOINT_STAGE",
+    "FIXPOINT_TRUST",
 ];
 
 const SHORT_NAMES: [(&str, &[&str]); 6] = [

@@ -54,10 +54,10 @@ fn yaml_examples_load() {
     for (path, text) in documents() {
         for block in text.split("\n```yaml\n").skip(1) {
             let example = block.split("\n```").next().unwrap_or_default();
-            let project = tempfile::tempdir().expect("a directory");
-            fs::create_dir(project.path().join(".fixpoint")).expect("made");
-            fs::write(project.path().join(".fixpoint/config.yaml"), example).expect("written");
-            let sources = Sources { working_dir: project.path().to_path_buf(), ..Sources::default() };
+            // Everything may be set in the user's own file.
+            let directory = tempfile::tempdir().expect("a directory");
+            fs::write(directory.path().join("config.yaml"), example).expect("written");
+            let sources = Sources { user_dir: Some(directory.path().to_path_buf()), ..Sources::default() };
             if let Err(errors) = load(&sources) {
                 panic!("{}:\n{example}\n{errors}", path.display());
             }

@@ -78,9 +78,10 @@ pub struct Settings {
     /// The coding agent that edits the code, where none is named after `--`.
     pub agent: AgentSettings,
     /// Whether agents must be confined by the operating system. This version cannot confine them: they run
-    /// with your permissions.
+    /// with your permissions. Not in a file of the repository.
     pub sandbox: SandboxMode,
-    /// A web service that supplies the settings of the person a `fixpoint run` or `fixpoint plan` is for.
+    /// A web service that supplies the settings of the person a `fixpoint run` or `fixpoint plan` is for. Not
+    /// in a file of the repository.
     pub user_config_api: UserConfigApi,
 }
 

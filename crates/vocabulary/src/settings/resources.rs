@@ -67,7 +67,8 @@ pub struct ModelSettings {
     pub max_requests: u32,
     /// Prices by model name, such as `openai/gpt-5`, where the built-in price list is wrong or has none.
     pub prices: BTreeMap<String, Price>,
-    /// Endpoints of your own by name. The models of an endpoint `office` are called `office/MODEL`.
+    /// Endpoints of your own by name. The models of an endpoint `office` are called `office/MODEL`. Not in a
+    /// file of the repository.
     pub endpoints: BTreeMap<String, Endpoint>,
 }
 

@@ -17,6 +17,8 @@ mod fixture;
 #[cfg(test)]
 mod hidden_edits;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod pristine;
 mod prune;
 #[cfg(test)]

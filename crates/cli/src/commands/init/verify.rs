@@ -22,6 +22,7 @@ use crate::repository::Repository;
 use crate::session::{RunStorage, SessionContext};
 use crate::signals::TempDirGuard;
 use crate::single_commands::{NoResult, SingleCommands};
+use crate::trust::Consent;
 
 /// Lines that are shown of the output of a command that failed.
 const MOST_LINES: usize = 20;
@@ -95,7 +96,8 @@ pub(crate) fn verify(project: &mut DetectedProject, app: &AppContext) -> Result<
         return Ok(Verification::NothingToTry);
     }
     let storage = RunStorage { run: None, blobs: Arc::new(MemoryBlobs::default()) };
-    let session = SessionContext { app, repository: &repository, screen: app.screen };
+    let consent = Consent::by_flag();
+    let session = SessionContext::new(app, &repository, consent);
     let tried = try_all(project, &settings, &session, &storage);
     storage.forget(&repository)?;
     drop(guard);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::unchanged::{Allowed, Picture};
-use crate::process::{Ended, run};
+use crate::process::{Ended, TRUST, run};
 
 /// A check that tells in TAP which files below `src` say `ok`.
 pub(crate) const CHECK: &str = "\
@@ -168,7 +168,14 @@ impl Lab {
                 command.env(name, value);
             }
         }
-        command.current_dir(self.here()).args(arguments);
+        command.env(TRUST.0, TRUST.1).current_dir(self.here()).args(arguments);
+        command
+    }
+
+    /// The binary of a user who has trusted nothing yet.
+    pub(crate) fn wary(&self, arguments: &[&str]) -> Command {
+        let mut command = self.binary(arguments);
+        command.env_remove(TRUST.0);
         command
     }
 

@@ -19,7 +19,7 @@ mod replanning;
 mod shown_words;
 mod small_model;
 mod stage;
-mod terminal;
+pub(crate) mod terminal;
 mod unreliable;
 mod words;
 mod workers;

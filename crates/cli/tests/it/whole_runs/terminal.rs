@@ -15,7 +15,7 @@ use crate::process::skipped;
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// Somebody at a terminal of their own, made by `script`.
-struct Person {
+pub(crate) struct Person {
     child: Child,
     shown: Receiver<Vec<u8>>,
     seen: String,
@@ -29,7 +29,11 @@ impl Person {
 
     /// The same at a terminal of a kind.
     fn at(stage: &Stage, arguments: &[&str], kind: &str) -> Option<Self> {
-        let inner = stage.command(arguments);
+        Self::of(&stage.command(arguments), kind)
+    }
+
+    /// Somebody who typed this command.
+    pub(crate) fn of(inner: &Command, kind: &str) -> Option<Self> {
         let words = std::iter::once(inner.get_program()).chain(inner.get_args());
         let line = shlex::try_join(words.map(|word| word.to_str().expect("text"))).expect("no NUL");
         let mut command = Command::new("script");
@@ -60,7 +64,7 @@ impl Person {
     }
 
     /// Waits until something new is shown.
-    fn sees(&mut self, text: &str) {
+    pub(crate) fn sees(&mut self, text: &str) {
         let mut new = String::new();
         while !new.contains(text) {
             let more = self.shown.recv_timeout(LONGEST);
@@ -70,13 +74,13 @@ impl Person {
         self.seen.push_str(&new);
     }
 
-    fn types(&mut self, keys: &str) {
+    pub(crate) fn types(&mut self, keys: &str) {
         let input = self.child.stdin.as_mut().expect("piped");
         input.write_all(keys.as_bytes()).and_then(|()| input.flush()).expect("typed");
     }
 
     /// The exit code, and everything that was shown.
-    fn leaves(mut self) -> (i32, String) {
+    pub(crate) fn leaves(mut self) -> (i32, String) {
         while let Ok(more) = self.shown.recv_timeout(LONGEST) {
             self.seen.push_str(&String::from_utf8_lossy(&more));
         }

@@ -51,7 +51,7 @@ fn setting_a_default_again_is_explicit() {
 }
 
 /// The mistakes people make, each with the one error it gives.
-const MISTAKES: [(&str, &str, &str); 27] = [
+const MISTAKES: [(&str, &str, &str); 26] = [
     (
         "out of range",
         "refinement:\n  noise_threshold: 11\n",
@@ -147,11 +147,6 @@ const MISTAKES: [(&str, &str, &str); 27] = [
         "scope: {companions: [{file: a, with: ' '}]}\n",
         ":1: scope.companions[0].with: ` `: the glob is empty",
     ),
-    (
-        "endpoint without an address",
-        "models:\n  endpoints:\n    office: {protocol: openai}\n",
-        ":3: models.endpoints.office.url: missing; write the address, such as `http://localhost:8080/v1`",
-    ),
     ("key twice", "a: 1\na: 2\n", ":2:1: the key \"a\" occurs twice; keep one of them"),
     (
         "key in two spellings",
@@ -187,6 +182,14 @@ fn errors_name_file_line_key_value_and_what_to_do() {
     for (mistake, text, expected) in MISTAKES {
         assert_eq!(Fixture::new().project(text).errors(), [format!("{PROJECT}{expected}")], "{mistake}");
     }
+}
+
+#[test]
+fn an_endpoint_without_an_address() {
+    let fixture = Fixture::new().user("models:\n  endpoints:\n    office: {protocol: openai}\n");
+    let expected = "user/config.yaml:3: models.endpoints.office.url: missing; write the address, such as \
+                    `http://localhost:8080/v1`";
+    assert_eq!(fixture.errors(), [expected]);
 }
 
 #[test]

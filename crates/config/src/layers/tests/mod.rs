@@ -1,6 +1,7 @@
 //! Whole configurations: files in a temporary directory, with an environment and flags that are passed in.
 
 mod files;
+mod of_project;
 mod precedence;
 mod schema;
 mod typed;

@@ -93,13 +93,13 @@ fn an_old_name_is_accepted_in_its_old_sections() {
 #[test]
 fn lists_replace_and_maps_merge() {
     let fixture = Fixture::new()
-        .user("scope: {allowed_paths: [a, b]}\nmodels: {endpoints: {one: {url: x}, two: {url: y}}}\n")
-        .project("scope: {allowed_paths: [c]}\nmodels: {endpoints: {two: {stream: false}}}\n")
+        .user("scope: {allowed_paths: [a, b]}\nmodels: {prices: {one: {per_attempt: 1}, two: {per_attempt: 2}}}\n")
+        .project("scope: {allowed_paths: [c]}\nmodels: {prices: {two: {input_per_million: 3}}}\n")
         .local("workspace: {env: []}\n");
     assert_eq!(fixture.value("scope.allowed_paths"), (json!(["c"]), Layer::ProjectFile));
-    assert_eq!(fixture.value("models.endpoints.one.url"), (json!("x"), Layer::UserFile));
-    assert_eq!(fixture.value("models.endpoints.two.url"), (json!("y"), Layer::UserFile));
-    assert_eq!(fixture.value("models.endpoints.two.stream"), (json!(false), Layer::ProjectFile));
+    assert_eq!(fixture.value("models.prices.one.per_attempt"), (json!(1), Layer::UserFile));
+    assert_eq!(fixture.value("models.prices.two.per_attempt"), (json!(2), Layer::UserFile));
+    assert_eq!(fixture.value("models.prices.two.input_per_million"), (json!(3), Layer::ProjectFile));
     assert_eq!(fixture.value("workspace.env"), (json!([]), Layer::LocalFile));
 }
 

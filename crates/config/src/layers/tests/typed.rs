@@ -119,7 +119,7 @@ fn unknown_variables() {
 #[test]
 fn variables_that_the_settings_name_are_not_misspelt_settings() {
     let fixture = Fixture::new()
-        .project(
+        .user(
             "user_config_api: {api_key_env: FIXPOINT_KEY}\nworkspace: {env: [\"FIXPOINT_CI*\"]}\n\
                   models: {endpoints: {a: {url: x, api_key_env: FIXPOINT_TOKEN}}}",
         )
