@@ -17,7 +17,6 @@ use fixpoint_execute::{
 };
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
-use fixpoint_processes::SupervisedProcesses;
 use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::{Lang, Redactor};
@@ -32,16 +31,8 @@ use crate::language::say;
 use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
 use crate::scripted_person::ScriptedPerson;
+use crate::sandbox::SandboxRequest;
 use crate::signals::{self, SignalListener};
-
-/// The argument by which this program is started again to supervise.
-pub(crate) const SUPERVISE: &str = "__supervise";
-
-/// Starts programs below a supervisor, which is this program.
-pub(crate) fn supervised_processes() -> Result<SupervisedProcesses, Failure> {
-    SupervisedProcesses::by_this_program([SUPERVISE.into()])
-        .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))
-}
 
 #[derive(Debug)]
 pub(crate) struct WallClock;
@@ -292,6 +283,13 @@ impl SessionContext<'_> {
         let environment = self.app.environment();
         let agent = agent_name(&spec);
         let named = &spec.settings.workspace.env;
+        let sandbox = SandboxRequest {
+            app: self.app,
+            settings: &spec.settings.sandbox,
+            repository: Some(self.repository),
+            agent: &agent,
+        };
+        let processes = sandbox.processes()?;
         Ok(ExecutionContext {
             run: storage.name(),
             task: crate::selected_checks::TASK.into(),
@@ -302,7 +300,7 @@ impl SessionContext<'_> {
             paths: storage.execution_paths(self.repository)?,
             deps: ExecutionDeps {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
-                processes: Arc::new(supervised_processes()?),
+                processes,
                 blobs: Arc::clone(&storage.blobs),
                 redactor: environment::redactor(environment, &spec.settings.models),
                 progress: display.progress_listener(),
@@ -343,6 +341,10 @@ impl RunStorage<'_> {
             Some(run) => (run.outputs(), run.prompts()),
             None => (scratch(repository).join("output"), scratch(repository).join("prompts")),
         };
+        let homes = match self.run {
+            Some(run) => run.path.join("homes"),
+            None => scratch(repository).join("homes"),
+        };
         for directory in [&outputs, &prompts] {
             std::fs::create_dir_all(directory)
                 .map_err(|source| Failure::Unwritable { path: directory.clone(), source })?;
@@ -352,6 +354,7 @@ impl RunStorage<'_> {
             prompts,
             baselines: repository.state.baselines(),
             locks: repository.state.locks(),
+            homes,
         })
     }
 }

@@ -8,10 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixpoint_failures::environment_problem;
-use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
+use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, FileAccess, Invocation, ProcessLimits, Program, Purpose, Slot, Stdin};
 use fixpoint_vocabulary::{Lang, Text};
 
 use crate::ExecutionContext;
+use crate::context::home_of_set_up;
 use crate::error::ExecuteError;
 use crate::logs::redact;
 use crate::progress::{LineSplitter, Progress};
@@ -96,6 +97,12 @@ impl ExecutionContext {
         let log = log.with_extension("set-up.log");
         let invocation = Invocation {
             program: Program::Shell(command.to_string()),
+            access: FileAccess {
+                purpose: Purpose::SetUp,
+                writable: vec![slot.directory().to_path_buf()],
+                home: home_of_set_up(slot),
+                ..FileAccess::default()
+            },
             directory: slot.directory().to_path_buf(),
             environment: self.variables_in_slot(slot),
             stdin: Stdin::Closed,

@@ -30,7 +30,7 @@ pub use planning::{
 pub use refinement::{JudgeSettings, OnStagnation, RefinementSettings};
 pub use resources::{
     AgentKind, AgentSettings, BudgetSettings, Endpoint, ModelSettings, Price, Protocol, SandboxMode,
-    UserConfigApi,
+    SandboxNetwork, SandboxSettings, UserConfigApi,
 };
 pub use tool_policy::{ApprovalRule, ApprovalWhen, BranchKind};
 
@@ -77,9 +77,9 @@ pub struct Settings {
     pub models: ModelSettings,
     /// The coding agent that edits the code, where none is named after `--`.
     pub agent: AgentSettings,
-    /// Whether agents must be confined by the operating system. This version cannot confine them: they run
-    /// with your permissions.
-    pub sandbox: SandboxMode,
+    /// What agents, checks and set-up commands may reach beside their workspace.
+    #[serde(deserialize_with = "resources::sandbox_settings")]
+    pub sandbox: SandboxSettings,
     /// A web service that supplies the settings of the person a `fixpoint run` or `fixpoint plan` is for.
     pub user_config_api: UserConfigApi,
 }
@@ -103,7 +103,7 @@ impl Default for Settings {
             budget: BudgetSettings::default(),
             models: ModelSettings::default(),
             agent: AgentSettings::default(),
-            sandbox: SandboxMode::Auto,
+            sandbox: SandboxSettings::default(),
             user_config_api: UserConfigApi::default(),
         }
     }
