@@ -125,7 +125,10 @@ impl SandboxRequest<'_> {
         let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
         Ok(SandboxPolicy {
             working_tree: self.repository.map(|repository| repository.root().to_path_buf()),
-            objects: self.repository.map(|repository| repository.workspaces.object_directories()).unwrap_or_default(),
+            objects: self
+                .repository
+                .map(|repository| repository.workspaces.object_directories())
+                .unwrap_or_default(),
             protected: vec![canonical(self.app.state_dir()?), canonical(self.app.cache_dir()?)],
             agent: self.agent.to_string(),
             read: paths(&self.settings.read),

@@ -30,8 +30,8 @@ use crate::failure::Failure;
 use crate::language::say;
 use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
-use crate::scripted_person::ScriptedPerson;
 use crate::sandbox::SandboxRequest;
+use crate::scripted_person::ScriptedPerson;
 use crate::signals::{self, SignalListener};
 
 #[derive(Debug)]

@@ -12,7 +12,9 @@ use fixpoint_agents::{
     Agent, OutputStream, Progress as AgentProgress, Session, Transcript, Turn, TurnOutcome,
     agent_for_program, agent_named,
 };
-use fixpoint_ports::{Cancel, ExitCause, FileAccess, Invocation, ProcessExit, ProcessLimits, Purpose, Slot, ToolOutcome};
+use fixpoint_ports::{
+    Cancel, ExitCause, FileAccess, Invocation, ProcessExit, ProcessLimits, Purpose, Slot, ToolOutcome,
+};
 use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::run_spec::RunSpec;
@@ -178,6 +180,7 @@ impl ExecutionContext {
         };
         let mut show = |bytes: &[u8]| stream.push(bytes).iter().for_each(|progress| self.show(progress));
         let exit = self.deps.processes.run(&invocation, cancel, &mut show)?;
+        self.tell_refused(&exit.refused);
         let (last, transcript) = stream.finish();
         last.iter().for_each(|progress| self.show(progress));
         redact(log, &self.deps.redactor).map_err(ExecuteError::file(log))?;

@@ -257,6 +257,7 @@ impl ExecutionContext {
             output.push(bytes);
             lines.push(bytes);
         })?;
+        self.tell_refused(&exit.refused);
         let redacted = redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log));
         if exit.cause == ExitCause::Cancelled {
             return Err(ExecuteError::Cancelled);

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixpoint_failures::environment_problem;
-use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, FileAccess, Invocation, ProcessLimits, Program, Purpose, Slot, Stdin};
+use fixpoint_ports::{
+    Cancel, CopyRefusal, ExitCause, FileAccess, Invocation, ProcessLimits, Program, Purpose, Slot, Stdin,
+};
 use fixpoint_vocabulary::{Lang, Text};
 
 use crate::ExecutionContext;
@@ -121,6 +123,7 @@ impl ExecutionContext {
             last.extend_from_slice(bytes);
             last.drain(..last.len().saturating_sub(LAST_OUTPUT));
         })?;
+        self.tell_refused(&exit.refused);
         redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log))?;
         let failed = |why: String| {
             let problem = environment_problem(&String::from_utf8_lossy(&last)).map(|problem| problem.what());

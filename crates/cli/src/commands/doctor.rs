@@ -6,7 +6,8 @@ use std::time::Duration;
 use fixpoint_config::Loaded;
 use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
-    FileAccess,    Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
+    Cancel, ExitCause, FileAccess, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError,
+    Workspaces,
 };
 use fixpoint_project::installed_agents;
 use fixpoint_vocabulary::settings::{SandboxMode, SandboxSettings, Settings};
@@ -332,7 +333,9 @@ fn sandbox(settings: &SandboxSettings, app: &AppContext) -> Finding {
             "sandbox",
             say(
                 lang,
-                format!("agents and checks are confined, with less than this version can do ({words}): {problem}"),
+                format!(
+                    "agents and checks are confined, with less than this version can do ({words}): {problem}"
+                ),
                 format!("エージェントとチェックは隔離されますが、機能に制限があります ({words}): {problem}"),
             ),
             say(
@@ -341,7 +344,9 @@ fn sandbox(settings: &SandboxSettings, app: &AppContext) -> Finding {
                 "特権のないプロセスに user namespace を許可してください",
             ),
         ),
-        (None, SandboxMode::Required) => Finding::error("sandbox", not_confined(&problem, lang), remedy(lang)),
+        (None, SandboxMode::Required) => {
+            Finding::error("sandbox", not_confined(&problem, lang), remedy(lang))
+        }
         (None, SandboxMode::Auto | SandboxMode::Off) => {
             Finding::warning("sandbox", not_confined(&problem, lang), remedy(lang))
         }
@@ -351,7 +356,9 @@ fn sandbox(settings: &SandboxSettings, app: &AppContext) -> Finding {
 fn not_confined(problem: &str, lang: Lang) -> String {
     say(
         lang,
-        format!("agents and checks run with your permissions: the kernel cannot confine them here ({problem})"),
+        format!(
+            "agents and checks run with your permissions: the kernel cannot confine them here ({problem})"
+        ),
         format!("エージェントとチェックはあなたの権限で動きます。このカーネルでは隔離できません ({problem})"),
     )
 }

@@ -4,7 +4,7 @@ use fixpoint_decide::run::RunOptions;
 use fixpoint_decide::task_run::ImpliedGoals;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
-use fixpoint_vocabulary::settings::{Settings};
+use fixpoint_vocabulary::settings::Settings;
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;

@@ -158,7 +158,9 @@ fn with_whole_sections(node: Node) -> Node {
     if let Content::Map(entries) = &mut node.content {
         for entry in entries {
             let short = SHORT_SECTIONS.iter().find(|(section, _)| *section == entry.key);
-            if let Some((_, key)) = short.filter(|_| !matches!(entry.node.content, Content::Map(_) | Content::Null)) {
+            if let Some((_, key)) =
+                short.filter(|_| !matches!(entry.node.content, Content::Map(_) | Content::Null))
+            {
                 let value = std::mem::replace(&mut entry.node, Node::new(Content::Null));
                 let position = value.position;
                 entry.node = Node { position, ..Node::nested((*key).to_string(), value) };

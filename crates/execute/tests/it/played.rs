@@ -33,7 +33,13 @@ impl Processes for Agent {
         fs::write(&invocation.output, "").unwrap();
         (self.0)(invocation);
         let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
-        Ok(ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0, refused: Vec::new() })
+        Ok(ProcessExit {
+            cause: ExitCause::Exited(0),
+            duration: Duration::ZERO,
+            output,
+            stragglers: 0,
+            refused: Vec::new(),
+        })
     }
 }
 
