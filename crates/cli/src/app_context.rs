@@ -199,6 +199,11 @@ impl AppContext {
         self.directory("XDG_CACHE_HOME", ".cache")
     }
 
+    /// The home directory, if it is one.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home.parent().is_some())
+    }
+
     fn directory(&self, variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
         let absolute = |value: &OsStr| Some(PathBuf::from(value)).filter(|path| path.is_absolute());
         let named = self.variable(variable).and_then(absolute);

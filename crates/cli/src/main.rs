@@ -20,6 +20,7 @@ mod person;
 mod prompt_text;
 mod record_words;
 mod repository;
+mod sandbox;
 mod scripted_person;
 mod selected_checks;
 mod session;
@@ -41,8 +42,10 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|first| first == session::SUPERVISE) {
-        return fixpoint_processes::supervisor_main(words);
+    match words.next() {
+        Some(first) if first == sandbox::SUPERVISE => return fixpoint_processes::supervisor_main(words),
+        Some(first) if first == sandbox::LAUNCH => return fixpoint_sandbox::launcher_main(words),
+        Some(_) | None => {}
     }
     let typed: Vec<OsString> = std::env::args_os().collect();
     let arguments = match Arguments::try_parse_from(&typed) {

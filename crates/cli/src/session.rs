@@ -17,7 +17,6 @@ use fixpoint_execute::{
 };
 use fixpoint_journal::{Cut, FileJournal, OpenMode};
 use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
-use fixpoint_processes::SupervisedProcesses;
 use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::{Lang, Redactor};
@@ -31,18 +30,10 @@ use crate::failure::Failure;
 use crate::language::say;
 use crate::person::{NoPerson, TerminalPerson};
 use crate::repository::Repository;
+use crate::sandbox::SandboxRequest;
 use crate::scripted_person::ScriptedPerson;
 use crate::signals::{self, SignalListener};
 use crate::trust::Consent;
-
-/// The argument by which this program is started again to supervise.
-pub(crate) const SUPERVISE: &str = "__supervise";
-
-/// Starts programs below a supervisor, which is this program.
-pub(crate) fn supervised_processes() -> Result<SupervisedProcesses, Failure> {
-    SupervisedProcesses::by_this_program([SUPERVISE.into()])
-        .map_err(|error| Failure::Unavailable(format!("cannot start the supervisor process: {error}")))
-}
 
 #[derive(Debug)]
 pub(crate) struct WallClock;
@@ -299,6 +290,13 @@ impl<'a> SessionContext<'a> {
         let environment = self.app.environment();
         let agent = agent_name(&spec);
         let named = &spec.settings.workspace.env;
+        let sandbox = SandboxRequest {
+            app: self.app,
+            settings: &spec.settings.sandbox,
+            repository: Some(self.repository),
+            agent: &agent,
+        };
+        let processes = sandbox.processes()?;
         Ok(ExecutionContext {
             run: storage.name(),
             task: crate::selected_checks::TASK.into(),
@@ -309,7 +307,7 @@ impl<'a> SessionContext<'a> {
             paths: storage.execution_paths(self.repository)?,
             deps: ExecutionDeps {
                 workspaces: Arc::new(self.repository.workspaces.clone()),
-                processes: Arc::new(supervised_processes()?),
+                processes,
                 blobs: Arc::clone(&storage.blobs),
                 redactor: environment::redactor(environment, &spec.settings.models),
                 progress: display.progress_listener(),
@@ -350,6 +348,10 @@ impl RunStorage<'_> {
             Some(run) => (run.outputs(), run.prompts()),
             None => (scratch(repository).join("output"), scratch(repository).join("prompts")),
         };
+        let homes = match self.run {
+            Some(run) => run.path.join("homes"),
+            None => scratch(repository).join("homes"),
+        };
         for directory in [&outputs, &prompts] {
             std::fs::create_dir_all(directory)
                 .map_err(|source| Failure::Unwritable { path: directory.clone(), source })?;
@@ -359,6 +361,7 @@ impl RunStorage<'_> {
             prompts,
             baselines: repository.state.baselines(),
             locks: repository.state.locks(),
+            homes,
         })
     }
 }

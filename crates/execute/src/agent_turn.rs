@@ -12,7 +12,9 @@ use fixpoint_agents::{
     Agent, OutputStream, Progress as AgentProgress, Session, Transcript, Turn, TurnOutcome,
     agent_for_program, agent_named,
 };
-use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessExit, ProcessLimits, Slot, ToolOutcome};
+use fixpoint_ports::{
+    Cancel, ExitCause, FileAccess, Invocation, ProcessExit, ProcessLimits, Purpose, Slot, ToolOutcome,
+};
 use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::run_spec::RunSpec;
@@ -153,6 +155,14 @@ impl ExecutionContext {
         let environment = self.environment_of_turn(attempt, prompt);
         let invocation = Invocation {
             program: line.program(),
+            access: FileAccess {
+                purpose: Purpose::Agent,
+                writable: vec![slot.directory().to_path_buf()],
+                readable: vec![prompt.file.clone()],
+                // The sessions of a task are continued; those of other tasks are not its business.
+                home: Some(self.paths.homes.join(self.task.as_str())),
+                home_before: None,
+            },
             // What an attempt did to its directory must not keep the next one from repairing it.
             directory: match directory_in(slot, &self.spec.directory) {
                 Err(ExecuteError::NotADirectory(_)) => slot.directory().to_path_buf(),
@@ -170,6 +180,7 @@ impl ExecutionContext {
         };
         let mut show = |bytes: &[u8]| stream.push(bytes).iter().for_each(|progress| self.show(progress));
         let exit = self.deps.processes.run(&invocation, cancel, &mut show)?;
+        self.tell_refused(&exit.refused);
         let (last, transcript) = stream.finish();
         last.iter().for_each(|progress| self.show(progress));
         redact(log, &self.deps.redactor).map_err(ExecuteError::file(log))?;

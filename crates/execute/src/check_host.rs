@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Program, Stdin};
+use fixpoint_ports::{Cancel, ExitCause, FileAccess, Invocation, ProcessLimits, Program, Stdin};
 use fixpoint_vocabulary::Text;
 
 use crate::ExecutionContext;
@@ -125,6 +125,7 @@ impl ExecutionContext {
         let Ok(output) = tempfile::NamedTempFile::new() else { return Ok(None) };
         let invocation = Invocation {
             program,
+            access: FileAccess { readable: vec![directory.to_path_buf()], ..FileAccess::default() },
             directory: directory.to_path_buf(),
             environment,
             stdin: Stdin::Closed,

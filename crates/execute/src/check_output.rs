@@ -9,6 +9,7 @@ use fixpoint_ports::{ExitCause, Slot};
 use fixpoint_vocabulary::settings::{CheckVerdict, FingerprintValues};
 use fixpoint_vocabulary::work::CommandId;
 
+use crate::error::ExecuteError;
 use crate::idle::{Idle, idle};
 
 /// The end of the output that is searched for a verdict in words.
@@ -26,19 +27,27 @@ pub(crate) fn read_file(path: &Path, largest: u64) -> Option<Vec<u8>> {
 /// Where a check may write its decision, and the id by which it is this check's.
 pub(crate) struct DecisionFile {
     pub(crate) id: String,
+    /// It is alone there: the check may write to this directory.
+    pub(crate) directory: PathBuf,
     pub(crate) path: PathBuf,
 }
 
 impl DecisionFile {
     /// A new one for a check of a command; `call` is its place there. What an earlier run left is removed.
-    pub(crate) fn new(outputs: &Path, run: &str, command: CommandId, call: usize) -> Self {
+    pub(crate) fn new(
+        outputs: &Path,
+        run: &str,
+        command: CommandId,
+        call: usize,
+    ) -> Result<Self, ExecuteError> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let seed = format!("{run} {command} {call} {} {now:?}", std::process::id());
         let id = blake3::hash(seed.as_bytes()).to_hex().chars().take(32).collect();
-        let path = outputs.join(format!("{command}-check-{call}.decision.json"));
+        let directory = outputs.join(format!("{command}-check-{call}.decision"));
         // If it cannot be removed, its id is another and it is ignored.
-        drop(fs::remove_file(&path));
-        Self { id, path }
+        drop(fs::remove_dir_all(&directory));
+        fs::create_dir_all(&directory).map_err(ExecuteError::file(&directory))?;
+        Ok(Self { id, path: directory.join("decision.json"), directory })
     }
 
     fn read(&self) -> Option<String> {

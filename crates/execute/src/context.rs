@@ -28,6 +28,8 @@ pub struct ExecutionPaths {
     pub baselines: PathBuf,
     /// Locks that checks name, of this user.
     pub locks: PathBuf,
+    /// What agents write to their home directory, of this run: their sessions.
+    pub homes: PathBuf,
 }
 
 #[derive(Clone)]
@@ -120,6 +122,11 @@ impl ExecutionContext {
     pub(crate) fn reference(&self, what: &str) -> String {
         format!("{}/{}/{what}", self.run, self.task)
     }
+}
+
+/// What set-up commands write to their home directory, such as caches of packages. It is deleted with the slot.
+pub(crate) fn home_of_set_up(slot: &dyn Slot) -> Option<PathBuf> {
+    slot.directory().parent().map(|own| own.join("home"))
 }
 
 /// A directory of a slot, created if it is missing. A link on the way there would lead out of the slot.

@@ -40,6 +40,7 @@ mod planted;
 mod progress;
 mod prompt;
 mod protected;
+mod refused;
 mod report_files;
 mod right_tree;
 mod run_attempt;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use fixpoint_failures::{CommandLine, Failure, Report, Runner, TestId};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, ProcessLimits, Slot, SlotLeftovers, SlotPurpose, SlotRequest, Stdin,
+    Cancel, ExitCause, FileAccess, Invocation, ProcessLimits, Purpose, Slot, SlotLeftovers, SlotPurpose,
+    SlotRequest, Stdin,
 };
 use fixpoint_vocabulary::run_spec::PlacedCheck;
 use fixpoint_vocabulary::settings::CheckVerdict;
@@ -24,7 +25,7 @@ use crate::check_output::{CheckOutput, DecisionFile, read_file};
 use crate::check_report::{
     FinishedCheck, Selection, could_not_run, led_out, not_set_up, report_of, without_directory, wrong_tree,
 };
-use crate::context::directory_in;
+use crate::context::{directory_in, home_of_set_up};
 use crate::error::ExecuteError;
 use crate::logs::{check_log, redact};
 use crate::moved_tests::moved_tests;
@@ -233,10 +234,22 @@ impl ExecutionContext {
             Some(command) => (command, Selection::Named),
             None => (line.telling_everything(), Selection::All),
         };
-        let decision = DecisionFile::new(&self.paths.outputs, &self.run, job.command, job.index);
+        let decision = DecisionFile::new(&self.paths.outputs, &self.run, job.command, job.index)?;
         let report_files = ReportFiles::clear(&directory);
         let command = self.slot_command(&*slot, &directory, command, cancel)?;
-        let invocation = check_invocation(job.placed, &directory, &command, &decision, &log);
+        let invocation = Invocation {
+            access: FileAccess {
+                purpose: Purpose::Check,
+                writable: vec![
+                    slot.directory().to_path_buf(),
+                    command.scratch.path().to_path_buf(),
+                    decision.directory.clone(),
+                ],
+                home_before: home_of_set_up(&*slot),
+                ..FileAccess::default()
+            },
+            ..check_invocation(job.placed, &directory, &command, &decision, &log)
+        };
         let mut output = CheckOutput::new(&line, &*slot, self.spec.settings.fingerprint.values);
         let mut lines = LineSplitter::new(&*self.deps.progress);
         let began = Instant::now();
@@ -244,6 +257,7 @@ impl ExecutionContext {
             output.push(bytes);
             lines.push(bytes);
         })?;
+        self.tell_refused(&exit.refused);
         let redacted = redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log));
         if exit.cause == ExitCause::Cancelled {
             return Err(ExecuteError::Cancelled);
@@ -308,6 +322,7 @@ fn check_invocation(
     environment.push(("FIXPOINT_DECISION_FILE".into(), decision.path.clone().into_os_string()));
     Invocation {
         program: command.program.clone(),
+        access: FileAccess::default(),
         directory: directory.to_path_buf(),
         environment,
         stdin: Stdin::Closed,

@@ -8,10 +8,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixpoint_failures::environment_problem;
-use fixpoint_ports::{Cancel, CopyRefusal, ExitCause, Invocation, ProcessLimits, Program, Slot, Stdin};
+use fixpoint_ports::{
+    Cancel, CopyRefusal, ExitCause, FileAccess, Invocation, ProcessLimits, Program, Purpose, Slot, Stdin,
+};
 use fixpoint_vocabulary::{Lang, Text};
 
 use crate::ExecutionContext;
+use crate::context::home_of_set_up;
 use crate::error::ExecuteError;
 use crate::logs::redact;
 use crate::progress::{LineSplitter, Progress};
@@ -96,6 +99,12 @@ impl ExecutionContext {
         let log = log.with_extension("set-up.log");
         let invocation = Invocation {
             program: Program::Shell(command.to_string()),
+            access: FileAccess {
+                purpose: Purpose::SetUp,
+                writable: vec![slot.directory().to_path_buf()],
+                home: home_of_set_up(slot),
+                ..FileAccess::default()
+            },
             directory: slot.directory().to_path_buf(),
             environment: self.variables_in_slot(slot),
             stdin: Stdin::Closed,
@@ -114,6 +123,7 @@ impl ExecutionContext {
             last.extend_from_slice(bytes);
             last.drain(..last.len().saturating_sub(LAST_OUTPUT));
         })?;
+        self.tell_refused(&exit.refused);
         redact(&log, &self.deps.redactor).map_err(ExecuteError::file(&log))?;
         let failed = |why: String| {
             let problem = environment_problem(&String::from_utf8_lossy(&last)).map(|problem| problem.what());

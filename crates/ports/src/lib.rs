@@ -25,8 +25,8 @@ pub use model::{
     ToolCall, ToolOutcome,
 };
 pub use processes::{
-    CapturedOutput, ExitCause, Invocation, ProcessError, ProcessExit, ProcessLimits, Processes, Program,
-    Stdin,
+    AccessKind, CapturedOutput, ExitCause, FileAccess, Invocation, ProcessError, ProcessExit, ProcessLimits,
+    Processes, Program, Purpose, RefusedAccess, Stdin,
 };
 pub use workspaces::{
     ChangeKind, CommittedTree, CopyRefusal, CopyReport, DiffStyle, FileChange, FileState, LeftOut,

@@ -33,10 +33,36 @@ pub struct ProcessLimits {
     pub kept_output: u64,
 }
 
+/// What a program is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// A coding agent. It may see what it needs to sign in.
+    Agent,
+    Check,
+    SetUp,
+    /// A question about the program itself, such as its version.
+    #[default]
+    Question,
+}
+
+/// The files that a program needs beside the system and its tools. Nothing else of the user's is visible where programs are
+/// confined.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileAccess {
+    pub purpose: Purpose,
+    pub writable: Vec<PathBuf>,
+    pub readable: Vec<PathBuf>,
+    /// What the program writes to the user's home directory is kept here, for later programs; `None` discards it.
+    pub home: Option<PathBuf>,
+    /// The `home` of an earlier program, whose files this one sees and does not change.
+    pub home_before: Option<PathBuf>,
+}
+
 /// A program to run. The environment is complete: nothing is inherited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
     pub program: Program,
+    pub access: FileAccess,
     pub directory: PathBuf,
     pub environment: Vec<(OsString, OsString)>,
     pub stdin: Stdin,
@@ -79,6 +105,21 @@ pub struct ProcessExit {
     pub output: CapturedOutput,
     /// Processes besides the program itself that had to be killed.
     pub stragglers: u32,
+    /// What the program could not reach because it was confined, as far as its output tells.
+    pub refused: Vec<RefusedAccess>,
+}
+
+/// A file that a confined program could not reach.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RefusedAccess {
+    pub kind: AccessKind,
+    pub path: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccessKind {
+    Read,
+    Write,
 }
 
 /// Why the end of a program is unknown.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixpoint_ports::{Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin};
+use fixpoint_ports::{
+    Cancel, ExitCause, FileAccess, Invocation, ProcessLimits, Processes, Program, Purpose, Stdin,
+};
 
 use crate::network::Network;
 
@@ -70,6 +72,12 @@ impl ProgramRunner {
         let call = call(scratch.path()).map_err(|error| error.to_string())?;
         let invocation = Invocation {
             program: call.program,
+            access: FileAccess {
+                purpose: Purpose::Agent,
+                writable: vec![directory.clone()],
+                readable: vec![scratch.path().to_path_buf()],
+                ..FileAccess::default()
+            },
             directory,
             environment: self.environment.clone(),
             stdin: call.stdin,

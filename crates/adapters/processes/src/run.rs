@@ -61,7 +61,8 @@ impl Processes for SupervisedProcesses {
         let output = OutputFile::create(&invocation.output, invocation.limits.kept_output)?;
         let without_start = |cause| {
             let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
-            Ok(ProcessExit { cause, duration: started.elapsed(), output, stragglers: 0 })
+            let duration = started.elapsed();
+            Ok(ProcessExit { cause, duration, output, stragglers: 0, refused: Vec::new() })
         };
         if cancel.is_asked() {
             return without_start(ExitCause::Cancelled);
@@ -167,7 +168,8 @@ impl SupervisedRun<'_> {
         };
         let finished = ProcessError::Supervisor("the output is finished already".to_string());
         let output = std::mem::replace(&mut self.output, Err(finished))?.finish()?;
-        Ok(ProcessExit { cause, duration: self.times.started.elapsed(), output, stragglers })
+        let duration = self.times.started.elapsed();
+        Ok(ProcessExit { cause, duration, output, stragglers, refused: Vec::new() })
     }
 
     /// How long to wait if nothing happens.

@@ -64,6 +64,9 @@ pub(crate) enum RefStorage {
     Pool,
 }
 
+/// Repositories that borrow objects from each other, at most.
+const MOST_OBJECT_DIRECTORIES: usize = 64;
+
 /// What all slots share.
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -135,6 +138,24 @@ impl GitWorkspaces {
     /// The directory of this repository's slots.
     pub fn pool(&self) -> &Path {
         &self.inner.pool
+    }
+
+    /// The directories that workspaces read objects from: the user's, those that these borrow from, and our own.
+    pub fn object_directories(&self) -> Vec<PathBuf> {
+        let mut found = vec![self.inner.repository.objects.clone(), self.inner.objects.clone()];
+        found.push(self.inner.pool.join("store/objects"));
+        let mut index = 0;
+        while let Some(directory) = found.get(index).cloned() {
+            let listed = std::fs::read_to_string(directory.join("info/alternates")).unwrap_or_default();
+            for line in listed.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '"'])) {
+                let borrowed = directory.join(line);
+                if !found.contains(&borrowed) && found.len() < MOST_OBJECT_DIRECTORIES {
+                    found.push(borrowed);
+                }
+            }
+            index += 1;
+        }
+        found
     }
 }
 

@@ -23,7 +23,7 @@ use crate::judge_noise;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::supervised_processes;
+use crate::sandbox::supervised_processes;
 use crate::trust::AskedByProject;
 
 const PLANS: &str = include_str!("../../calibration/plans.json");

@@ -5,7 +5,6 @@ use fixpoint_vocabulary::settings::Settings;
 use fixpoint_vocabulary::{Text, counted};
 use serde_json::{Map, Value, json};
 
-use super::loop_command::refuse_sandbox;
 use crate::app_context::AppContext;
 use crate::arguments::{ConfigArguments, ConfigCommand};
 use crate::failure::Failure;
@@ -19,8 +18,7 @@ enum Detail {
 
 pub(crate) fn run(arguments: &ConfigArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
     let configuration = || -> Result<Loaded, Failure> {
-        let mut loaded = app.configuration(&arguments.set)?;
-        loaded.warnings.extend(refuse_sandbox(&loaded.settings).err().map(|refusal| refusal.to_string()));
+        let loaded = app.configuration(&arguments.set)?;
         Ok(loaded)
     };
     match &arguments.command {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use fixpoint_config::{Loaded, TrustDecision};
 use fixpoint_models::{Availability, DetectMode, detect};
 use fixpoint_ports::{
-    Cancel, ExitCause, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError, Workspaces,
+    Cancel, ExitCause, FileAccess, Invocation, ProcessLimits, Processes, Program, Stdin, WorkspaceError,
+    Workspaces,
 };
 use fixpoint_project::installed_agents;
-use fixpoint_vocabulary::settings::{SandboxMode, Settings};
+use fixpoint_vocabulary::settings::{SandboxMode, SandboxSettings, Settings};
 use fixpoint_vocabulary::{Lang, counted};
 use serde::Serialize;
 use serde_json::json;
@@ -22,7 +23,7 @@ use crate::failure::{Failure, STORAGE_REMEDY};
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
-use crate::session::supervised_processes;
+use crate::sandbox::{kernel_support, mechanism_words, supervised_processes};
 use crate::text_layout::pad;
 use crate::trust::AskedByProject;
 
@@ -115,7 +116,7 @@ pub(crate) fn run(arguments: &DoctorArguments, app: &AppContext, output: &mut Ou
     findings.push(supervisor(app));
     findings.push(agents_found(app));
     findings.push(models_found(app, &settings));
-    findings.push(sandbox(settings.sandbox, app.lang));
+    findings.push(sandbox(&settings.sandbox, app));
     let has_error = findings.iter().any(|finding| finding.status == Status::Error);
     match Form::from(arguments.json) {
         Form::Json => output.json(&json!({ "ok": !has_error, "findings": findings }))?,
@@ -294,6 +295,7 @@ fn supervisor(app: &AppContext) -> Finding {
         let processes = supervised_processes().map_err(|error| error.to_string())?;
         let invocation = Invocation {
             program: Program::Shell("exit 0".into()),
+            access: FileAccess::default(),
             directory: directory.path().to_path_buf(),
             environment: app.environment().to_vec(),
             stdin: Stdin::Closed,
@@ -353,34 +355,64 @@ fn agents_found(app: &AppContext) -> Finding {
     Finding::ok("agents", names.join(", "))
 }
 
-fn sandbox(mode: SandboxMode, lang: Lang) -> Finding {
-    match mode {
-        SandboxMode::Off => Finding::ok("sandbox", say(lang, "off, as configured", "設定により無効")),
-        SandboxMode::Auto => Finding::warning(
-            "sandbox",
-            say(
-                lang,
-                "agents are not sandboxed; they work on a copy of the repository, with few environment variables",
-                "エージェントはサンドボックスなしで、リポジトリのコピー上で、限られた環境変数だけで動きます",
-            ),
-            say(
-                lang,
-                "run fixpoint in a container if you do not trust the agent",
-                "エージェントを信頼できない場合は、コンテナの中で fixpoint を実行してください",
-            ),
-        ),
-        SandboxMode::Required => Finding::error(
-            "sandbox",
-            say(
-                lang,
-                "`sandbox: required` is set, and this version cannot sandbox agents",
-                "`sandbox: required` が設定されていますが、この版にはサンドボックスがありません",
-            ),
-            say(
-                lang,
-                "set `sandbox: auto`, and run fixpoint in a container",
-                "`sandbox: auto` を設定し、コンテナの中で fixpoint を実行してください",
-            ),
-        ),
+fn sandbox(settings: &SandboxSettings, app: &AppContext) -> Finding {
+    let lang = app.lang;
+    if settings.mode == SandboxMode::Off {
+        return Finding::ok("sandbox", say(lang, "off, as configured", "設定により無効"));
     }
+    let support = match kernel_support(app) {
+        Ok(support) => support,
+        Err(error) => return Finding::error("sandbox", error.to_string(), String::new()),
+    };
+    let problem = support.problem.clone().unwrap_or_default();
+    match (mechanism_words(&support), settings.mode) {
+        (Some(words), _) if support.problem.is_none() => Finding::ok(
+            "sandbox",
+            say(
+                lang,
+                format!("agents and checks are confined ({words})"),
+                format!("エージェントとチェックは隔離されます ({words})"),
+            ),
+        ),
+        (Some(words), _) => Finding::warning(
+            "sandbox",
+            say(
+                lang,
+                format!(
+                    "agents and checks are confined, with less than this version can do ({words}): {problem}"
+                ),
+                format!("エージェントとチェックは隔離されますが、機能に制限があります ({words}): {problem}"),
+            ),
+            say(
+                lang,
+                "allow user namespaces to processes without privileges",
+                "特権のないプロセスに user namespace を許可してください",
+            ),
+        ),
+        (None, SandboxMode::Required) => {
+            Finding::error("sandbox", not_confined(&problem, lang), remedy(lang))
+        }
+        (None, SandboxMode::Auto | SandboxMode::Off) => {
+            Finding::warning("sandbox", not_confined(&problem, lang), remedy(lang))
+        }
+    }
+}
+
+fn not_confined(problem: &str, lang: Lang) -> String {
+    say(
+        lang,
+        format!(
+            "agents and checks run with your permissions: the kernel cannot confine them here ({problem})"
+        ),
+        format!("エージェントとチェックはあなたの権限で動きます。このカーネルでは隔離できません ({problem})"),
+    )
+}
+
+fn remedy(lang: Lang) -> String {
+    say(
+        lang,
+        "allow user namespaces, or run fixpoint in a container",
+        "user namespace を許可するか、コンテナの中で fixpoint を実行してください",
+    )
+    .to_string()
 }

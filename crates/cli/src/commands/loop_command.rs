@@ -4,7 +4,7 @@ use fixpoint_decide::run::RunOptions;
 use fixpoint_decide::task_run::ImpliedGoals;
 use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::run_spec::{Delivery, RunSpec};
-use fixpoint_vocabulary::settings::{SandboxMode, Settings};
+use fixpoint_vocabulary::settings::Settings;
 
 use crate::app_context::AppContext;
 use crate::arguments::LoopArguments;
@@ -25,7 +25,6 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     let has_usd = loaded.is_explicit("budget.usd");
     let mut settings = settings(arguments, loaded.settings)?;
     settings.budget.usd = settings.budget.usd.filter(|_| has_usd);
-    refuse_sandbox(&settings)?;
     let repository = Repository::open(app, &settings)?;
     repository.workspaces.require_base(arguments.base.as_deref())?;
     let delivery = delivery_target::check(Delivery::Branch, &repository, app)?;
@@ -62,18 +61,6 @@ pub(crate) fn run(arguments: &LoopArguments, app: &AppContext, output: &mut Outp
     };
     let (run, outcome) = session.begin(options, spec)?;
     tell(&run, &outcome, &session, arguments.json.into(), output)
-}
-
-/// A sandbox that is required and not available must not be ignored silently.
-pub(crate) fn refuse_sandbox(settings: &Settings) -> Result<(), Failure> {
-    match settings.sandbox {
-        SandboxMode::Required => Err(Failure::Unavailable(
-            "`sandbox: required`: this version has no sandbox for agents; set `sandbox: auto`, and run fixpoint in a \
-             container if you do not trust the agent"
-                .into(),
-        )),
-        SandboxMode::Auto | SandboxMode::Off => Ok(()),
-    }
 }
 
 /// The settings with the options of the command line on top.

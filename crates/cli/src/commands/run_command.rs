@@ -18,7 +18,6 @@ use fixpoint_vocabulary::{Cause, Lang, Localize};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::loop_command::refuse_sandbox;
 use super::outcome::{exit_code, tell};
 use crate::app_context::{AppContext, Detail};
 use crate::arguments::{GoalArguments, PlanArguments, RunGoalArguments};
@@ -29,8 +28,9 @@ use crate::judge_noise;
 use crate::language::say;
 use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::sandbox::supervised_processes;
 use crate::selected_checks::{self, SelectedChecks, test_edits};
-use crate::session::{SessionContext, supervised_processes};
+use crate::session::SessionContext;
 use crate::trust::AskedByProject;
 use crate::usable_checks::{FailingCheck, Preflight, leave_out_unusable};
 use crate::{agent, allowance, delivery_target, environment, prompt_text};
@@ -46,7 +46,6 @@ pub(crate) fn run(
     let mut job = Job::read(&arguments.goal, app)?;
     job.settings.planning.enabled &= !arguments.no_plan;
     job.settings.max_workers = arguments.max_workers.unwrap_or(job.settings.max_workers);
-    refuse_sandbox(&job.settings)?;
     let delivery = match (&arguments.into, &arguments.patch) {
         (Some(branch), _) => Delivery::Into(branch.clone()),
         (None, Some(path)) => {

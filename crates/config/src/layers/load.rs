@@ -117,7 +117,7 @@ pub fn with_sets(settings: &Settings, sets: &[String]) -> Result<Settings, Confi
     for text in sets {
         match set_argument::parse_set(text, schema.rule(), &old) {
             Ok((origin, node)) => {
-                let layer = RawLayer { origin, node: null_as_map(node), typing: Typing::Lenient };
+                let layer = RawLayer { origin, node: with_whole_sections(node), typing: Typing::Lenient };
                 let valid = check(&layer, &schema, &mut errors);
                 merged.merge(&valid, &layer.origin);
             }
@@ -149,7 +149,7 @@ fn collect(
 ) -> Vec<RawLayer> {
     let mut layers = Vec::new();
     let mut add = |typing: Typing, layer: Result<(Origin, Node), ConfigError>| match layer {
-        Ok((origin, node)) => layers.push(RawLayer { origin, node: null_as_map(node), typing }),
+        Ok((origin, node)) => layers.push(RawLayer { origin, node: with_whole_sections(node), typing }),
         Err(error) => errors.push(error),
     };
     let user = sources.user_dir.as_deref().map(files::user);
@@ -169,6 +169,27 @@ fn collect(
         add(Typing::Lenient, set_argument::parse_set(text, schema.rule(), old));
     }
     layers
+}
+
+/// Sections that may be written as one value, and the key that value is for: `sandbox: off`.
+const SHORT_SECTIONS: [(&str, &str); 1] = [("sandbox", "mode")];
+
+/// The same with every section as a map.
+fn with_whole_sections(node: Node) -> Node {
+    let mut node = null_as_map(node);
+    if let Content::Map(entries) = &mut node.content {
+        for entry in entries {
+            let short = SHORT_SECTIONS.iter().find(|(section, _)| *section == entry.key);
+            if let Some((_, key)) =
+                short.filter(|_| !matches!(entry.node.content, Content::Map(_) | Content::Null))
+            {
+                let value = std::mem::replace(&mut entry.node, Node::new(Content::Null));
+                let position = value.position;
+                entry.node = Node { position, ..Node::nested((*key).to_string(), value) };
+            }
+        }
+    }
+    node
 }
 
 /// An empty file sets nothing: it is a map without keys.

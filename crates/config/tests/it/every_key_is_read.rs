@@ -17,7 +17,7 @@ struct Reader {
 
 /// Keys with fixed values: the type of the value, and the file whose code tells the values apart. All values but one must
 /// be named there; the last is what remains.
-const CHOICES: [(&str, &str, &str); 16] = [
+const CHOICES: [(&str, &str, &str); 17] = [
     ("agent.kind", "AgentKind", "cli/src/agent.rs"),
     ("baseline.newly_flaky", "NewlyFlaky", "decide/src/baseline.rs"),
     ("baseline.reuse", "BaselineReuse", "execute/src/baseline_cache.rs"),
@@ -31,7 +31,8 @@ const CHOICES: [(&str, &str, &str); 16] = [
     ("planning.reflection.depth", "ReflectionDepth", "prompts/src/render.rs"),
     ("planning.strategy", "Strategy", "prompts/src/render.rs"),
     ("refinement.on_stagnation", "OnStagnation", "decide/src/refinement.rs"),
-    ("sandbox", "SandboxMode", "cli/src/commands/loop_command.rs"),
+    ("sandbox.mode", "SandboxMode", "cli/src/sandbox.rs"),
+    ("sandbox.network", "SandboxNetwork", "cli/src/sandbox.rs"),
     ("scope.on_violation", "OnViolation", "decide/src/task_run/evaluation.rs"),
     // A list of names; the tests of `project` compare it with the runners whose output can be read.
     ("checks[].runner", "Runner::from_name", "execute/src/run_checks.rs"),

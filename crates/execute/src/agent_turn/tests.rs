@@ -41,7 +41,13 @@ fn settings_say_which_kind_it_is_and_else_its_name_does() {
 fn ended_turn(outcome: Option<TurnOutcome>, words: Option<&str>, errors: &[&str]) -> AgentTurn {
     let output = CapturedOutput { path: PathBuf::new(), written: 0, omitted: 0 };
     AgentTurn {
-        exit: ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 },
+        exit: ProcessExit {
+            cause: ExitCause::Exited(0),
+            duration: Duration::ZERO,
+            output,
+            stragglers: 0,
+            refused: Vec::new(),
+        },
         transcript: Transcript {
             outcome,
             last_message: words.map(ToString::to_string),

@@ -56,7 +56,7 @@ pub(crate) struct SlotCommand {
     pub(crate) environment: Variables,
     pub(crate) concerns_python: bool,
     /// Deleted when the check has ended.
-    _scratch: Scratch,
+    pub(crate) scratch: Scratch,
 }
 
 impl ExecutionContext {
@@ -104,7 +104,7 @@ impl ExecutionContext {
         self.redirect_python(place, &mut environment, cancel)?;
         let program = self.shell_for(command, &words, &environment, cancel)?;
         let concerns_python = concerns_python(&words, &manifests);
-        Ok(SlotCommand { program, environment, concerns_python, _scratch: scratch })
+        Ok(SlotCommand { program, environment, concerns_python, scratch })
     }
 
     /// The environment of checks and set-up commands in a slot.

@@ -58,7 +58,7 @@ impl Processes for PlainProcesses {
         };
         progress(&fs::read(&invocation.output).unwrap());
         let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
-        Ok(ProcessExit { cause, duration: Duration::ZERO, output, stragglers: 0 })
+        Ok(ProcessExit { cause, duration: Duration::ZERO, output, stragglers: 0, refused: Vec::new() })
     }
 }
 
@@ -197,6 +197,7 @@ impl Checked {
                 prompts: self.at("prompts"),
                 baselines: self.at("baselines"),
                 locks: self.at("locks"),
+                homes: self.at("homes"),
             },
             agent_environment: Vec::new(),
             check_environment: self.environment.clone(),

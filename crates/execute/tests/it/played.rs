@@ -33,7 +33,13 @@ impl Processes for Agent {
         fs::write(&invocation.output, "").unwrap();
         (self.0)(invocation);
         let output = CapturedOutput { path: invocation.output.clone(), written: 0, omitted: 0 };
-        Ok(ProcessExit { cause: ExitCause::Exited(0), duration: Duration::ZERO, output, stragglers: 0 })
+        Ok(ProcessExit {
+            cause: ExitCause::Exited(0),
+            duration: Duration::ZERO,
+            output,
+            stragglers: 0,
+            refused: Vec::new(),
+        })
     }
 }
 
@@ -128,6 +134,7 @@ impl Scene {
                 prompts: place("prompts"),
                 baselines: place("baselines"),
                 locks: place("locks"),
+                homes: place("homes"),
             },
             agent_environment: Vec::new(),
             check_environment: Vec::new(),

@@ -30,7 +30,7 @@ pub use planning::{
 pub use refinement::{JudgeSettings, OnStagnation, RefinementSettings};
 pub use resources::{
     AgentKind, AgentSettings, BudgetSettings, Endpoint, ModelSettings, Price, Protocol, SandboxMode,
-    UserConfigApi,
+    SandboxNetwork, SandboxSettings, UserConfigApi,
 };
 pub use tool_policy::{ApprovalRule, ApprovalWhen, BranchKind};
 
@@ -77,9 +77,10 @@ pub struct Settings {
     pub models: ModelSettings,
     /// The coding agent that edits the code, where none is named after `--`.
     pub agent: AgentSettings,
-    /// Whether agents must be confined by the operating system. This version cannot confine them: they run
-    /// with your permissions. Not in a file of the repository.
-    pub sandbox: SandboxMode,
+    /// What agents, checks and set-up commands may reach beside their workspace. Not in a file of the
+    /// repository.
+    #[serde(deserialize_with = "resources::sandbox_settings")]
+    pub sandbox: SandboxSettings,
     /// A web service that supplies the settings of the person a `fixpoint run` or `fixpoint plan` is for. Not
     /// in a file of the repository.
     pub user_config_api: UserConfigApi,
@@ -104,7 +105,7 @@ impl Default for Settings {
             budget: BudgetSettings::default(),
             models: ModelSettings::default(),
             agent: AgentSettings::default(),
-            sandbox: SandboxMode::Auto,
+            sandbox: SandboxSettings::default(),
             user_config_api: UserConfigApi::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Settings of what a run uses: budget, models, agent, sandbox, user config service.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::prelude::*;
 use crate::usage::{MicroUsd, Usage};
@@ -208,24 +208,65 @@ pub enum AgentKind {
     Command,
 }
 
-/// Whether agents must be confined by the operating system. This version cannot confine them: they run with
-/// your permissions.
+/// What agents, checks and set-up commands may reach beside their workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SandboxSettings {
+    /// Whether programs are confined by the operating system. `sandbox: MODE` is short for this key.
+    pub mode: SandboxMode,
+    /// Files and directories that can be read, beside the system and toolchains. `~` is the home directory.
+    /// Example: `["~/.config/pip"]`.
+    #[schemars(length(max = 200))]
+    pub read: Vec<String>,
+    /// Files and directories that can be written, such as a cache that all runs share.
+    #[schemars(length(max = 200))]
+    pub write: Vec<String>,
+    /// Files and directories that are hidden although they lie in one that can be read.
+    #[schemars(length(max = 200))]
+    pub hide: Vec<String>,
+    /// Which connections programs can make.
+    pub network: SandboxNetwork,
+}
+
+/// Runs of older versions recorded the mode alone.
+pub(super) fn sandbox_settings<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<SandboxSettings, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Recorded {
+        Mode(SandboxMode),
+        Whole(SandboxSettings),
+    }
+    Ok(match Recorded::deserialize(deserializer)? {
+        Recorded::Mode(mode) => SandboxSettings { mode, ..SandboxSettings::default() },
+        Recorded::Whole(settings) => settings,
+    })
+}
+
+/// Whether programs are confined by the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(extend("x-unavailable-keys" = {
-    "mode": "write `sandbox: MODE` instead, such as `sandbox: off`",
-    "read": "remove it: agents are not confined",
-    "write": "remove it: agents are not confined",
-    "hide": "remove it: agents are not confined",
-    "network": "remove it: agents are not confined"
-}))]
 pub enum SandboxMode {
-    /// Agents run unconfined, and `fixpoint doctor` warns about it.
+    /// Programs are confined where the kernel can; where it cannot, Fixpoint warns.
     #[default]
     Auto,
-    /// `fixpoint loop` and `fixpoint run` refuse to start.
+    /// Nothing runs where the kernel cannot confine programs.
     Required,
-    /// Agents run unconfined, without a warning.
+    /// Programs run with your permissions.
+    Off,
+}
+
+/// Which connections confined programs can make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxNetwork {
+    /// All.
+    #[default]
+    On,
+    /// Only to what the program itself listens on: it has a loopback interface of its own.
+    Loopback,
+    /// None.
     Off,
 }
 

@@ -75,7 +75,13 @@ impl Processes for PlainProcesses {
         output.chunks(7).for_each(progress);
         let captured =
             CapturedOutput { path: invocation.output.clone(), written: output.len() as u64, omitted: 0 };
-        Ok(ProcessExit { cause, duration: started.elapsed(), output: captured, stragglers: 0 })
+        Ok(ProcessExit {
+            cause,
+            duration: started.elapsed(),
+            output: captured,
+            stragglers: 0,
+            refused: Vec::new(),
+        })
     }
 }
 

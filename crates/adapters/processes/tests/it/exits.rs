@@ -32,8 +32,13 @@ fn the_whole_result() {
     let fixture = Fixture::new();
     let exit = fixture.run(&fixture.shell("printf hello"));
     let output = CapturedOutput { path: fixture.file("output"), written: 5, omitted: 0 };
-    let expected =
-        ProcessExit { cause: ExitCause::Exited(0), duration: exit.duration, output, stragglers: 0 };
+    let expected = ProcessExit {
+        cause: ExitCause::Exited(0),
+        duration: exit.duration,
+        output,
+        stragglers: 0,
+        refused: Vec::new(),
+    };
     assert_eq!(exit, expected);
     assert_eq!(fixture.output(), "hello");
 }

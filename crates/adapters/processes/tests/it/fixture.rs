@@ -43,6 +43,7 @@ impl Fixture {
 
     pub(crate) fn invocation(&self, program: Program) -> Invocation {
         Invocation {
+            access: fixpoint_ports::FileAccess::default(),
             program,
             directory: self.directory.path().to_path_buf(),
             environment: vec![

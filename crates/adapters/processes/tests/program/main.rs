@@ -31,6 +31,7 @@ fn host(arguments: &[OsString]) -> ExitCode {
     let Ok(processes) = SupervisedProcesses::by_this_program(again) else { return ExitCode::FAILURE };
     let directory = PathBuf::from(directory);
     let invocation = Invocation {
+        access: fixpoint_ports::FileAccess::default(),
         program: Program::Shell(line.to_string_lossy().into_owned()),
         output: directory.join("output"),
         directory,

@@ -190,7 +190,7 @@ impl Scene {
         command.env("HOME", self.path("home")).env("XDG_CONFIG_HOME", self.path("home"));
         command.env("XDG_STATE_HOME", &self.state).env("XDG_CACHE_HOME", &self.cache);
         command.env("CRASH_MARK", &self.mark).env("LEDGER", self.path("ledger"));
-        command.env("GATES", self.path("gates"));
+        command.env("GATES", self.path("gates")).env("FIXPOINT_SANDBOX", "off");
         command.env("STUBBORN", self.stubborn).env("WAY", self.way);
         command.stdin(Stdio::null());
         command.stdout(fs::File::create(&output).expect("made"));

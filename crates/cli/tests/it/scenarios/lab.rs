@@ -155,6 +155,8 @@ impl Lab {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixpoint"));
         command.env_clear().env("PATH", std::env::var_os("PATH").expect("a PATH"));
         command.env("HOME", self.beside("home")).env("TMPDIR", self.beside("tmp"));
+        // Scripts of the tests leave marks beside the repository.
+        command.env("FIXPOINT_SANDBOX", "off");
         for name in ["CONFIG", "STATE", "CACHE", "DATA"] {
             command.env(format!("XDG_{name}_HOME"), self.beside("home").join(name.to_lowercase()));
         }

@@ -5,6 +5,7 @@ mod around;
 mod baselines;
 mod comparing;
 mod conduct;
+mod confined;
 mod delivering;
 mod environments;
 mod following;

@@ -101,7 +101,7 @@ const MISTAKES: [(&str, &str, &str); 26] = [
     (
         "misspelt choice",
         "sandbox: of\n",
-        ":1:10: sandbox: \"of\" is not one of `auto`, `required`, `off`; did you mean `off`?",
+        ":1:10: sandbox.mode: \"of\" is not one of `auto`, `required`, `off`; did you mean `off`?",
     ),
     (
         "text for a list",

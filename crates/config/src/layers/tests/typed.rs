@@ -36,7 +36,7 @@ fn variables_by_their_full_names() {
         ("FIXPOINT_PLANNING", "{enabled: off, cache: {ttl: 1}}", "planning.cache.ttl", json!(1)),
         ("FIXPOINT_PLANNING", "{enabled: off}", "planning.enabled", json!(false)),
         ("FIXPOINT_BUDGET__TOKENS", "null", "budget.tokens", json!(null)),
-        ("FIXPOINT_SANDBOX", "off", "sandbox", json!("off")),
+        ("FIXPOINT_SANDBOX", "off", "sandbox.mode", json!("off")),
         ("FIXPOINT_MODELS__PLANNER", "1.10", "models.planner", json!("1.10")),
         ("FIXPOINT_MODELS__PLANNER", "null", "models.planner", json!("null")),
         ("FIXPOINT_MODELS__PLANNER", "vendor: a # b", "models.planner", json!("vendor: a # b")),

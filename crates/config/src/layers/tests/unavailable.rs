@@ -7,7 +7,7 @@ use crate::schema::names::camel_case;
 use crate::unavailable_keys;
 
 /// What is refused, with a value of the right type, down to one key below a section.
-const SET: [(&str, &str); 16] = [
+const SET: [(&str, &str); 11] = [
     ("agent.kind", "acp"),
     ("agent.kind", "builtin"),
     ("mcp_servers", "{}"),
@@ -17,11 +17,6 @@ const SET: [(&str, &str); 16] = [
     ("planning.execution.early_termination.enabled", "true"),
     ("planning.security.allowed_tools", "[]"),
     ("planning.security.require_approval", "['*delete*']"),
-    ("sandbox.mode", "auto"),
-    ("sandbox.read", "[]"),
-    ("sandbox.write", "[]"),
-    ("sandbox.network", "on"),
-    ("sandbox.hide", "[]"),
     ("workspace.max_bytes", "1GB"),
     ("workspace.max_files", "50000"),
 ];
@@ -68,10 +63,6 @@ fn the_error_says_where_what_and_what_to_do() {
         (
             "agent: {kind: ACP}\n",
             ":1:15: agent.kind: `acp` is not available yet; use `command` with `agent.command` instead",
-        ),
-        (
-            "sandbox:\n  mode: required\n",
-            ":2:3: sandbox.mode: not available yet; write `sandbox: MODE` instead, such as `sandbox: off`",
         ),
     ] {
         let errors = Fixture::new().project(text).errors();
