@@ -12,6 +12,7 @@ use crate::runners::{
     nextest, node, panic, phpunit, playwright, pyright, pytest, python, robot, ruby, ruff, rustc, rustc_json,
     shellcheck, tap, unittest, vitest,
 };
+use crate::search::Search;
 use crate::tail::Tail;
 
 /// The reader for this line and those after it.
@@ -27,14 +28,17 @@ pub(crate) fn is_diagnostic(line: &str) -> bool {
 
 fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     let first = *line.as_bytes().first()?;
+    // Many a log begins its lines with a time, and no count does.
+    let is_count = first.is_ascii_digit() && is_count(line);
     let found = match first {
         b' ' | b'\t' => indented(line, tail),
         b'[' => bracketed(line),
         b'P' | b'O' | b'N' | b'T' if phpunit::is_start(line) => reader::<phpunit::PhpUnit>(Runner::PhpUnit),
-        b'0'..=b'9' | b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
+        b'0'..=b'9' if is_count && ruby::begin(line).is_some() => ruby(line),
+        b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
         b'=' if pytest::is_start(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'F' | b'E' if pytest::is_short_summary(line) => reader::<pytest::Pytest>(Runner::Pytest),
-        b'0'..=b'9' if pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
+        b'0'..=b'9' if is_count && pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b't' if unittest::unpickled::is_start(line) => {
             reader::<unittest::unpickled::Unpickled>(Runner::Unittest)
         }
@@ -61,17 +65,23 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'T' if deno::is_check(line) => reader::<deno::Checked>(Runner::Tsc),
         b'R' if playwright::is_banner(line) => reader::<playwright::Playwright>(Runner::Playwright),
         b'0'..=b'9' | b'P' if jasmine::is_start(line) => reader::<jasmine::Jasmine>(Runner::Jasmine),
-        b'=' | b'0'..=b'9' | b'R' if robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
-        b'U' | b'F' | b'E' | b'0'..=b'9' if behave::is_start(line) => {
-            reader::<behave::Behave>(Runner::Behave)
-        }
-        b'*' | b'0'..=b'9' if doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
+        b'=' | b'R' if robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
+        b'0'..=b'9' if is_count && robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
+        b'U' | b'F' | b'E' if behave::is_start(line) => reader::<behave::Behave>(Runner::Behave),
+        b'0'..=b'9' if is_count && behave::is_start(line) => reader::<behave::Behave>(Runner::Behave),
+        b'*' if doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
+        b'0'..=b'9' if is_count && doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
         b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
         b'I' if shellcheck::is_start(line) => reader::<shellcheck::Shellcheck>(Runner::Shellcheck),
         0x80.. if node::is_start(line) => Some(Reader::new(Runner::NodeTest, node::Node::after(tail))),
         _ => None,
     };
     found.or_else(|| by_end(line)).or_else(|| compiled(line, first)).or_else(|| diagnostic(line))
+}
+
+/// Whether a line begins with a number and a blank.
+fn is_count(line: &str) -> bool {
+    line.trim_start_matches(|letter: char| letter.is_ascii_digit()).starts_with(' ')
 }
 
 /// Tools of compiled languages.
@@ -197,7 +207,7 @@ fn is_outcome(line: &str) -> bool {
 pub(crate) fn interrupts(current: Runner, line: &str) -> bool {
     let Some(first) = line.as_bytes().first() else { return false };
     let begun = match first {
-        b'=' if line.contains("= test session starts =") => Runner::Pytest,
+        b'=' if line.has("= test session starts =") => Runner::Pytest,
         b'r' if libtest::is_start(line) => Runner::CargoTest,
         b' ' if nextest::is_start(line) => Runner::Nextest,
         b' ' if line.starts_with("     Running ") && libtest::binary(line).is_some() => Runner::CargoTest,
