@@ -123,6 +123,7 @@ mod tests {
             let output = format!("ModuleNotFoundError: No module named '{name}'\n");
             let report = fixpoint_failures::decide(&fixpoint_failures::Question {
                 output,
+                command: None,
                 runner: None,
                 workdir: None,
                 exit_code: Some(1),
@@ -139,6 +140,7 @@ mod tests {
         let found = |output: &str, kind: CheckKind| {
             let report = fixpoint_failures::decide(&fixpoint_failures::Question {
                 output: output.to_string(),
+                command: None,
                 runner: None,
                 workdir: None,
                 exit_code: Some(1),
