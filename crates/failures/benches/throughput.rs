@@ -4,7 +4,7 @@
 //! `cargo bench -p fixpoint-failures --bench throughput`. Each log is an output repeated: with the chatter of a build
 //! between the repetitions, and dense, with nothing between them. `all` has the first eight tools side by side. The best
 //! of several passes counts, in processor time. `LOG` picks a tool, `LOG_MEGABYTES` sets the size of a log. `-- names` lists the tools;
-//! `-- write LOG FILE` writes a log instead of reading it, for `scripts/log-throughput`.
+//! `-- read LOG` reads one log only, for a profiler; `-- write LOG FILE` writes a log instead of reading it, for `scripts/log-throughput`.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -92,6 +92,7 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["names"] => TOOLS.iter().for_each(|(name, _)| println!("{name}")),
         ["write", log, file] => fs::write(file, log_of(log)).expect("a writable file"),
+        ["read", log] => println!("{log} {:.0} MB/s", best(log_of(log).as_bytes(), read)),
         _ => table(),
     }
 }
@@ -174,6 +175,8 @@ fn best(log: &[u8], read: impl Fn(&[u8]) -> usize) -> f64 {
 
 /// The time that this thread has used a processor, which other programs do not change much. Only Linux tells it.
 fn processor_seconds() -> Option<f64> {
+    // Linux brings the figure up to date when a thread pauses.
+    std::thread::yield_now();
     let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     stat.split(' ').next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)
 }

@@ -3,7 +3,7 @@
 //! Owns the first line of every runner. Most lines belong to none, so a line is rejected by its first byte where
 //! possible. A known runner narrows the choice to it and to the compilers it calls.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 use crate::report::Runner;
 use crate::runners::{
@@ -84,16 +84,23 @@ fn is_count(line: &str) -> bool {
     line.trim_start_matches(|letter: char| letter.is_ascii_digit()).starts_with(' ')
 }
 
+/// Whether a line has a part of a whole: `3/12`, `67%`.
+fn is_part(line: &str) -> bool {
+    memchr2(b'/', b'%', line.as_bytes()).is_some()
+}
+
 /// Tools of compiled languages.
 fn compiled(line: &str, first: u8) -> Option<Reader> {
     match first {
         b'T' if maven::is_start(line) => reader::<maven::Maven>(Runner::Maven),
-        b'T' | b'I' | b'0'..=b'9' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
+        b'T' | b'I' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
+        b'0'..=b'9' if is_part(line) && ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
         b'F' | b'P' | b'T' | b'S' if dotnet::is_start(line) => reader::<dotnet::Dotnet>(Runner::DotnetTest),
         b'T' | b'F' | b'+' | b'\'' | 0x80.. if junit_console::is_start(line) => {
             reader::<junit_console::JunitConsole>(Runner::JunitConsole)
         }
-        b'=' | b'A'..=b'Z' | b'0'..=b'9' if exunit::is_start(line) => {
+        b'=' | b'A'..=b'Z' if exunit::is_start(line) => reader::<exunit::ExUnit>(Runner::ExUnit),
+        b'0'..=b'9' if (is_count(line) || line.ends_with(']')) && exunit::is_start(line) => {
             reader::<exunit::ExUnit>(Runner::ExUnit)
         }
         b'R' if googletest::is_start(line) => reader::<googletest::GoogleTest>(Runner::GoogleTest),
