@@ -21,9 +21,8 @@ impl Seen {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        let mut at = hash as usize;
-        for _ in 0..MOST_PROBES {
-            let Some(slot) = self.slots.get_mut(at & mask) else { return true };
+        for step in 0..MOST_PROBES {
+            let Some(slot) = self.slots.get_mut((hash as usize + step) & mask) else { return true };
             if slot.1 == 0 {
                 *slot = (hash, u32::try_from(place + 1).unwrap_or_default());
                 self.used += 1;
@@ -32,7 +31,6 @@ impl Seen {
             if slot.0 == hash && is_same(slot.1 as usize - 1) {
                 return false;
             }
-            at += 1;
         }
         true
     }
