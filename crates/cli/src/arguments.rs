@@ -190,9 +190,14 @@ An array of questions gives an array of answers. Field names are snake_case;
 camelCase is accepted too. `config` is optional and may contain only some keys.
 Invalid input ends with exit code 2 and one line that names the field.
 
+`decide failures --log` reads the output of a command as it is, of any length,
+instead of a question. `--command` tells which runner wrote it, and whether it
+was a pipe, whose exit code 0 says nothing.
+
 Examples:
   fixpoint decide convergence --example | fixpoint decide convergence
   fixpoint decide refinement --example | fixpoint decide refinement --lang ja
+  fixpoint decide failures --log build.log --command 'make test' --exit-code 2
   fixpoint schema convergence";
 
 #[derive(Debug, Args)]
@@ -207,6 +212,18 @@ pub(crate) struct DecideArguments {
     /// Print an example question and exit
     #[arg(long, conflicts_with = "input")]
     pub(crate) example: bool,
+    /// Read the output of a command from a file, or from stdin with `-`, instead of a question (only `failures`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["input", "example"])]
+    pub(crate) log: Option<PathBuf>,
+    /// Command that wrote the log
+    #[arg(long, value_name = "CMD", requires = "log")]
+    pub(crate) command: Option<String>,
+    /// Exit code of the command [default: unknown]
+    #[arg(long, value_name = "N", requires = "log", allow_negative_numbers = true)]
+    pub(crate) exit_code: Option<i32>,
+    /// Directory in which the command ran; paths are made relative to it
+    #[arg(long, value_name = "DIR", requires = "log")]
+    pub(crate) workdir: Option<PathBuf>,
     /// Indent the answer
     #[arg(long)]
     pub(crate) pretty: bool,

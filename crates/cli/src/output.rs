@@ -68,6 +68,15 @@ impl Output {
         self.bytes(format!("{}\n", serde_json::to_string_pretty(value)?).as_bytes())
     }
 
+    /// The same, written piece by piece, for a value that may be large.
+    pub(crate) fn streamed_json(&mut self, value: &impl Serialize, layout: Layout) -> Result<(), Failure> {
+        match layout {
+            Layout::Line => serde_json::to_writer(Pieces(self), value)?,
+            Layout::Indented => serde_json::to_writer_pretty(Pieces(self), value)?,
+        }
+        self.bytes(b"\n")
+    }
+
     pub(crate) fn flush(&mut self) {
         if self.error.is_none() {
             self.error = self.writer.flush().err();
@@ -86,6 +95,25 @@ impl Output {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::NoOutput(error)),
             Some(_) | None => Ok(()),
         }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    Line,
+    Indented,
+}
+
+struct Pieces<'a>(&'a mut Output);
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // What could not be written is told at the end.
+        self.0.bytes(bytes).map(|()| bytes.len()).map_err(io::Error::other)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

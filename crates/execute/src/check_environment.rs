@@ -109,6 +109,7 @@ mod tests {
             let output = format!("ModuleNotFoundError: No module named '{name}'\n");
             let report = fixpoint_failures::decide(&fixpoint_failures::Question {
                 output,
+                command: None,
                 runner: None,
                 workdir: None,
                 exit_code: Some(1),
@@ -125,6 +126,7 @@ mod tests {
         let found = |output: &str, kind: CheckKind| {
             let report = fixpoint_failures::decide(&fixpoint_failures::Question {
                 output: output.to_string(),
+                command: None,
                 runner: None,
                 workdir: None,
                 exit_code: Some(1),

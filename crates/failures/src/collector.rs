@@ -10,18 +10,23 @@ use crate::fingerprint::{FingerprintParts, numbered};
 use crate::general::{General, Outcome};
 use crate::normalise::Normaliser;
 use crate::report::{Failure, Kind, Omitted, Report, Runner, TestId};
+use crate::seen::{self, Seen};
 
 /// A reader keeps no more than this many failures either.
 pub(crate) const MAX_FAILURES: usize = 4096;
 pub(crate) const MAX_MESSAGE: usize = 4096;
 /// For each outcome.
 pub(crate) const MAX_NAMES: usize = 200_000;
+/// For each outcome: bytes of all names.
+const MAX_NAME_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     failures: Vec<FingerprintParts>,
     /// Failures that were reported already, so that a repetitive log does not use up the limit.
-    known: BTreeSet<[u8; 16]>,
+    known: Seen,
+    /// The digests of those that were cut.
+    known_long: BTreeSet<[u8; 16]>,
     reported: u64,
     /// Explains a failing command if nothing better is found, such as an uncaught exception.
     last_resort: Option<FingerprintParts>,
@@ -66,19 +71,31 @@ impl Collector {
         self.reported += 1;
         self.ran_any |= draft.test.is_some();
         self.masked |= draft.masks();
-        let digest = draft.digest();
-        if self.known.contains(&digest) {
+        if !self.is_new(&draft) {
             return;
         }
         if self.failures.len() >= MAX_FAILURES {
             self.omitted.failures += 1;
             return;
         }
-        self.known.insert(digest);
         for text in [&mut draft.message, &mut draft.signature, &mut draft.source] {
             self.omitted.messages += u64::from(cut(text));
         }
         self.failures.push(draft);
+    }
+
+    /// Whether a failure was not reported before. It is known from now on, if there is room for it.
+    fn is_new(&mut self, draft: &FingerprintParts) -> bool {
+        let is_full = self.failures.len() >= MAX_FAILURES;
+        if draft.longest() > MAX_MESSAGE {
+            let digest = draft.digest();
+            return if is_full { !self.known_long.contains(&digest) } else { self.known_long.insert(digest) };
+        }
+        let is_same = |at: usize| self.failures.get(at).is_some_and(|known| known.says_the_same(draft));
+        if is_full {
+            return !self.known.has(draft.hash(), is_same);
+        }
+        self.known.is_new(draft.hash(), self.failures.len(), is_same)
     }
 
     /// Explains a failing command if nothing else does; the last one counts.
@@ -244,37 +261,35 @@ pub(crate) fn append(text: &mut String, line: &str) {
     }
 }
 
-/// Names of tests; duplicates are removed once there are many.
+/// Names of tests, each once.
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<TestId>,
-    distinct: usize,
+    known: Seen,
+    /// Bytes of all names.
+    size: usize,
     omitted: u64,
 }
 
 impl Names {
     fn add(&mut self, package: Option<&str>, test: &str) {
-        if self.names.len() >= MAX_NAMES {
-            // Sorting again pays only where repetition made room the last time.
-            if self.distinct < MAX_NAMES / 2 {
-                self.settle();
-            }
-            if self.names.len() >= MAX_NAMES {
-                self.omitted += 1;
-                return;
-            }
+        let is_same = |at: usize| {
+            self.names.get(at).is_some_and(|known| known.test == test && known.package.as_deref() == package)
+        };
+        let hash = seen::hash_of([package, Some(test)]);
+        let size = self.size + test.len() + package.map_or(0, str::len);
+        if self.names.len() >= MAX_NAMES || size > MAX_NAME_BYTES {
+            self.omitted += u64::from(!self.known.has(hash, is_same));
+        } else if self.known.is_new(hash, self.names.len(), is_same) {
+            self.size = size;
+            self.names.push(TestId { package: package.map(str::to_string), test: test.to_string() });
         }
-        self.names.push(TestId { package: package.map(str::to_string), test: test.to_string() });
-    }
-
-    fn settle(&mut self) {
-        self.names.sort_unstable();
-        self.names.dedup();
-        self.distinct = self.names.len();
     }
 
     fn sorted(&mut self) -> Vec<TestId> {
-        self.settle();
-        std::mem::take(&mut self.names)
+        let mut names = std::mem::take(&mut self.names);
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 }

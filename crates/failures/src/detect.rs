@@ -3,7 +3,7 @@
 //! Owns the first line of every runner. Most lines belong to none, so a line is rejected by its first byte where
 //! possible. A known runner narrows the choice to it and to the compilers it calls.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memmem};
 
 use crate::report::Runner;
 use crate::runners::{
@@ -12,6 +12,7 @@ use crate::runners::{
     nextest, node, panic, phpunit, playwright, pyright, pytest, python, robot, ruby, ruff, rustc, rustc_json,
     shellcheck, tap, unittest, vitest,
 };
+use crate::search::Search;
 use crate::tail::Tail;
 
 /// The reader for this line and those after it.
@@ -27,14 +28,17 @@ pub(crate) fn is_diagnostic(line: &str) -> bool {
 
 fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     let first = *line.as_bytes().first()?;
+    // Many a log begins its lines with a time, and no count does.
+    let is_count = first.is_ascii_digit() && is_count(line);
     let found = match first {
         b' ' | b'\t' => indented(line, tail),
         b'[' => bracketed(line),
         b'P' | b'O' | b'N' | b'T' if phpunit::is_start(line) => reader::<phpunit::PhpUnit>(Runner::PhpUnit),
-        b'0'..=b'9' | b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
+        b'0'..=b'9' if is_count && ruby::begin(line).is_some() => ruby(line),
+        b'#' | b'R' | b'F' | b'A' if ruby::begin(line).is_some() => ruby(line),
         b'=' if pytest::is_start(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b'F' | b'E' if pytest::is_short_summary(line) => reader::<pytest::Pytest>(Runner::Pytest),
-        b'0'..=b'9' if pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
+        b'0'..=b'9' if is_count && pytest::is_quiet_end(line) => reader::<pytest::Pytest>(Runner::Pytest),
         b't' if unittest::unpickled::is_start(line) => {
             reader::<unittest::unpickled::Unpickled>(Runner::Unittest)
         }
@@ -61,11 +65,12 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'T' if deno::is_check(line) => reader::<deno::Checked>(Runner::Tsc),
         b'R' if playwright::is_banner(line) => reader::<playwright::Playwright>(Runner::Playwright),
         b'0'..=b'9' | b'P' if jasmine::is_start(line) => reader::<jasmine::Jasmine>(Runner::Jasmine),
-        b'=' | b'0'..=b'9' | b'R' if robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
-        b'U' | b'F' | b'E' | b'0'..=b'9' if behave::is_start(line) => {
-            reader::<behave::Behave>(Runner::Behave)
-        }
-        b'*' | b'0'..=b'9' if doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
+        b'=' | b'R' if robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
+        b'0'..=b'9' if is_count && robot::is_start(line) => reader::<robot::Robot>(Runner::Robot),
+        b'U' | b'F' | b'E' if behave::is_start(line) => reader::<behave::Behave>(Runner::Behave),
+        b'0'..=b'9' if is_count && behave::is_start(line) => reader::<behave::Behave>(Runner::Behave),
+        b'*' if doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
+        b'0'..=b'9' if is_count && doctest::is_start(line) => reader::<doctest::Doctest>(Runner::Doctest),
         b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
         b'I' if shellcheck::is_start(line) => reader::<shellcheck::Shellcheck>(Runner::Shellcheck),
         0x80.. if node::is_start(line) => Some(Reader::new(Runner::NodeTest, node::Node::after(tail))),
@@ -74,16 +79,28 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
     found.or_else(|| by_end(line)).or_else(|| compiled(line, first)).or_else(|| diagnostic(line))
 }
 
+/// Whether a line begins with a number and a blank.
+fn is_count(line: &str) -> bool {
+    line.trim_start_matches(|letter: char| letter.is_ascii_digit()).starts_with(' ')
+}
+
+/// Whether a line has a part of a whole: `3/12`, `67%`.
+fn is_part(line: &str) -> bool {
+    memchr2(b'/', b'%', line.as_bytes()).is_some()
+}
+
 /// Tools of compiled languages.
 fn compiled(line: &str, first: u8) -> Option<Reader> {
     match first {
         b'T' if maven::is_start(line) => reader::<maven::Maven>(Runner::Maven),
-        b'T' | b'I' | b'0'..=b'9' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
+        b'T' | b'I' if ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
+        b'0'..=b'9' if is_part(line) && ctest::is_start(line) => reader::<ctest::Ctest>(Runner::Ctest),
         b'F' | b'P' | b'T' | b'S' if dotnet::is_start(line) => reader::<dotnet::Dotnet>(Runner::DotnetTest),
         b'T' | b'F' | b'+' | b'\'' | 0x80.. if junit_console::is_start(line) => {
             reader::<junit_console::JunitConsole>(Runner::JunitConsole)
         }
-        b'=' | b'A'..=b'Z' | b'0'..=b'9' if exunit::is_start(line) => {
+        b'=' | b'A'..=b'Z' if exunit::is_start(line) => reader::<exunit::ExUnit>(Runner::ExUnit),
+        b'0'..=b'9' if (is_count(line) || line.ends_with(']')) && exunit::is_start(line) => {
             reader::<exunit::ExUnit>(Runner::ExUnit)
         }
         b'R' if googletest::is_start(line) => reader::<googletest::GoogleTest>(Runner::GoogleTest),
@@ -197,7 +214,7 @@ fn is_outcome(line: &str) -> bool {
 pub(crate) fn interrupts(current: Runner, line: &str) -> bool {
     let Some(first) = line.as_bytes().first() else { return false };
     let begun = match first {
-        b'=' if line.contains("= test session starts =") => Runner::Pytest,
+        b'=' if line.has("= test session starts =") => Runner::Pytest,
         b'r' if libtest::is_start(line) => Runner::CargoTest,
         b' ' if nextest::is_start(line) => Runner::Nextest,
         b' ' if line.starts_with("     Running ") && libtest::binary(line).is_some() => Runner::CargoTest,

@@ -12,6 +12,7 @@ use fixpoint_vocabulary::{EnvironmentCause, EnvironmentProblem};
 use crate::fingerprint::FingerprintParts;
 use crate::general::is_of_linter;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 const TABLE: &str = include_str!("../data/environment.txt");
 const PYTHON_PACKAGES: &str = include_str!("../data/python_packages.txt");
@@ -78,23 +79,18 @@ fn problem_of(draft: &FingerprintParts) -> Option<EnvironmentProblem> {
 
 /// Whether a line may be one of the table. Nearly every line of a long output comes by here, and nearly none is meant.
 pub(crate) fn is_suspect(line: &str) -> bool {
-    static TEXTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        let literal = |row: Row| {
-            let parts = row
-                .text
-                .split(['{', '}', '#'])
-                .enumerate()
-                .filter(|(at, _)| at % 2 == 0 || !row.text.contains('{'));
-            parts.map(|(_, part)| part).max_by_key(|part| part.len())
-        };
-        AhoCorasick::new(rows().filter_map(literal)).ok()
-    });
+    static TEXTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(literals()).ok());
     TEXTS.as_ref().is_some_and(|texts| texts.is_match(line))
 }
 
-fn rows() -> impl Iterator<Item = Row> {
-    TABLE.lines().filter(|row| !row.is_empty() && !row.starts_with('#')).filter_map(Row::read)
+/// Texts of which every line of the table contains one.
+pub(crate) fn literals() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().map(Row::literal)
 }
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    TABLE.lines().filter(|row| !row.is_empty() && !row.starts_with('#')).filter_map(Row::read).collect()
+});
 
 /// The package that installs a module of Python, which may have another name.
 pub fn python_package(module: &str) -> &str {
@@ -107,9 +103,10 @@ pub(crate) fn in_line(line: &str) -> Option<EnvironmentProblem> {
     if line.is_empty() || COMPARISONS.iter().any(|word| line.contains(word)) {
         return None;
     }
-    rows().find_map(|row| row.problem(line))
+    ROWS.iter().find_map(|row| row.problem(line))
 }
 
+#[derive(Debug)]
 struct Row {
     cause: EnvironmentCause,
     text: &'static str,
@@ -124,6 +121,14 @@ impl Row {
         let mut column = || columns.next().filter(|column| !column.is_empty());
         let cause = EnvironmentCause::ALL.into_iter().find(|known| known.name() == cause)?;
         Some(Self { cause, text, subject: column(), example: column() })
+    }
+
+    /// The longest text that every line of this row contains. It is never empty, or every line would be suspect.
+    fn literal(&self) -> &'static str {
+        let (before, rest) = self.text.split_once('{').unwrap_or((self.text, ""));
+        let before = if rest.is_empty() { before } else { before.strip_prefix('#').unwrap_or(before) };
+        let after = rest.split_once('}').map_or("", |(_, after)| after);
+        if after.len() > before.len() { after } else { before }
     }
 
     fn problem(&self, line: &str) -> Option<EnvironmentProblem> {
@@ -187,7 +192,7 @@ fn subject(found: &str, form: &str) -> Option<String> {
                     .all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_')
                 && found.starts_with(|letter: char| letter.is_ascii_uppercase())
         }
-        _ => !found.contains(": "),
+        _ => !found.has(": "),
     };
     (fits && !found.is_empty() && found.len() <= LONGEST_SUBJECT).then(|| found.to_string())
 }
@@ -240,6 +245,15 @@ mod tests {
         let rows: Vec<&str> = TABLE.lines().filter(|row| !row.starts_with('#')).collect();
         let unread: Vec<&&str> = rows.iter().filter(|row| Row::read(row).is_none()).collect();
         assert!(rows.len() > 150 && unread.is_empty(), "{unread:?}");
+    }
+
+    /// Catches a row whose text is taken apart wrongly: an empty text is part of every line.
+    #[test]
+    fn ordinary_lines_are_not_suspect() {
+        let shortest = ROWS.iter().map(Row::literal).min_by_key(|text| text.len());
+        assert_eq!(shortest, Some("EROFS"));
+        assert!(!is_suspect("2026-11-16T02:35:00Z INFO worker-1: handled request 17 of 10.0.0.9 in 3ms"));
+        assert!(is_suspect("sh: 1: ffmpeg: not found"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use crate::normalise::{Normaliser, Text};
 use crate::report::{Failure, Kind, Runner};
+use crate::seen;
 
 const LENGTH: usize = 16;
 
@@ -100,6 +101,32 @@ impl FingerprintParts {
             (Repeats::AtOtherPlaces(column), Some(line)) => Some(format!("{line}:{column}")),
             (Repeats::WithOtherNumbers, _) => Some(normaliser.text(&self.message, Text::Source)),
         }
+    }
+
+    /// The bytes of its longest text.
+    pub(crate) fn longest(&self) -> usize {
+        self.message.len().max(self.signature.len()).max(self.source.len())
+    }
+
+    /// Whether two have the same digest.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        self.message == other.message
+            && self.signature == other.signature
+            && self.source == other.source
+            && self.kind == other.kind
+            && self.runner == other.runner
+            && self.test == other.test
+            && self.package == other.package
+            && self.file == other.file
+            && (self.test.is_some() || self.line.unwrap_or_default() == other.line.unwrap_or_default())
+    }
+
+    /// Equal for those that say the same.
+    pub(crate) fn hash(&self) -> u32 {
+        let line = self.line.filter(|_| self.test.is_none()).unwrap_or_default();
+        let texts = [&self.message, &self.signature, &self.source].map(|text| Some(text.as_str()));
+        let names = [self.package.as_deref(), self.test.as_deref(), self.file.as_deref()];
+        seen::hash_of(texts.into_iter().chain(names)) ^ line
     }
 
     pub(crate) fn digest(&self) -> [u8; 16] {

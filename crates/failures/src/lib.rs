@@ -23,6 +23,8 @@ mod prefix;
 mod question;
 mod report;
 mod runners;
+mod search;
+mod seen;
 mod tail;
 
 pub use command::CommandLine;

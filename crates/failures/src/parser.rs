@@ -3,8 +3,6 @@
 //! Owns the choice of reader and the last lines of the output. One reader is active at a time for each prefix; it says when a
 //! line is not its own. A prefix is one if what follows it is read. Memory does not grow with the output.
 
-use std::collections::BTreeMap;
-
 use crate::collector::{Collector, Ending};
 use crate::detect;
 use crate::general::General;
@@ -39,7 +37,8 @@ impl Parser {
             reading: ParserState {
                 told: options.runner,
                 plain: Stream::default(),
-                prefixed: BTreeMap::new(),
+                behind_times: Stream::default(),
+                prefixed: Vec::new(),
                 junit: None,
                 collector: Collector::default(),
                 general: General::default(),
@@ -55,9 +54,12 @@ impl Parser {
 
     pub fn finish(mut self, exit_code: Option<i32>) -> Report {
         self.lines.finish(&mut self.reading);
-        let ParserState { told, mut plain, prefixed, junit, mut collector, general } = self.reading;
+        let ParserState { told, mut plain, mut behind_times, mut prefixed, junit, mut collector, general } =
+            self.reading;
         plain.finish(&mut collector);
-        for mut stream in prefixed.into_values() {
+        behind_times.finish(&mut collector);
+        prefixed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (_, mut stream) in prefixed {
             stream.finish(&mut collector);
         }
         if let Some(mut junit) = junit {
@@ -78,8 +80,10 @@ impl Parser {
 struct ParserState {
     told: Option<Runner>,
     plain: Stream,
-    /// By the name of the prefix.
-    prefixed: BTreeMap<String, Stream>,
+    /// Behind a prefix without a name, such as a time.
+    behind_times: Stream,
+    /// With the name of each prefix.
+    prefixed: Vec<(String, Stream)>,
     junit: Option<Junit>,
     collector: Collector,
     general: General,
@@ -149,7 +153,7 @@ impl ParserState {
         let text = behind_time.unwrap_or(line);
         let found = prefix::split(text);
         if let Some(found) = &found
-            && self.prefixed.get(found.name).is_some_and(|stream| stream.is_read)
+            && self.is_read(found.name)
         {
             if self.behind(found.name, found.rest) == Taken::No {
                 self.general.line(found.rest);
@@ -169,7 +173,7 @@ impl ParserState {
     /// Whether a reader takes the line, of no prefix that is known to be one.
     fn is_taken(&mut self, line: &str, behind_time: Option<&str>, found: Option<&Prefixed<'_>>) -> bool {
         // A table behind a time looks like another prefix.
-        let goes_on = self.prefixed.get("").is_some_and(|stream| stream.reader.is_some());
+        let goes_on = self.behind_times.reader.is_some();
         if let Some(rest) = behind_time.filter(|_| goes_on)
             && self.behind("", rest) == Taken::Yes
         {
@@ -185,7 +189,7 @@ impl ParserState {
                 return true;
             }
             // A time is a prefix once what follows one was read.
-            if self.prefixed.get(name).is_some_and(|stream| stream.is_read) {
+            if self.is_read(name) {
                 return false;
             }
         }
@@ -200,22 +204,39 @@ impl ParserState {
         [second, third].into_iter().flatten().any(|(name, rest)| self.behind(name, rest) == Taken::Yes)
     }
 
+    /// Whether a prefix is one: a reader took what follows it.
+    fn is_read(&self, name: &str) -> bool {
+        if name.is_empty() {
+            return self.behind_times.is_read;
+        }
+        self.prefixed.iter().any(|(known, stream)| stream.is_read && known == name)
+    }
+
     /// Reads what stands behind a prefix.
     fn behind(&mut self, name: &str, rest: &str) -> Taken {
-        if !self.prefixed.contains_key(name) {
-            if self.prefixed.len() >= MOST_PREFIXES {
-                self.prefixed.retain(|_, stream| stream.is_read);
-            }
-            if self.prefixed.len() < MOST_PREFIXES {
-                self.prefixed.insert(name.to_string(), Stream::default());
-            }
-        }
-        let Some(stream) = self.prefixed.get_mut(name) else { return Taken::No };
+        let Self { behind_times, prefixed, .. } = self;
+        let named = (!name.is_empty()).then(|| stream_of(prefixed, name));
+        let Some(stream) = named.unwrap_or(Some(behind_times)) else { return Taken::No };
         let taken = stream.line(rest, self.told, &mut self.collector);
         stream.is_read |= taken == Taken::Yes;
         stream.tail.add(rest);
         taken
     }
+}
+
+/// The stream behind a name, if there is room for another one.
+fn stream_of<'a>(prefixed: &'a mut Vec<(String, Stream)>, name: &str) -> Option<&'a mut Stream> {
+    let found = prefixed.iter().position(|(known, _)| known == name);
+    let at = found.unwrap_or_else(|| {
+        if prefixed.len() >= MOST_PREFIXES {
+            prefixed.retain(|(_, stream)| stream.is_read);
+        }
+        if prefixed.len() < MOST_PREFIXES {
+            prefixed.push((name.to_string(), Stream::default()));
+        }
+        prefixed.len() - 1
+    });
+    prefixed.get_mut(at).filter(|(known, _)| known == name).map(|(_, stream)| stream)
 }
 
 impl Sink for ParserState {

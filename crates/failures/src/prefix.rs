@@ -2,6 +2,8 @@
 //!
 //! Owns their forms. Refuses to say whether a text is meant as a prefix: only what follows it can show that.
 
+use crate::search::Search;
+
 /// Bytes in which a prefix ends.
 const LONGEST: usize = 120;
 /// Between brackets, these are the level of a message.
@@ -50,7 +52,7 @@ fn is_task(name: &str) -> bool {
                 && !LEVELS.contains(&script)
                 && !["note", "fatal"].contains(&script)
         }
-        None => name.contains(':') && !has_ending(name) && !name.contains("::") && !name.contains("//"),
+        None => name.contains(':') && !has_ending(name) && !name.has("::") && !name.has("//"),
     }
 }
 
@@ -110,7 +112,7 @@ fn bracket(line: &str) -> Option<(&str, &str)> {
 /// `pkg:test: rest`, `packages/a test: rest`, `pkg: rest`
 fn words(line: &str) -> Option<(&str, &str)> {
     let start = beginning(line);
-    let at = start.find(": ")?;
+    let at = start.position_of(": ")?;
     let (name, rest) = (line.get(..at)?, line.get(at + 2..)?);
     let mut parts = name.split(' ');
     let (first, second) = (parts.next()?, parts.next());

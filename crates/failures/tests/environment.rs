@@ -22,6 +22,7 @@ fn read(name: &str) -> Question {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Question {
         output: text(file("output.txt")),
+        command: None,
         runner: None,
         workdir: Some(format!("/tmp/environment-workdir/{name}")),
         exit_code: text(file("exit_code")).trim().parse().ok(),

@@ -7,6 +7,7 @@ use fixpoint_failures::{Kind, Question, Report, Values, decide};
 fn read(output: &str) -> Report {
     decide(&Question {
         output: output.to_string(),
+        command: None,
         runner: None,
         workdir: Some("/p".to_string()),
         exit_code: Some(1),

@@ -5,6 +5,7 @@ use fixpoint_failures::{Question, Report, Values, decide};
 fn read(output: &str) -> Report {
     decide(&Question {
         output: output.to_string(),
+        command: None,
         runner: None,
         workdir: None,
         exit_code: Some(1),

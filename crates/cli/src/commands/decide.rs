@@ -2,6 +2,7 @@
 //! them.
 
 pub(crate) mod kinds;
+mod log;
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -22,6 +23,9 @@ const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
 pub(crate) fn run(arguments: &DecideArguments, output: &mut Output) -> Result<(), Failure> {
     if arguments.example {
         return output.text(arguments.kind.example());
+    }
+    if let Some(path) = &arguments.log {
+        return log::run(path, arguments, output);
     }
     let input = read(arguments)?;
     let answer = answer(arguments.kind, &input, output.lang()).map_err(Failure::BadInput)?;

@@ -10,6 +10,8 @@ mod configuration;
 #[cfg(target_os = "linux")]
 mod crashes;
 #[cfg(test)]
+mod decide_log;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod documents;

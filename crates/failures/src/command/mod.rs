@@ -50,6 +50,13 @@ impl CommandLine {
         self.told.or(self.known.as_ref().map(|known| known.runner))
     }
 
+    /// The exit code of the line, or `None` if it says nothing: a shell reports that the last command of a pipe succeeded,
+    /// unless it is told to look at all of them.
+    pub fn telling_exit_code(&self, exit_code: Option<i32>) -> Option<i32> {
+        let is_unknown = || shell::has_pipe(&self.text) && !self.text.contains("pipefail");
+        exit_code.filter(|code| *code != 0 || !is_unknown())
+    }
+
     /// The line with which every test runs and is named; unchanged if the runner is not known.
     pub fn telling_everything(&self) -> String {
         let told = self.known.as_ref().and_then(|known| {

@@ -63,6 +63,36 @@ pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
     Some(reading.commands)
 }
 
+/// Whether the output of one command is another's input. Unlike [`commands`], it reads any line, as far as it can.
+pub(super) fn has_pipe(line: &str) -> bool {
+    let mut rest = line.chars().peekable();
+    let mut previous = ' ';
+    while let Some(character) = rest.next() {
+        match character {
+            '\'' => while rest.next_if(|next| *next != '\'').is_some() {},
+            '"' => {
+                while rest
+                    .next_if(|next| *next != '"')
+                    .is_some_and(|next| next != '\\' || rest.next().is_some())
+                {}
+            }
+            '\\' => {}
+            '#' if matches!(previous, ' ' | '\t' | '\n' | ';' | '&') => {
+                while rest.next_if(|next| *next != '\n').is_some() {}
+            }
+            // `||` is an alternative, and `>|` writes to a file.
+            '|' if rest.next_if_eq(&'|').is_none() && previous != '>' => return true,
+            _ => {}
+        }
+        if matches!(character, '\'' | '"' | '\\') {
+            // The closing quote, or what is escaped.
+            rest.next();
+        }
+        previous = character;
+    }
+    false
+}
+
 struct ShellScanner<'a> {
     line: &'a str,
     rest: Peekable<CharIndices<'a>>,
@@ -243,6 +273,26 @@ mod tests {
         ];
         for line in table {
             assert_eq!(commands(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_a_pipe_outside_of_quotes_is_one() {
+        let table = [
+            ("pytest -q | tail -5", true),
+            ("a 2>&1|b", true),
+            ("a |& b", true),
+            ("a \"x\\\"\" | b", true),
+            ("(a | b) && c", true),
+            ("a || b", false),
+            ("a '|' \"|\" \\|", false),
+            ("a \"x\\\" | y\"", false),
+            ("a >| b", false),
+            ("a # | b", false),
+            ("a 'open |", false),
+        ];
+        for (line, expected) in table {
+            assert_eq!(has_pipe(line), expected, "{line}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Words of error messages.
-const COMPLAINTS: [&str; 54] = [
+pub(super) const COMPLAINTS: [&str; 54] = [
     "error",
     "fail",
     "fatal",

@@ -5,8 +5,7 @@
 
 mod complaints;
 mod places;
-
-use std::collections::BTreeSet;
+mod words;
 
 use crate::collector::{MAX_FAILURES, append};
 use fixpoint_vocabulary::EnvironmentProblem;
@@ -14,6 +13,7 @@ use fixpoint_vocabulary::EnvironmentProblem;
 use crate::environment;
 use crate::fingerprint::{FingerprintParts, Repeats};
 use crate::report::{Kind, Runner};
+use crate::seen::{self, Seen};
 
 pub(crate) use self::complaints::complains;
 pub(crate) use self::places::is_of_linter;
@@ -40,7 +40,8 @@ pub(crate) struct General {
     complaints: Vec<Complaint>,
     /// Lines that do not complain, until there are too many to mean anything.
     others: Vec<Complaint>,
-    known: BTreeSet<[u8; 16]>,
+    known_complaints: Seen,
+    known_others: Seen,
     /// The last line that was not indented.
     header: String,
     omitted: u64,
@@ -91,7 +92,8 @@ impl General {
             self.open = 0;
             return;
         }
-        if self.environment.is_none() && environment::is_suspect(text) {
+        let is_of_note = words::may_be_of_note(text);
+        if is_of_note && self.environment.is_none() && environment::is_suspect(text) {
             self.environment = environment::in_line(text.trim_start());
         }
         let is_indented = line.starts_with([' ', '\t']);
@@ -121,7 +123,7 @@ impl General {
             self.header.push_str(beginning(text));
             self.file = places::file_alone(text);
         }
-        if complaints::complains(text) {
+        if is_of_note && complaints::complains(text) {
             if !complaints::is_of_wrapper(text) {
                 self.keep(text, Line::Complaint { is_indented });
             }
@@ -150,9 +152,13 @@ impl General {
     }
 
     fn keep(&mut self, text: &str, kind: Line) {
-        let (list, most, is_indented) = match kind {
-            Line::Complaint { is_indented } => (&mut self.complaints, MOST_COMPLAINTS, is_indented),
-            Line::Other { is_indented } => (&mut self.others, MOST_OTHERS + 1, is_indented),
+        let (list, known, most, is_indented) = match kind {
+            Line::Complaint { is_indented } => {
+                (&mut self.complaints, &mut self.known_complaints, MOST_COMPLAINTS, is_indented)
+            }
+            Line::Other { is_indented } => {
+                (&mut self.others, &mut self.known_others, MOST_OTHERS + 1, is_indented)
+            }
         };
         if list.len() >= most {
             self.omitted += 1;
@@ -160,10 +166,8 @@ impl General {
         }
         let line = beginning(text.trim_start());
         let header = if is_indented { self.header.as_str() } else { "" };
-        let mut draft = FingerprintParts::new(Runner::Generic, Kind::Error);
-        draft.message = line.to_string();
-        draft.source = header.to_string();
-        if self.known.insert(draft.digest()) {
+        let is_same = |at: usize| list.get(at).is_some_and(|one| one.line == line && one.header == header);
+        if known.is_new(seen::hash_of([Some(line), Some(header)]), list.len(), is_same) {
             list.push(Complaint { header: header.to_string(), line: line.to_string() });
         }
     }

@@ -4,6 +4,7 @@
 //! Owns what counts as a path: a name with an ending or a directory, without blanks. A time of day is none.
 
 use super::super::runners::place;
+use crate::search::Search;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Severity {
@@ -35,7 +36,8 @@ pub(super) fn read<'a>(line: &'a str, above: Option<&'a str>) -> Option<Finding<
     {
         return Some(finding);
     }
-    let level = LEVELS.iter().find(|level| text.starts_with(**level));
+    let has_level = text.starts_with(['[', 'E', 'e', 'w']);
+    let level = LEVELS.iter().find(|level| has_level && text.starts_with(**level));
     let text = level.map_or(text, |level| text.get(level.len()..).unwrap_or(text));
     let text = text.strip_prefix("file://").unwrap_or(text);
     let finding = with_colons(text)
@@ -107,7 +109,7 @@ pub(super) fn file_alone(line: &str) -> Option<String> {
 /// `::error file=a.py,line=3,col=5::message` of CI systems.
 fn workflow(text: &str) -> Option<Finding<'_>> {
     let (level, rest) = text.strip_prefix("::")?.split_once(' ')?;
-    let (fields, message) = rest.split_once("::")?;
+    let (fields, message) = rest.cut("::")?;
     let field =
         |name: &str| fields.split(',').find_map(|field| field.trim().strip_prefix(name)?.strip_prefix('='));
     let severity = match level {
@@ -122,11 +124,12 @@ fn workflow(text: &str) -> Option<Finding<'_>> {
 
 /// `PHP Parse error:  syntax error, unexpected token in /w/a.php on line 3`
 fn on_line(text: &str) -> Option<Finding<'_>> {
-    let (rest, line) = text.rsplit_once(" on line ")?;
-    let (message, file) = rest.rsplit_once(" in ")?;
+    text.trim_end_matches('.').ends_with(|last: char| last.is_ascii_digit()).then_some(())?;
+    let (rest, line) = text.cut_last(" on line ")?;
+    let (message, file) = rest.cut_last(" in ")?;
     let line = line.trim_end_matches('.').parse().ok()?;
     let message = message.trim_start_matches("PHP ");
-    let is_error = message.contains("rror: ") || message.starts_with("Errors parsing");
+    let is_error = message.has("rror: ") || message.starts_with("Errors parsing");
     let severity = if is_error { Severity::Error } else { Severity::Warning };
     is_path(file).then_some(Finding { file, line, column: 0, severity, message })
 }
@@ -139,7 +142,7 @@ pub(super) fn table_of(line: &str) -> Option<String> {
 
 fn severity_of(text: &str) -> (Severity, &str) {
     // ShellCheck fails by any of its findings.
-    if text.ends_with(']') && text.contains(" [SC") {
+    if text.ends_with(']') && text.has(" [SC") {
         return (Severity::Error, text);
     }
     let word = text.trim_start_matches('[');
@@ -171,6 +174,9 @@ fn leading_number(text: &str) -> u32 {
 }
 
 fn is_path(text: &str) -> bool {
+    if text.is_empty() || text.len() >= 400 || memchr::memchr(b' ', text.as_bytes()).is_some() {
+        return false;
+    }
     let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty()
@@ -179,14 +185,9 @@ fn is_path(text: &str) -> bool {
             && ending.bytes().any(|byte| byte.is_ascii_alphabetic())
     });
     let has_letters = name.bytes().any(|byte| byte.is_ascii_alphabetic());
-    !text.is_empty()
-        && text.len() < 400
-        && !text.contains([' ', '\t', '"', '\'', '<', '>', '|', '=', '(', ')', '{', '}', ','])
+    !text.contains(['\t', '"', '\'', '<', '>', '|', '=', '(', ')', '{', '}', ','])
         && has_letters
-        && (has_ending
-            || text.contains('/') && !text.contains("//")
-            || name == "Dockerfile"
-            || name == "Makefile")
+        && (has_ending || text.contains('/') && !text.has("//") || name == "Dockerfile" || name == "Makefile")
 }
 
 #[cfg(test)]

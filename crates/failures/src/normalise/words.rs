@@ -3,6 +3,8 @@
 //! Owns the vocabulary of assertions (which side was seen, which was expected), of counters that mean nothing (ports,
 //! process numbers, seeds), and of dates. Refuses to look at more than the line it is in.
 
+use crate::search::Search;
+
 /// What a number at this position means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -19,7 +21,7 @@ pub(crate) fn role(current: Role, word: &str, behind: &str) -> Role {
     if is("expected") || is("expect") || is("expecting") {
         let line = behind.lines().next().unwrap_or_default();
         let turns = [", got", " got ", " found ", " but ", " received ", " actual ", ", was", " instead"];
-        let is_subject = !labels() && line.contains(" to ") && !turns.iter().any(|turn| line.contains(turn));
+        let is_subject = !labels() && line.has(" to ") && !turns.iter().any(|turn| line.contains(turn));
         return if is_subject { Role::Subject } else { Role::Expected };
     }
     if is("want") || is("wanted") || is("wants") || (is("right") && labels()) || (is("should") && !labels()) {

@@ -8,6 +8,7 @@ use super::{Read, Step, indentation, place};
 use crate::collector::{Collector, MAX_FAILURES};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Ava {
@@ -41,7 +42,7 @@ pub(crate) fn is_start(line: &str) -> bool {
     text.starts_with(FAILED)
         || text.starts_with("- [skip] ")
         || text.starts_with("- [todo] ")
-        || text.starts_with("✔ ") && text.contains(" › ")
+        || text.starts_with("✔ ") && text.has(" › ")
         || outside(text).is_some()
         || text.starts_with("✘ Couldn’t find any ")
         || summary(text).is_some()
@@ -118,7 +119,7 @@ impl Ava {
             self.report(out);
             out.masked();
             self.block = Some(Block { about, ..Block::default() });
-        } else if text.starts_with("✘ ") && text.contains(" exited with a non-zero exit code") {
+        } else if text.starts_with("✘ ") && text.has(" exited with a non-zero exit code") {
             self.report(out);
         } else if text.starts_with("✘ ") {
             self.report(out);
@@ -177,7 +178,7 @@ impl Block {
             return;
         }
         // `9:     t.is(add(2, 2), 5);`
-        if let (Some((_, line)), Some((number, source))) = (&self.place, text.split_once(": "))
+        if let (Some((_, line)), Some((number, source))) = (&self.place, text.cut(": "))
             && self.thrown.is_empty()
             && let Ok(number) = number.parse::<u32>()
         {

@@ -8,6 +8,7 @@ use super::{Read, Step, count_of, indentation, place};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Behave {
@@ -65,7 +66,7 @@ impl Read for Behave {
             if untested > 0 {
                 out.masked();
             }
-        } else if line.contains(" passed, ") && line.contains(" feature") {
+        } else if line.has(" passed, ") && line.has(" feature") {
             self.close(out);
             self.in_list = true;
         } else if self.in_list {
@@ -115,7 +116,7 @@ impl Behave {
 
     /// `features/calc.feature:7  equal`
     fn listed(&mut self, text: &str) {
-        let Some((position, name)) = text.split_once("  ") else { return };
+        let Some((position, name)) = text.cut("  ") else { return };
         let Some((file, line, "")) = place(position) else { return };
         let name = name.trim();
         let is_it = |scenario: &&mut Scenario| {
@@ -145,9 +146,9 @@ impl Scenario {
         let text = line.trim();
         let words = ["Given ", "When ", "Then ", "And ", "But ", "* "];
         let is_step = indentation(line) == 4 && words.iter().any(|word| text.starts_with(word));
-        if is_step && (text.contains(" # ") || text.contains(" ... ")) {
-            let plain = text.rsplit_once(" ... ");
-            let (step, outcome) = plain.or_else(|| text.rsplit_once(" # ")).unwrap_or((text, ""));
+        if is_step && (text.has(" # ") || text.has(" ... ")) {
+            let plain = text.cut_last(" ... ");
+            let (step, outcome) = plain.or_else(|| text.cut_last(" # ")).unwrap_or((text, ""));
             if self.error.is_empty() && self.missing == 0 {
                 self.step = step.trim().to_string();
             }
@@ -205,11 +206,11 @@ fn scenario(line: &str) -> Option<Scenario> {
     let named =
         ["Scenario: ", "Scenario Outline: ", "Example: "].iter().find_map(|word| text.strip_prefix(word));
     let Some(named) = named else {
-        let (name, dots) = text.rsplit_once("  ")?;
+        let (name, dots) = text.cut_last("  ")?;
         let is_dots = !dots.is_empty() && dots.bytes().all(|byte| b".FEUSPx_".contains(&byte));
         return is_dots.then(|| Scenario { name: name.trim().to_string(), steps: 1, ..Scenario::default() });
     };
-    let (name, position) = named.rsplit_once(" # ").unwrap_or((named, ""));
+    let (name, position) = named.cut_last(" # ").unwrap_or((named, ""));
     let found = place(position);
     Some(Scenario {
         name: name.trim().to_string(),
@@ -225,12 +226,12 @@ fn is_frame_of_report(text: &str) -> bool {
         || text.starts_with("FAILURE in step '")
         || text.starts_with("ERROR in step '")
         || text.len() > 70 && text.bytes().all(|byte| byte == b'-')
-        || text.contains("    # ") && text.ends_with(".feature")
+        || text.has("    # ") && text.ends_with(".feature")
 }
 
 /// `features/calc.feature  .FEEF.FFF`, `Calculator    # features/calc.feature`
 fn is_progress(line: &str) -> bool {
-    line.contains(".feature  ") || line.contains("    # ")
+    line.has(".feature  ") || line.has("    # ")
 }
 
 fn is_list(line: &str) -> bool {
@@ -239,7 +240,7 @@ fn is_list(line: &str) -> bool {
 
 /// Scenarios that passed, that did not, and that were not run: `3 scenarios passed, 6 failed, 2 error, 0 skipped`
 fn counts(line: &str) -> Option<(u64, u64, u64)> {
-    let (count, rest) = line.split_once(" scenario")?;
+    let (count, rest) = line.cut(" scenario")?;
     let passed = count.parse().ok()?;
     let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" passed, ")?;
     let failed = count_of(rest, "failed")?;

@@ -7,6 +7,7 @@ use super::{Read, Step};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 use crate::tail::Tail;
 
 #[derive(Debug, Default)]
@@ -216,7 +217,7 @@ fn result(line: &str) -> Option<(Mark, &str)> {
         ("✎ ", Mark::Skipped),
     ];
     let (mark, name) = marks.iter().find_map(|(start, mark)| Some((*mark, line.strip_prefix(start)?)))?;
-    let timed = name.rsplit_once(" [");
+    let timed = name.cut_last(" [");
     let timed =
         timed.filter(|(_, time)| time.ends_with("s]") && time.starts_with(|c: char| c.is_ascii_digit()));
     Some((mark, timed.map_or(name, |(name, _)| name).trim_end()))
@@ -243,5 +244,5 @@ fn count(text: &str) -> Option<(u64, &str)> {
 
 /// `Ran 16 tests across 2 files. [31.00ms]`
 fn is_end(line: &str) -> bool {
-    line.starts_with("Ran ") && line.contains(" across ") && line.contains(" file")
+    line.starts_with("Ran ") && line.has(" across ") && line.has(" file")
 }

@@ -7,6 +7,7 @@ use super::{Read, Step, count_of, place};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Catch2 {
@@ -39,9 +40,9 @@ struct Block {
 }
 
 pub(crate) fn is_start(line: &str) -> bool {
-    line.ends_with(" host application.") && line.contains(" is a Catch")
+    line.ends_with(" host application.") && line.has(" is a Catch")
         || line.starts_with("test cases: ") && line.contains('|')
-        || line.starts_with("All tests passed (") && line.contains("assertion")
+        || line.starts_with("All tests passed (") && line.has("assertion")
         || line.starts_with("No test cases matched ")
         || compact_end(line).is_some()
 }
@@ -188,7 +189,7 @@ fn position(text: &str) -> Option<(&str, u32)> {
 
 /// `a.cpp:13: failed: add(2, 2) == 5 for: 4 == 5`
 fn compact(line: &str) -> Option<FingerprintParts> {
-    let (before, message) = line.split_once(": failed: ")?;
+    let (before, message) = line.cut(": failed: ")?;
     let (file, number) = position(before)?;
     let expression = message.split(" for: ").next().unwrap_or(message);
     let kind = if message.starts_with("unexpected exception ") {
@@ -219,7 +220,7 @@ fn summary(line: &str) -> Option<Summary> {
         };
         return Some(Summary { passed: count("passed"), failed: count("failed") });
     }
-    if let Some(rest) = line.strip_prefix("All tests passed (").filter(|rest| rest.contains("assertion")) {
+    if let Some(rest) = line.strip_prefix("All tests passed (").filter(|rest| rest.has("assertion")) {
         let cases = rest.split(" in ").nth(1).and_then(|cases| cases.split(' ').next());
         return Some(Summary { passed: cases.and_then(|cases| cases.parse().ok()).unwrap_or(0), failed: 0 });
     }

@@ -11,6 +11,7 @@ use crate::collector::{Collector, append};
 use crate::detect;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 use crate::tail::Tail;
 
 /// Tests whose output is kept at a time.
@@ -262,9 +263,9 @@ fn result(line: &str) -> Option<TestResult> {
     text.starts_with(|letter: char| letter.is_ascii_digit()).then_some(())?;
     let (index, rest) = text.split_once('/')?;
     let index: u64 = index.parse().ok()?;
-    let (all, rest) = rest.split_once(" Test ")?;
-    let (number, rest) = rest.trim_start().strip_prefix('#')?.split_once(": ")?;
-    let (name, rest) = rest.split_once(" ..").or_else(|| rest.split_once("  "))?;
+    let (all, rest) = rest.cut(" Test ")?;
+    let (number, rest) = rest.trim_start().strip_prefix('#')?.cut(": ")?;
+    let (name, rest) = rest.cut(" ..").or_else(|| rest.cut("  "))?;
     let outcome = rest.trim_start_matches('.');
     let (all, number) = (all.trim().parse().ok()?, number.parse().ok()?);
     let text = outcome.trim_start_matches(['*', ' ']);
@@ -279,7 +280,7 @@ fn result(line: &str) -> Option<TestResult> {
 /// The status, and what to say about it.
 fn status(text: &str) -> (Status, &str) {
     let lower = text.to_ascii_lowercase();
-    if lower.starts_with("skipped") || lower.contains("disabled") {
+    if lower.starts_with("skipped") || lower.has("disabled") {
         (Status::Skipped, text)
     } else if lower.starts_with("timeout") {
         (Status::Timeout, "Timeout")
@@ -310,9 +311,9 @@ fn without_seconds(text: &str) -> &str {
 
 /// `\t  2 - Calc.Equal (Failed)`
 fn listed(line: &str) -> Option<Test> {
-    let (number, rest) = line.strip_prefix('\t')?.trim_start().split_once(" - ")?;
+    let (number, rest) = line.strip_prefix('\t')?.trim_start().cut(" - ")?;
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
-    let (name, outcome) = rest.trim_end().strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("))?;
+    let (name, outcome) = rest.trim_end().strip_suffix(')').and_then(|rest| rest.cut_last(" ("))?;
     let (status, note) = status(outcome);
     Some(Test { name: name.to_string(), status, note: note.to_string(), is_open: false })
 }
@@ -321,7 +322,7 @@ fn listed(line: &str) -> Option<Test> {
 fn is_begin(line: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let started = line.trim_start().strip_prefix("Start ").filter(|_| line.starts_with("    "));
-    started.and_then(|rest| rest.trim_start().split_once(": ")).is_some_and(|(text, _)| number(text))
+    started.and_then(|rest| rest.trim_start().cut(": ")).is_some_and(|(text, _)| number(text))
         || line.strip_prefix("test ").is_some_and(number)
 }
 
@@ -340,9 +341,8 @@ fn verbose(line: &str) -> Option<(u32, &str)> {
 /// `27% tests passed, 16 tests failed out of 22`: passed and failed.
 fn summary(line: &str) -> Option<(u64, u64)> {
     line.starts_with(|letter: char| letter.is_ascii_digit()).then_some(())?;
-    let (_, rest) = line.split_once("% tests passed, ")?;
-    let (failed, rest) =
-        rest.split_once(" tests failed out of ").or_else(|| rest.split_once(" test failed out of "))?;
+    let (_, rest) = line.cut("% tests passed, ")?;
+    let (failed, rest) = rest.cut(" tests failed out of ").or_else(|| rest.cut(" test failed out of "))?;
     let failed: u64 = failed.trim().parse().ok()?;
     let all: u64 = rest.split(' ').next()?.trim().parse().ok()?;
     Some((all.saturating_sub(failed), failed))

@@ -9,6 +9,7 @@ use super::{Read, Step, count_of, indentation, place, without_duration};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Deno {
@@ -127,7 +128,7 @@ impl Deno {
             }
             return;
         }
-        let Some((test, outcome)) = text.rsplit_once(" ... ") else { return };
+        let Some((test, outcome)) = text.cut_last(" ... ") else { return };
         let is_of_steps = outcome.starts_with("FAILED (due to ");
         let outcome = without_duration(outcome);
         let file = self.file.as_deref();
@@ -192,7 +193,7 @@ impl Block {
 
 /// `running 11 tests from ./deno/calc.test.ts`
 fn announced(line: &str) -> Option<(u64, &str)> {
-    let (count, file) = line.strip_prefix("running ")?.split_once(" from ")?;
+    let (count, file) = line.strip_prefix("running ")?.cut(" from ")?;
     let count = count.strip_suffix(" tests").or_else(|| count.strip_suffix(" test"))?;
     Some((count.parse().ok()?, file))
 }
@@ -210,7 +211,7 @@ fn header(line: &str) -> Option<(Option<String>, String, Option<u32>)> {
     if let Some(file) = line.strip_suffix(" (uncaught error)") {
         return Some((None, file.to_string(), None));
     }
-    let (test, position) = line.rsplit_once(" => ")?;
+    let (test, position) = line.cut_last(" => ")?;
     let (file, number, rest) = place(position)?;
     rest.is_empty().then(|| (Some(test.replace(" ... ", " > ")), file.to_string(), Some(number)))
 }

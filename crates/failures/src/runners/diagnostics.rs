@@ -11,6 +11,7 @@ use super::{Read, Step, javac, place};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
@@ -134,8 +135,8 @@ impl Read for Diagnostic {
 
 /// `broken.ts(5,7): error TS2322: …` and `broken.ts:8:7 - error TS2322: …`
 fn typescript(line: &str) -> Option<FingerprintParts> {
-    let (location, rest) = line.split_once(": error TS").or_else(|| line.split_once(" - error TS"))?;
-    let (code, message) = rest.split_once(": ")?;
+    let (location, rest) = line.cut(": error TS").or_else(|| line.cut(" - error TS"))?;
+    let (code, message) = rest.cut(": ")?;
     let (file, number) = match location.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')) {
         Some((file, position)) => (file, position.split(',').next()?.parse().ok()),
         None => place(location).map(|(file, line, _)| (file, Some(line)))?,
@@ -148,8 +149,8 @@ fn typescript(line: &str) -> Option<FingerprintParts> {
 
 /// `/w/Calc.cs(12,20): error CS0103: … [/w/Sample.csproj]`, `/w/Sample.csproj : error NU1101: … [/w/Sample.sln]`
 fn msbuild(line: &str) -> Option<FingerprintParts> {
-    let (location, rest) = line.split_once(": error ")?;
-    let (code, message) = rest.split_once(": ")?;
+    let (location, rest) = line.cut(": error ")?;
+    let (code, message) = rest.cut(": ")?;
     let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
     let digits = code.get(letters..).unwrap_or_default();
     let is_code = letters > 0 && digits.len() >= 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -159,8 +160,7 @@ fn msbuild(line: &str) -> Option<FingerprintParts> {
         None => (location, None),
     };
     // The project that was built, and for what.
-    let message =
-        message.rsplit_once(" [").filter(|_| message.ends_with(']')).map_or(message, |(said, _)| said);
+    let message = message.cut_last(" [").filter(|_| message.ends_with(']')).map_or(message, |(said, _)| said);
     if !is_code || file.contains(['"', '|', '\t']) {
         return None;
     }
@@ -177,12 +177,11 @@ fn compiler(line: &str) -> Option<FingerprintParts> {
     let rest = rest.strip_prefix(": ").filter(|_| is_file)?;
     let rest = ERRORS.iter().find_map(|error| rest.strip_prefix(error))?;
     let (code, message) = match rest.strip_prefix('[') {
-        Some(coded) => coded.split_once("]: ")?,
+        Some(coded) => coded.cut("]: ")?,
         None => ("", [": ", " : ", "\u{a0}: ", "：", ":"].iter().find_map(|colon| rest.strip_prefix(colon))?),
     };
     let runner = compiler_of(file)?;
-    let kind =
-        if message.ends_with(']') && message.contains("[-Werror") { Kind::Lint } else { Kind::Compile };
+    let kind = if message.ends_with(']') && message.has("[-Werror") { Kind::Lint } else { Kind::Compile };
     let mut draft =
         FingerprintParts::new(runner, kind).message(message.trim_start()).at(Some((file, Some(number))));
     draft.source = code.to_string();
@@ -207,7 +206,8 @@ fn compiler_of(file: &str) -> Option<Runner> {
 fn linker(line: &str) -> Option<FingerprintParts> {
     let at = REFERENCES.iter().find_map(|reference| line.find(reference));
     // In Japanese the symbol stands before the words.
-    let at = at.or_else(|| line.find("定義されていない参照").and_then(|_| Some(line.rfind(": ")? + 2)))?;
+    let at =
+        at.or_else(|| line.position_of("定義されていない参照").and_then(|_| Some(line.rfind(": ")? + 2)))?;
     let message = line.get(at..)?;
     let before = line.get(..at)?.trim_end_matches([' ', ':']);
     let object = before.rsplit(": ").next()?.split(":(").next()?;

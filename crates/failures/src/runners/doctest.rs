@@ -7,6 +7,7 @@ use super::{Read, Step, count_of};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Doctest {
@@ -74,12 +75,12 @@ impl Read for Doctest {
             return Step::Refused;
         }
         if self.in_passed
-            && let Some((_, test)) = line.split_once(" in ").filter(|_| line.starts_with(' '))
+            && let Some((_, test)) = line.cut(" in ").filter(|_| line.starts_with(' '))
         {
             out.passed(None, test.trim());
             return Step::Taken;
         }
-        if line.ends_with(" failed.") && line.contains(" passed and ") {
+        if line.ends_with(" failed.") && line.has(" passed and ") {
             out.counted(count_of(line, "passed").unwrap_or_default());
             return Step::Taken;
         }
@@ -151,19 +152,19 @@ fn is_rule(line: &str) -> bool {
 /// `File "x.py", line 3, in calc.add`
 fn header(line: &str) -> Option<Block> {
     let (file, number) = frame(line).filter(|_| line.starts_with("File "))?;
-    let (_, test) = line.rsplit_once(", in ")?;
+    let (_, test) = line.cut_last(", in ")?;
     Some(Block { file: file.to_string(), line: number, test: test.to_string(), ..Block::default() })
 }
 
 /// `***Test Failed*** 6 failures.`
 fn failures(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("***Test Failed*** ")?;
-    rest.split_once(" failure")?.0.parse().ok()
+    rest.cut(" failure")?.0.parse().ok()
 }
 
 /// Whether the items that a list begins passed: `5 items had failures:`, `1 items passed all tests:`
 fn items(line: &str) -> Option<bool> {
-    let (count, rest) = line.split_once(" item")?;
+    let (count, rest) = line.cut(" item")?;
     count.parse::<u64>().ok()?;
     match rest.strip_prefix('s').unwrap_or(rest) {
         " had failures:" | " had no tests:" => Some(false),

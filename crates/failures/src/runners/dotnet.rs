@@ -6,6 +6,7 @@ use super::{Read, Step, indentation};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Dotnet {
@@ -60,7 +61,7 @@ pub(crate) fn is_indented_start(line: &str) -> bool {
 
 /// Whether a line can be that of no other tool.
 pub(crate) fn is_unmistakable(line: &str) -> bool {
-    line.starts_with("Test run for ") && line.contains(".dll") || summary(line).is_some()
+    line.starts_with("Test run for ") && line.has(".dll") || summary(line).is_some()
 }
 
 impl Read for Dotnet {
@@ -124,13 +125,13 @@ impl Dotnet {
             out.summarised(Runner::DotnetTest, count.trim().parse().unwrap_or(0));
             out.ran_unnamed();
         } else if text.starts_with("The active test run was aborted.") {
-            let reason = text.split_once("Reason: ").map_or(text, |(_, reason)| reason);
+            let reason = text.cut("Reason: ").map_or(text, |(_, reason)| reason);
             out.failed(FingerprintParts::new(Runner::DotnetTest, Kind::Crash).message(reason));
         } else if text.starts_with("No test matches the given testcase filter")
             || text.starts_with("No test is available in")
         {
             out.suspect(FingerprintParts::new(Runner::DotnetTest, Kind::Error).message(text));
-        } else if text.contains("): error ") || text.contains(" : error ") {
+        } else if text.has("): error ") || text.has(" : error ") {
             return Step::Refused;
         }
         Step::Taken
@@ -143,8 +144,8 @@ impl Block {
         if text.is_empty() {
             return;
         }
-        let (name, rest) = text.split_once("): ").unwrap_or((text, ""));
-        let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
+        let (name, rest) = text.cut("): ").unwrap_or((text, ""));
+        let name = name.cut_last(" (").map_or(name, |(name, _)| name);
         self.test = name.trim().to_string();
         self.part = Part::Message;
         self.line(rest.strip_prefix("Error Message:").unwrap_or(rest).trim());
@@ -173,14 +174,14 @@ impl Block {
 
     fn draft(self) -> FingerprintParts {
         let first = self.message.lines().next().unwrap_or_default();
-        let thrown = first.split_once(" : ").or_else(|| first.split_once(": ")).map(|(class, _)| class);
+        let thrown = first.cut(" : ").or_else(|| first.cut(": ")).map(|(class, _)| class);
         let thrown = thrown.map(|class| class.trim_start_matches("Test method threw exception ").trim());
         let is_class = |class: &&str| class.ends_with("Exception") && !class.contains(' ');
         let kind = match thrown.filter(is_class).map(|class| class.rsplit('.').next().unwrap_or(class)) {
-            Some(name) if name.contains("Timeout") => Kind::Timeout,
-            Some(name) if name.contains("Assert") => Kind::Assertion,
+            Some(name) if name.has("Timeout") => Kind::Timeout,
+            Some(name) if name.has("Assert") => Kind::Assertion,
             Some(name) => Kind::Exception(name.to_string()),
-            None if first.contains("exceeded execution timeout") => Kind::Timeout,
+            None if first.has("exceeded execution timeout") => Kind::Timeout,
             None => Kind::Assertion,
         };
         let place = self.place.as_ref().map(|(file, line)| (file.as_str(), Some(*line)));
@@ -198,7 +199,7 @@ fn outcome(line: &str) -> Option<(Outcome, &str)> {
         "Skipped" => Outcome::Skipped,
         _ => return None,
     };
-    let (name, duration) = rest.trim_end().strip_suffix(']')?.rsplit_once(" [")?;
+    let (name, duration) = rest.trim_end().strip_suffix(']')?.cut_last(" [")?;
     let units = [" ms", " s", " m", " h", "ms"];
     units.iter().any(|unit| duration.ends_with(unit)).then_some((outcome, name))
 }
@@ -207,7 +208,7 @@ type Place = (String, u32);
 
 /// `    /w/CalcTests.cs(12): error TESTERROR: …`
 fn terminal(line: &str) -> Option<(Option<Place>, &str)> {
-    let (location, text) = line.split_once("error TESTERROR:")?;
+    let (location, text) = line.cut("error TESTERROR:")?;
     let location = location.trim().trim_end_matches([':', ' ']);
     let place = location.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
     let place = place
@@ -217,8 +218,8 @@ fn terminal(line: &str) -> Option<(Option<Place>, &str)> {
 
 /// `at Sample.CalcTests.Equal() in /w/CalcTests.cs:line 12`
 fn frame(text: &str) -> Option<Place> {
-    let (_, at) = text.strip_prefix("at ")?.rsplit_once(" in ")?;
-    let (file, line) = at.rsplit_once(":line ")?;
+    let (_, at) = text.strip_prefix("at ")?.cut_last(" in ")?;
+    let (file, line) = at.cut_last(":line ")?;
     Some((file.to_string(), line.trim().parse().ok()?))
 }
 

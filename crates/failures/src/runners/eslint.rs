@@ -6,6 +6,7 @@ use super::{Read, Step};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// Reads the problems of one file.
 #[derive(Debug, Default)]
@@ -16,8 +17,7 @@ pub(crate) struct Eslint {
 /// Whether a line may be the name of a file with problems.
 pub(crate) fn is_start(line: &str) -> bool {
     let extensions = [".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".mts", ".cts"];
-    extensions.iter().any(|extension| line.ends_with(extension))
-        && (line.starts_with('/') || line.contains(":\\"))
+    extensions.iter().any(|extension| line.ends_with(extension)) && (line.starts_with('/') || line.has(":\\"))
 }
 
 impl Read for Eslint {
@@ -31,7 +31,7 @@ impl Read for Eslint {
         };
         if severity == "error" {
             let (message, rule) =
-                text.rsplit_once("  ").map_or((text, ""), |(message, rule)| (message.trim_end(), rule));
+                text.cut_last("  ").map_or((text, ""), |(message, rule)| (message.trim_end(), rule));
             let kind = if message.starts_with("Parsing error") { Kind::Compile } else { Kind::Lint };
             let mut draft =
                 FingerprintParts::new(Runner::Eslint, kind).message(message).at(Some((file, Some(number))));

@@ -7,6 +7,7 @@ use super::{Read, Step, indentation, numbered, place, without_duration};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 use crate::tail::Tail;
 
 #[derive(Debug, Default)]
@@ -60,7 +61,7 @@ impl ExUnit {
     /// A reader that knows the error printed just before its place.
     pub(crate) fn after(line: &str, tail: &Tail) -> Self {
         let mut earlier = tail.latest_first().filter(|_| logged_at(line).is_some()).take(16);
-        let is_head = |line: &&str| line.contains("error: ") || line.contains("warning: ");
+        let is_head = |line: &&str| line.has("error: ") || line.has("warning: ");
         let logged = earlier.find(is_head).and_then(|line| line.trim_start().strip_prefix("error: "));
         Self { logged: logged.map(str::to_string), ..Self::default() }
     }
@@ -96,7 +97,7 @@ impl Read for ExUnit {
             return if is_known { Step::Taken } else { Step::Refused };
         }
         if let Some(file) = self.broken.take() {
-            if !(self.is_logged && line.contains("errors have been logged")) {
+            if !(self.is_logged && line.has("errors have been logged")) {
                 compile_error(&file, line, out);
             }
             self.ended = true;
@@ -223,7 +224,7 @@ impl Block {
 /// `** (CompileError) lib/other.ex:2: undefined function b/0`
 fn compile_error(file: &str, line: &str, out: &mut Collector) {
     let message =
-        line.strip_prefix("** (").and_then(|rest| rest.split_once(") ")).map_or(line, |(_, message)| message);
+        line.strip_prefix("** (").and_then(|rest| rest.cut(") ")).map_or(line, |(_, message)| message);
     let found = place(message).filter(|(at, ..)| !at.contains(' '));
     let (at, number, message) = match found {
         Some((at, number, rest)) => (at, Some(number), rest.trim_start_matches([':', ' '])),
@@ -244,15 +245,15 @@ fn title(line: &str) -> Option<(&str, &str)> {
     (1..=3).contains(&indentation(line)).then_some(())?;
     let title = numbered(line.trim_start())?;
     let is_test = ["test ", "doctest ", "property ", "feature "].iter().any(|kind| title.starts_with(kind));
-    let (test, module) = title.trim_end().strip_suffix(')')?.rsplit_once(" (").filter(|_| is_test)?;
+    let (test, module) = title.trim_end().strip_suffix(')')?.cut_last(" (").filter(|_| is_test)?;
     module.starts_with(|letter: char| letter.is_uppercase()).then_some((test, module))
 }
 
 /// `  * test passes (0.00ms) [L#5]`: the name and the note.
 fn traced(line: &str) -> Option<(&str, &str)> {
     let text = line.strip_prefix("  * ")?;
-    let (text, _) = text.rsplit_once(" [L#")?;
-    let note = text.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
+    let (text, _) = text.cut_last(" [L#")?;
+    let note = text.strip_suffix(')').and_then(|rest| rest.cut_last(" ("));
     match note {
         Some((name, note @ ("skipped" | "excluded"))) => Some((name, note)),
         _ => {
@@ -268,7 +269,7 @@ fn is_no_match(line: &str) -> bool {
 
 /// `CalcTest [test/calc_test.exs]`
 fn traced_module(line: &str) -> Option<&str> {
-    let (module, file) = line.strip_suffix(".exs]")?.split_once(" [")?;
+    let (module, file) = line.strip_suffix(".exs]")?.cut(" [")?;
     (!module.contains(' ') && !file.contains(' ')).then_some(module)
 }
 

@@ -10,6 +10,7 @@ use super::{Read, Step, indentation, place};
 use crate::collector::{Collector, MAX_FAILURES, MAX_NAMES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// For each test.
 const MAX_RECORDS: usize = 64;
@@ -102,7 +103,7 @@ pub(crate) fn is_unmistakable(line: &str) -> bool {
 impl Read for Go {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some((verdict, package)) = package_line(line) {
-            if verdict == Verdict::Passed && !line.contains("[no tests to run]") {
+            if verdict == Verdict::Passed && !line.has("[no tests to run]") {
                 // The package is all that is known to have passed where its tests are not named.
                 out.counted(1);
             }
@@ -227,7 +228,7 @@ impl Go {
         let panicked = self.panicked.take();
         let failed = std::mem::take(&mut self.failed);
         // The errors may be those of a package that it imports.
-        let mut explained = self.is_broken && note.contains("failed");
+        let mut explained = self.is_broken && note.has("failed");
         for name in &failed {
             explained = true;
             let has_failed_part = failed.iter().any(|other| is_part_of(other, name));
@@ -297,9 +298,7 @@ impl Panicked {
     fn add(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some((file, number, _)) = place(trimmed).filter(|(file, ..)| file.ends_with(".go")) {
-            let is_own = !file.contains("/src/runtime/")
-                && !file.contains("/src/testing/")
-                && !file.contains("/src/time/");
+            let is_own = !file.has("/src/runtime/") && !file.has("/src/testing/") && !file.has("/src/time/");
             if is_own && self.frame.is_none() && !file.starts_with("_testmain") {
                 self.frame = Some((self.function.clone(), file.to_string(), number));
             }
@@ -337,14 +336,14 @@ enum Verdict {
 
 /// `--- FAIL: TestTable/2+3 (0.00s)`, at any depth.
 fn outcome(line: &str) -> Option<(Verdict, &str)> {
-    let (word, rest) = line.trim_start().strip_prefix("--- ")?.split_once(": ")?;
+    let (word, rest) = line.trim_start().strip_prefix("--- ")?.cut(": ")?;
     let verdict = match word {
         "PASS" => Verdict::Passed,
         "FAIL" => Verdict::Failed,
         "SKIP" => Verdict::Skipped,
         _ => return None,
     };
-    let (name, duration) = rest.rsplit_once(" (")?;
+    let (name, duration) = rest.cut_last(" (")?;
     duration.ends_with("s)").then_some((verdict, name))
 }
 
@@ -355,7 +354,7 @@ fn package_line(line: &str) -> Option<(Verdict, &str)> {
         "ok" => Verdict::Passed,
         "FAIL" => Verdict::Failed,
         "?" | "---" => Verdict::Skipped,
-        "" if rest.contains("coverage:") => Verdict::Skipped,
+        "" if rest.has("coverage:") => Verdict::Skipped,
         _ => return None,
     };
     let package = rest.split('\t').next().unwrap_or(rest).trim();
@@ -364,7 +363,7 @@ fn package_line(line: &str) -> Option<(Verdict, &str)> {
 
 /// `\tTestX (1s)`, below `running tests:`
 fn running(line: &str) -> Option<&str> {
-    let (test, duration) = line.strip_prefix('\t')?.split_once(" (")?;
+    let (test, duration) = line.strip_prefix('\t')?.cut(" (")?;
     (test.starts_with(|letter: char| letter.is_uppercase()) && duration.ends_with("s)")).then_some(test)
 }
 

@@ -9,6 +9,7 @@ use super::{Read, Step, place, without_duration};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct GoogleTest {
@@ -31,7 +32,7 @@ struct Block {
 }
 
 pub(crate) fn is_start(line: &str) -> bool {
-    marked(line).is_some() || line.starts_with("Running main() from ") && line.contains("gtest")
+    marked(line).is_some() || line.starts_with("Running main() from ") && line.has("gtest")
 }
 
 /// `a.cpp:12: Failure`, where only failures are printed.
@@ -61,7 +62,7 @@ impl Read for GoogleTest {
         if self.is_closing || self.ended {
             let text = line.trim();
             let is_known = text.is_empty()
-                || text.contains(" FAILED TEST")
+                || text.has(" FAILED TEST")
                 || text.starts_with("YOU HAVE ")
                 || text.starts_with("Repeating all tests ")
                 || text.starts_with("Note: ");
@@ -154,9 +155,9 @@ impl Block {
         if text.is_empty() {
             return;
         }
-        let (compared, _) = text.split_once(", actual: ").unwrap_or((text, ""));
+        let (compared, _) = text.cut(", actual: ").unwrap_or((text, ""));
         let is_seen = ["Which is: ", "Actual: "].iter().any(|seen| text.starts_with(seen));
-        let is_in_diff = self.message.contains("With diff:");
+        let is_in_diff = self.message.has("With diff:");
         append(&mut self.message, text);
         if !is_seen && !is_in_diff {
             append(&mut self.source, compared);

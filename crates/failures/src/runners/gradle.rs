@@ -8,6 +8,7 @@ use super::{Read, Step, count_of, indentation};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// What went wrong, where it was named before.
 const SAID_BEFORE: [&str; 7] = [
@@ -139,7 +140,7 @@ fn is_of_build(line: &str) -> bool {
         || line.starts_with("> Get more help at ")
         || line.starts_with("* ")
         || line.starts_with(':') && line.ends_with(" FAILED")
-        || line.contains(" actionable task")
+        || line.has(" actionable task")
 }
 
 /// `CalcTest > adds() FAILED`
@@ -152,7 +153,7 @@ fn outcome(line: &str) -> Option<(Outcome, &str)> {
         [(" PASSED", Outcome::Passed), (" FAILED", Outcome::Failed), (" SKIPPED", Outcome::Skipped)];
     let (path, outcome) =
         endings.into_iter().find_map(|(ending, outcome)| Some((line.strip_suffix(ending)?, outcome)))?;
-    let (first, rest) = path.split_once(" > ")?;
+    let (first, rest) = path.cut(" > ")?;
     let is_class = !first.contains([' ', '/']) || first.starts_with("Gradle Test ");
     (is_class && !rest.is_empty()).then_some((outcome, path))
 }
@@ -160,7 +161,7 @@ fn outcome(line: &str) -> Option<(Outcome, &str)> {
 /// The class, and the rest of the path.
 fn names(path: &str) -> (&str, &str) {
     let mut rest = path;
-    while let Some((first, behind)) = rest.split_once(" > ") {
+    while let Some((first, behind)) = rest.cut(" > ") {
         if !first.starts_with("Gradle Test ") {
             return (first, behind);
         }
@@ -179,7 +180,7 @@ fn summary(line: &str) -> Option<Summary> {
     if !line.starts_with(|letter: char| letter.is_ascii_digit()) {
         return None;
     }
-    let (count, rest) = line.split_once(" test")?;
+    let (count, rest) = line.cut(" test")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" completed")?;
     let all: u64 = count.parse().ok()?;
     let failed = count_of(rest, "failed").unwrap_or(0);

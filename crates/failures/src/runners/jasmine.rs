@@ -7,6 +7,7 @@ use super::{Read, Step, count_of, indentation, numbered};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 use crate::tail::Tail;
 
 #[derive(Debug, Default)]
@@ -132,8 +133,11 @@ fn summary(line: &str) -> Option<(u64, u64, u64)> {
     if !line.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }
+    if !line.has("spec") {
+        return None;
+    }
     let count = |words: [&str; 2]| words.iter().find_map(|word| count_of(line, word));
-    let pending = line.split(", ").find_map(|part| part.split_once(" pending spec")?.0.parse().ok());
+    let pending = line.split(", ").find_map(|part| part.cut(" pending spec")?.0.parse().ok());
     let (specs, failures) = (count(["specs", "spec"])?, count(["failures", "failure"])?);
     Some((specs, failures, pending.unwrap_or_default()))
 }

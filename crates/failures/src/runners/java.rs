@@ -5,6 +5,7 @@
 use crate::collector::append;
 use crate::fingerprint::FingerprintParts;
 use crate::report::Kind;
+use crate::search::Search;
 
 /// Frames of these packages are those of the tools.
 const FOREIGN: [&str; 22] = [
@@ -72,7 +73,7 @@ impl Throwable {
 
     /// `java.lang.AssertionError: message`, `java.lang.AssertionError at CalcTest.java:18`
     fn first(&mut self, text: &str) {
-        if let Some((class, at)) = text.split_once(" at ").filter(|(class, _)| is_class(class)) {
+        if let Some((class, at)) = text.cut(" at ").filter(|(class, _)| is_class(class)) {
             self.class = class.to_string();
             let place =
                 at.rsplit_once(':').and_then(|(file, line)| Some((file.to_string(), line.parse().ok()?)));
@@ -80,7 +81,7 @@ impl Throwable {
             self.has_frames = true;
             return;
         }
-        let (class, message) = text.split_once(": ").unwrap_or((text.trim_end_matches(':'), ""));
+        let (class, message) = text.cut(": ").unwrap_or((text.trim_end_matches(':'), ""));
         if is_class(class) {
             self.class = class.to_string();
             self.message = message.to_string();
@@ -91,18 +92,18 @@ impl Throwable {
 
     pub(crate) fn kind(&self) -> Kind {
         let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
-        let is_timeout = name.contains("Timeout")
-            || name.contains("TimedOut")
+        let is_timeout = name.has("Timeout")
+            || name.has("TimedOut")
             || self.message.starts_with("execution timed out after ")
             || self.message.starts_with("execution exceeded timeout of ")
             || self.message.starts_with("test timed out after ");
         if is_timeout {
             Kind::Timeout
         } else if name.is_empty()
-            || name.contains("Assertion")
-            || name.contains("ComparisonFailure")
-            || name.contains("MultipleFailures")
-            || name.contains("ConditionNotSatisfied")
+            || name.has("Assertion")
+            || name.has("ComparisonFailure")
+            || name.has("MultipleFailures")
+            || name.has("ConditionNotSatisfied")
         {
             Kind::Assertion
         } else {

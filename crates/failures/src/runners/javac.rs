@@ -5,6 +5,7 @@
 
 use crate::collector::append;
 use crate::fingerprint::FingerprintParts;
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Below {
@@ -23,7 +24,7 @@ impl Below {
     /// Whether the line belongs to the error.
     pub(crate) fn line(&mut self, line: &str, draft: &mut FingerprintParts) -> bool {
         match self.next {
-            Next::Source if line.contains(": error: ") || line.contains(": warning: ") => false,
+            Next::Source if line.has(": error: ") || line.has(": warning: ") => false,
             Next::Source if line.starts_with("  ") && is_detail(line) => {
                 self.next = Next::Details;
                 detail(line, draft);

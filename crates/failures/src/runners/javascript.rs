@@ -7,6 +7,7 @@ use super::place;
 use crate::collector::append;
 use crate::fingerprint::FingerprintParts;
 use crate::report::Kind;
+use crate::search::Search;
 
 /// Lines of a message in its signature.
 const SIGNATURE_LINES: usize = 24;
@@ -113,10 +114,10 @@ impl Thrown {
             None => frame.split_whitespace().next_back().unwrap_or(frame),
         };
         let Some((file, line, _)) = place(location) else {
-            return self.in_stack || frame.contains("<anonymous>");
+            return self.in_stack || frame.has("<anonymous>");
         };
         self.in_stack = true;
-        let is_foreign = file.contains("node_modules/")
+        let is_foreign = file.has("node_modules/")
             || ["node:", "internal/", "ext:", "https://"].iter().any(|start| file.starts_with(start));
         // The same shape of stack is Java's, where the first frames are the assertion's own.
         let libraries =
@@ -153,7 +154,7 @@ impl Thrown {
         // Node wraps what was thrown into an error of its own.
         let lines = lines
             .map(|line| line.trim_start_matches("cause: "))
-            .filter(|line| !line.contains("[ERR_TEST_FAILURE]"));
+            .filter(|line| !line.has("[ERR_TEST_FAILURE]"));
         lines.map(kind_of).find(|kind| *kind != Kind::Error).unwrap_or(Kind::Error)
     }
 

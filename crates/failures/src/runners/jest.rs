@@ -8,6 +8,7 @@ use super::{Read, Step, TreeMarks, TreePath, count_of, without_duration};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Jest {
@@ -25,7 +26,7 @@ const MARKS: TreeMarks = TreeMarks {
 
 pub(crate) fn is_start(line: &str) -> bool {
     suite(line).is_some()
-        || line.starts_with("  ● ") && line.contains(" › ")
+        || line.starts_with("  ● ") && line.has(" › ")
         || line.starts_with("Test Suites: ")
         || line.starts_with("Tests: ") && line.ends_with(" total")
 }
@@ -52,7 +53,7 @@ impl Read for Jest {
             self.finish(out);
             self.repeated = false;
             // With `--bail` not every suite ran: "1 of 2 total".
-            if counts.contains(" of ") {
+            if counts.has(" of ") {
                 out.masked();
             }
             return Step::Taken;
@@ -60,7 +61,7 @@ impl Read for Jest {
         if let Some(counts) = line.strip_prefix("Tests: ") {
             out.counted(count_of(counts, "passed").unwrap_or(0));
             out.summarised(Runner::Jest, count_of(counts, "failed").unwrap_or(0));
-            if counts.contains("passed") || counts.contains("failed") {
+            if counts.has("passed") || counts.has("failed") {
                 out.ran_unnamed();
             }
             return Step::Taken;
@@ -96,7 +97,7 @@ impl Read for Jest {
 /// The error when a file was loaded, without the advice around it.
 fn loading_error(message: &str) -> &str {
     let mut lines = message.lines().map(str::trim);
-    lines.find(|line| line.contains("Error: ") || line.starts_with("Cannot find ")).unwrap_or(message)
+    lines.find(|line| line.has("Error: ") || line.starts_with("Cannot find ")).unwrap_or(message)
 }
 
 /// `FAIL jest/calc.test.js` or `PASS …`, with or without a duration or a project before the file.

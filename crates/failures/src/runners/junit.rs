@@ -15,6 +15,7 @@ use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::lines::{Ending, text_of};
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// Bytes of one test case that are read.
 const MAX_CASE: usize = 256 * 1024;
@@ -177,7 +178,7 @@ impl Fault {
     /// XML cannot contain escape characters; pytest writes `#x1B` for them.
     fn plain(&mut self) {
         for text in [&mut self.text, &mut self.message] {
-            if text.contains("#x1B[") || text.contains('\x1b') {
+            if text.has("#x1B[") || text.contains('\x1b') {
                 let escaped = text.replace("#x1B[", "\x1b[");
                 let lines: Vec<_> = escaped.lines().map(|line| text_of(line.as_bytes())).collect();
                 *text = lines.join("\n");
@@ -214,10 +215,10 @@ impl Fault {
             self.text.lines().for_each(|line| block.line(line));
             return block.into_draft(Some(name));
         }
-        if self.text.contains("' panicked at ") || self.text.contains(") panicked at ") {
+        if self.text.has("' panicked at ") || self.text.has(") panicked at ") {
             return details_of(Runner::Junit, None, name, &self.text);
         }
-        if self.text.contains("Traceback (most recent call last):") {
+        if self.text.has("Traceback (most recent call last):") {
             let mut traceback = Traceback::default();
             self.text.lines().for_each(|line| traceback.line(line));
             let mut draft = FingerprintParts::new(Runner::Junit, traceback.kind());
@@ -237,10 +238,10 @@ impl Fault {
 /// The kind of a failure by its type: the class of an exception with most tools.
 fn kind_of_class(class: &str) -> Option<Kind> {
     let name = class.rsplit(['.', '$', ':']).next().unwrap_or(class);
-    if name.contains("Timeout") || name.contains("TimedOut") {
+    if name.has("Timeout") || name.has("TimedOut") {
         return Some(Kind::Timeout);
     }
-    if name.contains("Assertion") || name.contains("ComparisonFailure") || name.contains("MultipleFailures") {
+    if name.has("Assertion") || name.has("ComparisonFailure") || name.has("MultipleFailures") {
         return Some(Kind::Assertion);
     }
     (name.ends_with("Error") || name.ends_with("Exception")).then(|| Kind::Exception(name.to_string()))

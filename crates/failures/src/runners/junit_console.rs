@@ -8,6 +8,7 @@ use super::{Read, Step, count_of, indentation};
 use crate::collector::{Collector, MAX_FAILURES};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct JunitConsole {
@@ -40,7 +41,7 @@ struct Block {
 
 pub(crate) fn is_start(line: &str) -> bool {
     line == "╷"
-        || (line.starts_with(['├', '└', '+', '\'']) && line.contains("─ JUnit ") | line.contains("-- JUnit "))
+        || (line.starts_with(['├', '└', '+', '\'']) && line.has("─ JUnit ") | line.has("-- JUnit "))
         || line.strip_prefix("Failures (").is_some_and(|rest| rest.ends_with("):"))
         || is_unmistakable(line)
 }
@@ -89,9 +90,9 @@ impl Read for JunitConsole {
 impl JunitConsole {
     /// `[         1 tests failed          ]`
     fn count(&mut self, text: &str, out: &mut Collector) -> Step {
-        if let Some(passed) = count_of(text, "tests").filter(|_| text.contains("tests successful")) {
+        if let Some(passed) = count_of(text, "tests").filter(|_| text.has("tests successful")) {
             out.counted(passed);
-        } else if let Some(failed) = count_of(text, "tests").filter(|_| text.contains("tests failed")) {
+        } else if let Some(failed) = count_of(text, "tests").filter(|_| text.has("tests failed")) {
             out.summarised(Runner::JunitConsole, failed);
             if failed > 0 {
                 out.ran_unnamed();
@@ -112,7 +113,7 @@ impl JunitConsole {
         if self.detail(text, out) {
             return;
         }
-        let is_node = line.contains("─ ") && !text.contains(" finished after ");
+        let is_node = line.has("─ ") && !text.has(" finished after ");
         let marks = [" ✔", " [OK]", " ✘", " [X]", " ↷", " [S]", " [A]", " ■"];
         let Some((at, mark)) =
             marks.iter().filter_map(|mark| Some((text.find(mark)?, *mark))).min_by_key(|(at, _)| *at)

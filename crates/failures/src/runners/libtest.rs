@@ -10,6 +10,7 @@ use super::{Read, Step, count_of};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// Panics of tests whose outcome is not known yet.
 const MAX_PENDING: usize = 256;
@@ -64,7 +65,7 @@ impl Read for Libtest {
         if let Some(result) = line.strip_prefix("test result: ") {
             out.counted(count_of(result, "passed").unwrap_or(0));
             out.summarised(Runner::CargoTest, count_of(result, "failed").unwrap_or(0));
-            if !line.contains(" 0 passed; 0 failed;") {
+            if !line.has(" 0 passed; 0 failed;") {
                 out.ran_unnamed();
             }
             self.unfinished = false;
@@ -96,7 +97,7 @@ impl Libtest {
             self.part = Part::Outputs(None);
             return Step::Taken;
         }
-        if let Some((name, outcome)) = line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... ")) {
+        if let Some((name, outcome)) = line.strip_prefix("test ").and_then(|rest| rest.cut_last(" ... ")) {
             let outcome = outcome.trim();
             if ["ok", "FAILED", "ignored", "bench:"].iter().any(|word| outcome.starts_with(word)) {
                 self.ended(&stable_name(name), outcome, out);
@@ -192,12 +193,11 @@ impl Libtest {
     fn between(&mut self, line: &str, out: &mut Collector) -> Step {
         if line.starts_with("error: test failed") || line.starts_with("error: doctest failed") {
             self.stopped = true;
-        } else if line.starts_with("error: ")
-            && (line.contains(" target failed:") || line.contains(" targets failed:"))
+        } else if line.starts_with("error: ") && (line.has(" target failed:") || line.has(" targets failed:"))
         {
             self.stopped = false;
         } else if crashed(line) {
-            let (_, signal) = line.rsplit_once(" (").unwrap_or_default();
+            let (_, signal) = line.cut_last(" (").unwrap_or_default();
             let mut draft = FingerprintParts::new(Runner::CargoTest, Kind::Crash).message(line.trim());
             draft.package.clone_from(&self.package);
             draft.test = self.running.take();
@@ -239,7 +239,7 @@ impl Details {
     /// Whether a line explains a failure that is no panic: an error that was returned, or a panic that was declared
     /// and did not come.
     fn is_note(&self, line: &str) -> bool {
-        let continues = line.contains("panic message:") || line.contains("expected substring:");
+        let continues = line.has("panic message:") || line.has("expected substring:");
         line.starts_with("note: test did not panic")
             || line.starts_with("note: panic did not contain")
             || (continues && !self.notes.is_empty())
@@ -270,7 +270,7 @@ impl Details {
         let at_note = self
             .notes
             .lines()
-            .find_map(|note| note.split_once("as expected at "))
+            .find_map(|note| note.cut("as expected at "))
             .and_then(|(_, at)| super::place(at));
         let place = own.and_then(|panic| panic.file.as_deref().map(|file| (file, panic.line)));
         draft.at(place.or(at_note.map(|(file, line, _)| (file, Some(line)))))
@@ -316,13 +316,13 @@ fn header(line: &str) -> Option<&str> {
 
 fn crashed(line: &str) -> bool {
     line.trim_start().starts_with("process didn't exit successfully: ")
-        && (line.contains("(signal: ") || line.contains("(exit code: 0xc"))
+        && (line.has("(signal: ") || line.has("(exit code: 0xc"))
 }
 
 /// The name of a test without what unrelated edits change: a documentation test contains its line.
 fn stable_name(name: &str) -> String {
     let name = name.trim_end().strip_suffix(" - should panic").unwrap_or(name.trim_end());
-    match name.find(" (line ") {
+    match name.position_of(" (line ") {
         Some(at) => name.get(..at).unwrap_or(name).to_string(),
         None => name.to_string(),
     }

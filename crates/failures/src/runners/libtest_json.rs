@@ -8,6 +8,7 @@ use super::libtest::details_of;
 use super::{Read, Step};
 use crate::collector::Collector;
 use crate::report::Runner;
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct LibtestJson;
@@ -35,7 +36,7 @@ pub(crate) fn is_event(line: &str) -> bool {
 
 /// The library's own binary has the name of its package, as in nextest's text.
 fn short(binary: &str) -> &str {
-    match binary.split_once("::") {
+    match binary.cut("::") {
         Some((package, name)) if package.replace('-', "_") == name => package,
         Some(_) | None => binary,
     }

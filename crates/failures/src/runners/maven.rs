@@ -8,6 +8,7 @@ use super::{Read, Step};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 const LEVELS: [&str; 4] = ["[ERROR] ", "[INFO] ", "[WARNING] ", "[DEBUG] "];
 /// A build ends with these where the failures were named before.
@@ -54,7 +55,7 @@ pub(crate) fn is_start(line: &str) -> bool {
             || text.starts_with("COMPILATION ERROR")
             || text == " T E S T S"
             || text.starts_with("Running ")
-            || text.starts_with("--- ") && text.contains(" @ ")
+            || text.starts_with("--- ") && text.has(" @ ")
             || text == "Results:"
             || test_of(text).is_some()
             || compile_error(line).is_some())
@@ -140,7 +141,7 @@ impl Maven {
             self.names_crashed = true;
         } else if let Some(reason) = text.strip_prefix("Failed to execute goal ") {
             stopped(reason, out);
-        } else if text.ends_with(" SKIPPED") && text.contains(" ....") {
+        } else if text.ends_with(" SKIPPED") && text.has(" ....") {
             // A module that was not built because an earlier one failed.
             out.masked();
         } else if self.phase == Phase::Results && is_error && !self.is_detailed {
@@ -150,11 +151,11 @@ impl Maven {
 
     fn counted(&mut self, text: &str, counts: Counts, out: &mut Collector) {
         let passed = counts.run.saturating_sub(counts.failed + counts.skipped);
-        if let Some((_, class)) = text.split_once(" in ").filter(|_| text.contains("Time elapsed: ")) {
+        if let Some((_, class)) = text.cut(" in ").filter(|_| text.has("Time elapsed: ")) {
             self.class = class.trim().to_string();
             self.phase = Phase::Testing;
             self.passed = self.passed.saturating_add(passed);
-        } else if !text.contains("Time elapsed: ") {
+        } else if !text.has("Time elapsed: ") {
             self.passed = 0;
             out.counted(passed);
             out.summarised(Runner::Maven, counts.failed);
@@ -195,11 +196,10 @@ impl Test {
 
 /// Why the build stopped: a failure if nothing else was named.
 fn stopped(reason: &str, out: &mut Collector) {
-    let reason =
-        reason.split_once(": ").filter(|_| reason.contains("on project ")).map_or(reason, |(goal, rest)| {
-            // A goal has colons itself, but no blanks behind them.
-            if goal.contains("on project ") { rest } else { reason }
-        });
+    let reason = reason.cut(": ").filter(|_| reason.has("on project ")).map_or(reason, |(goal, rest)| {
+        // A goal has colons itself, but no blanks behind them.
+        if goal.has("on project ") { rest } else { reason }
+    });
     let reason = reason.split(" -> [Help").next().unwrap_or(reason).trim();
     if !SAID_BEFORE.iter().any(|said| reason.starts_with(said)) {
         out.suspect(FingerprintParts::new(Runner::Maven, Kind::Error).message(reason));
@@ -218,7 +218,7 @@ fn listed(text: &str, out: &mut Collector) {
     let message = message.trim_start_matches("» ").trim();
     let mut draft = FingerprintParts::new(Runner::Maven, Kind::Assertion).test(None, name).message(message);
     draft.line = line.split("->").next().and_then(|line| line.parse().ok());
-    if text.contains(" » ") {
+    if text.has(" » ") {
         let class = message.split(' ').next().unwrap_or_default();
         draft.kind = Kind::Exception(format!("{class}Exception"));
     }
@@ -265,8 +265,8 @@ fn test_of(text: &str) -> Option<&str> {
 /// `[ERROR] /w/A.java:[3,5] cannot find symbol`
 fn compile_error(line: &str) -> Option<FingerprintParts> {
     let text = line.strip_prefix("[ERROR] ")?;
-    let (file, rest) = text.split_once(":[")?;
-    let (position, message) = rest.split_once("] ")?;
+    let (file, rest) = text.cut(":[")?;
+    let (position, message) = rest.cut("] ")?;
     let number = position.split(',').next()?.parse().ok()?;
     if file.is_empty() || file.contains(' ') {
         return None;

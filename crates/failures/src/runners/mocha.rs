@@ -7,6 +7,7 @@ use super::{Read, Step, TreeMarks, TreePath, count_of, indentation, numbered};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 use crate::tail::Tail;
 
 #[derive(Debug, Default)]
@@ -131,5 +132,5 @@ fn hook(name: &str) -> Option<&str> {
 
 /// `2 passing (13ms)`
 fn is_passing(text: &str) -> bool {
-    text.split_once(" passing (").is_some_and(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()))
+    text.cut(" passing (").is_some_and(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()))
 }

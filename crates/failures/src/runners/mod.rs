@@ -53,6 +53,7 @@ use std::fmt;
 
 use crate::collector::Collector;
 use crate::report::Runner;
+use crate::search::Search;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -136,6 +137,9 @@ impl TreePath {
 
 /// The number before a word in a summary, as in `1 failed, 3 passed in 0.1s`.
 pub(crate) fn count_of(summary: &str, word: &str) -> Option<u64> {
+    if !summary.has(word) {
+        return None;
+    }
     let mut words = summary.split([' ', ',', ';', '|', '(', ')']).filter(|part| !part.is_empty());
     let mut before = words.next()?;
     for part in words {
@@ -171,7 +175,7 @@ pub(crate) fn place(text: &str) -> Option<(&str, u32, &str)> {
 
 /// What follows `3) `.
 pub(crate) fn numbered(text: &str) -> Option<&str> {
-    let (number, title) = text.split_once(") ")?;
+    let (number, title) = text.cut(") ")?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(title)
 }
 
@@ -189,7 +193,7 @@ pub(crate) fn without_duration(name: &str) -> &str {
             && !number.is_empty()
             && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
     };
-    if let Some((before, inside)) = name.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("))
+    if let Some((before, inside)) = name.strip_suffix(')').and_then(|rest| rest.cut_last(" ("))
         && is_duration(inside)
     {
         return before.trim_end();

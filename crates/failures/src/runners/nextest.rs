@@ -7,6 +7,7 @@ use super::{Read, Step, count_of, indentation};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// Bytes of one test's output that are read.
 const MAX_OUTPUT: usize = 256 * 1024;
@@ -55,13 +56,13 @@ impl Read for Nextest {
             self.summarised = true;
             out.counted(count_of(trimmed, "passed").unwrap_or(0));
             out.summarised(Runner::Nextest, count_of(trimmed, "failed").unwrap_or(0));
-            if !trimmed.contains("] 0 tests run") {
+            if !trimmed.has("] 0 tests run") {
                 out.ran_unnamed();
             }
         } else if trimmed.starts_with("Cancelling due to ") || trimmed.starts_with("Canceling due to ") {
             self.finish(out);
             out.masked();
-        } else if trimmed.starts_with("warning: ") && trimmed.contains(" not run due to ") {
+        } else if trimmed.starts_with("warning: ") && trimmed.has(" not run due to ") {
             out.masked();
         } else if let Some(failed) = self.current.as_mut().filter(|failed| failed.output.len() < MAX_OUTPUT) {
             failed.output.push_str(line.strip_prefix("    ").unwrap_or(line));
@@ -136,7 +137,7 @@ fn status(line: &str) -> Option<Status<'_>> {
     if indented < 2 || !begins_with_word {
         return None;
     }
-    let (word, rest) = line.split_once(" [")?;
+    let (word, rest) = line.cut(" [")?;
     let (duration, rest) = rest.split_once(']')?;
     if !duration.trim().trim_start_matches(['>', ' ']).ends_with('s') {
         return None;

@@ -8,6 +8,7 @@ use super::{Read, Step, TreePath, indentation, place, without_duration};
 use crate::collector::{Collector, MAX_FAILURES};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 use crate::tail::Tail;
 
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ pub(crate) fn is_start(line: &str) -> bool {
     let rest = line.get(mark.len_utf8()..).unwrap_or_default();
     match mark {
         '▶' => rest.starts_with(' '),
-        '✔' | '✖' | '﹣' => rest.contains("ms)") || rest == " failing tests:",
+        '✔' | '✖' | '﹣' => rest.has("ms)") || rest == " failing tests:",
         _ => false,
     }
 }
@@ -91,7 +92,7 @@ impl Node {
             return;
         }
         let name = text.get(mark.len_utf8()..).unwrap_or_default().trim();
-        let (name, directive) = name.split_once(" # ").unwrap_or((name, ""));
+        let (name, directive) = name.cut(" # ").unwrap_or((name, ""));
         let name = without_duration(name);
         let is_group_end =
             self.tree.groups.last().is_some_and(|(indented, group)| *indented == depth && group == name);
@@ -122,7 +123,7 @@ impl Node {
         }
         if let Some(title) = line.strip_prefix("✖ ") {
             self.report(out);
-            let (name, directive) = title.split_once(" # ").unwrap_or((title, ""));
+            let (name, directive) = title.cut(" # ").unwrap_or((title, ""));
             let name = without_duration(name);
             if directive.starts_with("TODO") {
                 return;

@@ -6,6 +6,7 @@ use super::{Read, Step, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// Lines of a message in its signature.
 const SIGNATURE_LINES: usize = 12;
@@ -26,10 +27,10 @@ impl Panic {
     pub(crate) fn begin(line: &str) -> Option<Self> {
         let rest = line.trim_start().strip_prefix("thread '")?;
         let (thread, rest) = rest.split_once('\'')?;
-        let (_, location) = rest.split_once("panicked at ")?;
+        let (_, location) = rest.cut("panicked at ")?;
         // Until Rust 1.72 the message stood in quotes before the place.
         let (message, location, quoted) = match location.strip_prefix('\'') {
-            Some(quoted) => match quoted.rsplit_once("', ") {
+            Some(quoted) => match quoted.cut_last("', ") {
                 Some((message, location)) => (message, location, false),
                 None => (quoted, "", true),
             },
@@ -48,7 +49,7 @@ impl Panic {
 
     /// Adds a line that may belong to the message.
     pub(crate) fn add(&mut self, line: &str) {
-        let closed = line.rsplit_once("', ").filter(|_| self.quoted);
+        let closed = line.cut_last("', ").filter(|_| self.quoted);
         if let Some((last, (file, number, _))) = closed.and_then(|(last, at)| Some((last, place(at)?))) {
             append(&mut self.message, last);
             self.file = Some(file.to_string());
@@ -71,7 +72,7 @@ impl Panic {
     }
 
     pub(crate) fn describe(&self, draft: &mut FingerprintParts) {
-        let is_diff = self.message.contains("< left / right >");
+        let is_diff = self.message.has("< left / right >");
         let lines = self.message.lines().filter(|line| !line.trim().is_empty());
         for line in lines.take(SIGNATURE_LINES) {
             let line = line.trim();

@@ -6,6 +6,7 @@ use super::{Read, Step, indentation, numbered, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct PhpUnit {
@@ -25,7 +26,7 @@ struct Block {
 }
 
 pub(crate) fn is_start(line: &str) -> bool {
-    line.starts_with("PHPUnit ") && line.contains(" by Sebastian Bergmann") || summary(line).is_some()
+    line.starts_with("PHPUnit ") && line.has(" by Sebastian Bergmann") || summary(line).is_some()
 }
 
 impl Read for PhpUnit {
@@ -41,7 +42,7 @@ impl Read for PhpUnit {
         }
         let text = line.trim();
         // `1) GoalTest::testAdds`
-        if let Some(test) = numbered(line).filter(|test| test.contains("::")) {
+        if let Some(test) = numbered(line).filter(|test| test.has("::")) {
             self.report(out);
             self.block = Some(Block { test: test.trim().to_string(), ..Block::default() });
             return Step::Taken;
@@ -95,7 +96,7 @@ impl PhpUnit {
     fn report(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
         // Below a tree the list says the same again.
-        if self.has_tree && block.test.contains("::") {
+        if self.has_tree && block.test.has("::") {
             return;
         }
         let is_assertion = block.message.starts_with("Failed asserting") || block.message.is_empty();
@@ -126,7 +127,7 @@ fn is_class(text: &str) -> bool {
 }
 
 fn class(text: &str) -> &str {
-    text.split_once(" (").map_or(text, |(name, _)| name)
+    text.cut(" (").map_or(text, |(name, _)| name)
 }
 
 /// How many tests passed: `OK (2 tests, 3 assertions)`, `Tests: 4, Assertions: 4, Failures: 2, Skipped: 1.`
@@ -139,11 +140,11 @@ fn summary(line: &str) -> Option<u64> {
         return Some(0);
     }
     let rest = line.strip_prefix("Tests: ")?.trim_end_matches('.');
-    rest.contains("Assertions: ").then_some(())?;
+    rest.has("Assertions: ").then_some(())?;
     let mut parts = rest.split(", ");
     let all: u64 = parts.next()?.parse().ok()?;
     let not_passed = ["Failures", "Errors", "Skipped", "Incomplete", "Risky"];
-    let others = parts.filter_map(|part| part.split_once(": "));
+    let others = parts.filter_map(|part| part.cut(": "));
     let others =
         others.filter(|(name, _)| not_passed.contains(name)).filter_map(|(_, count)| count.parse().ok());
     Some(others.fold(all, u64::saturating_sub))

@@ -7,6 +7,7 @@ use super::{Read, Step, indentation, numbered, place, without_duration};
 use crate::collector::{Collector, MAX_FAILURES};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Playwright {
@@ -51,9 +52,8 @@ pub(crate) fn is_start(line: &str) -> bool {
 
 /// `Running 2 tests using 1 worker`
 pub(crate) fn is_banner(line: &str) -> bool {
-    line.strip_prefix("Running ").is_some_and(|rest| {
-        rest.contains(" using ") && (rest.ends_with(" worker") || rest.ends_with(" workers"))
-    })
+    line.strip_prefix("Running ")
+        .is_some_and(|rest| rest.has(" using ") && (rest.ends_with(" worker") || rest.ends_with(" workers")))
 }
 
 /// `  2 failed`, where only the end of the output is there.
@@ -181,7 +181,7 @@ fn heading(line: &str) -> Option<Name> {
 
 /// `  ✘  1 [chromium] › a.spec.ts:3:1 › adds (12ms)`
 fn result(line: &str) -> Option<(&str, Name)> {
-    if !line.starts_with("  ") || !line.contains(" › ") {
+    if !line.starts_with("  ") || !line.has(" › ") {
         return None;
     }
     let (mark, rest) = line.trim().split_once(' ')?;
@@ -211,7 +211,7 @@ fn summary(line: &str) -> Option<(u64, &str)> {
         return None;
     }
     let (count, word) = line.trim().split_once(' ')?;
-    let word = word.split_once(" (").map_or(word, |(word, _)| word);
+    let word = word.cut(" (").map_or(word, |(word, _)| word);
     let known = ["failed", "flaky", "skipped", "passed", "interrupted", "did not run"];
     known.contains(&word).then_some((count.parse().ok()?, word))
 }

@@ -6,6 +6,7 @@ use super::{Read, Step, indentation, place};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::{FingerprintParts, Repeats};
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Pyright {
@@ -23,7 +24,7 @@ enum Level {
 
 /// `  /w/a.py:3:5 - error: "x" is not defined (reportUndefinedVariable)`
 pub(crate) fn is_start(line: &str) -> bool {
-    indentation(line) == 2 && line.contains(" - ") && finding(line).is_some()
+    indentation(line) == 2 && line.has(" - ") && finding(line).is_some()
 }
 
 impl Read for Pyright {
@@ -76,8 +77,8 @@ impl Pyright {
 
 fn finding(line: &str) -> Option<(&str, u32, u32, Level, &str)> {
     let text = line.strip_prefix("  ").filter(|text| !text.starts_with(' '))?;
-    let (position, rest) = text.split_once(" - ")?;
-    let (level, message) = rest.split_once(": ")?;
+    let (position, rest) = text.cut(" - ")?;
+    let (level, message) = rest.cut(": ")?;
     let level = match level {
         "error" => Level::Error,
         "warning" => Level::Warning,

@@ -10,6 +10,7 @@ use super::{Read, Step, count_of};
 use crate::collector::{Collector, MAX_FAILURES, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 /// The section of the session.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub(crate) fn is_quiet_end(line: &str) -> bool {
 /// A line of the short summary, which may be all that is left of the output: `FAILED tests/a.py::test_b - assert 1 == 2`.
 pub(crate) fn is_short_summary(line: &str) -> bool {
     let named = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-    named.is_some_and(|rest| rest.split(' ').next().is_some_and(|id| id.contains(".py::")))
+    named.is_some_and(|rest| rest.split(' ').next().is_some_and(|id| id.has(".py::")))
 }
 
 fn has_outcome(line: &str) -> bool {
@@ -124,7 +125,7 @@ impl Pytest {
     }
 
     fn ended(&mut self, title: &str, out: &mut Collector) -> Step {
-        if title.contains(" passed") || title.contains(" failed") {
+        if title.has(" passed") || title.has(" failed") {
             out.ran_unnamed();
         }
         out.counted(count_of(title, "passed").unwrap_or(0));
@@ -137,7 +138,7 @@ impl Pytest {
 
     /// Verbose progress names tests, and so does that of parallel workers.
     fn progress(&mut self, line: &str, out: &mut Collector) {
-        if let Some(at) = line.find("Fatal Python error: ") {
+        if let Some(at) = line.position_of("Fatal Python error: ") {
             let message = line.get(at..).unwrap_or_default();
             self.crash = Some(FingerprintParts::new(Runner::Pytest, Kind::Crash).message(message));
             return;
@@ -192,7 +193,7 @@ impl Pytest {
             let mut traceback = super::python::Traceback::default();
             append(&mut traceback.raised, &named.reason);
             let mut draft = FingerprintParts::new(Runner::Pytest, traceback.kind());
-            if named.id.contains("::") {
+            if named.id.has("::") {
                 draft.test = Some(named.id.clone());
             } else {
                 // A file that could not be collected is no test.
@@ -219,7 +220,7 @@ impl Pytest {
     fn id_of(&mut self, block: &Block) -> Option<String> {
         let wanted = block.dotted();
         let fits = |named: &Named| {
-            let (file, rest) = named.id.split_once("::").unwrap_or((&named.id, ""));
+            let (file, rest) = named.id.cut("::").unwrap_or((&named.id, ""));
             if rest.is_empty() { block.is_collecting(file) } else { rest.replace("::", ".") == wanted }
         };
         let of_file = |named: &Named| block.test_file().is_some_and(|file| named.id.starts_with(file));
@@ -244,12 +245,9 @@ fn named_outcome(line: &str) -> Option<(&str, Outcome)> {
     let mut rest = line.trim();
     if let Some(worker) = rest.strip_prefix("[gw") {
         rest = worker.split_once(']')?.1.trim_start();
-        rest = rest
-            .strip_prefix('[')
-            .and_then(|percent| percent.split_once("%]"))
-            .map_or(rest, |(_, rest)| rest);
+        rest = rest.strip_prefix('[').and_then(|percent| percent.cut("%]")).map_or(rest, |(_, rest)| rest);
         let (word, id) = rest.trim().split_once(' ')?;
-        return id.contains("::").then_some((id.trim(), outcome(word)?));
+        return id.has("::").then_some((id.trim(), outcome(word)?));
     }
     // An id may hold blanks, so the outcome is the first word behind one that can be none of it.
     let mut from = 0;
@@ -262,7 +260,7 @@ fn named_outcome(line: &str) -> Option<(&str, Outcome)> {
                 Some((before, _)) => before.contains('[') && id.ends_with(']'),
                 None => true,
             };
-            return (is_id && id.contains("::")).then_some((id, outcome));
+            return (is_id && id.has("::")).then_some((id, outcome));
         }
         from = blank + 1;
     }
@@ -271,11 +269,11 @@ fn named_outcome(line: &str) -> Option<(&str, Outcome)> {
 
 /// `test_calc.py::test_equal[a - b] - assert 4 == 5`; parameters may contain the dash that precedes the reason.
 fn id_and_reason(rest: &str) -> (&str, &str) {
-    let (id, reason) = rest.split_once(" - ").unwrap_or((rest, ""));
+    let (id, reason) = rest.cut(" - ").unwrap_or((rest, ""));
     if !id.contains('[') || id.ends_with(']') {
         return (id, reason);
     }
-    match rest.find("] - ") {
+    match rest.position_of("] - ") {
         Some(at) => (rest.get(..=at).unwrap_or(id), rest.get(at + 4..).unwrap_or(reason)),
         None if rest.ends_with(']') => (rest, ""),
         None => (id, reason),
@@ -309,7 +307,7 @@ fn title(line: &str, sign: char) -> Option<&str> {
 
 /// `15 failed, 7 passed in 0.23s`
 fn is_count(title: &str) -> bool {
-    title.contains(" in ")
+    title.has(" in ")
         && title.ends_with(['s', ')'])
         && (title.starts_with("no tests ran") || title.starts_with(|c: char| c.is_ascii_digit()))
 }

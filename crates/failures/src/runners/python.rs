@@ -7,6 +7,7 @@ use super::{Read, Step};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 const MAX_FRAMES: usize = 64;
 
@@ -79,7 +80,7 @@ impl Traceback {
 /// `  File "x.py", line 12, in f`
 pub(crate) fn frame(line: &str) -> Option<(&str, u32)> {
     let rest = line.trim_start().strip_prefix("File \"")?;
-    let (file, rest) = rest.split_once("\", line ")?;
+    let (file, rest) = rest.cut("\", line ")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     Some((file, rest.get(..digits)?.parse().ok()?))
 }
@@ -99,7 +100,7 @@ pub(crate) fn kind_of(raised: &str) -> Kind {
     let is_name = !name.is_empty() && (rest.is_empty() || rest.starts_with(':'));
     match name {
         "AssertionError" | "assert" => Kind::Assertion,
-        "Failed" if rest.to_ascii_lowercase().contains("timeout") => Kind::Timeout,
+        "Failed" if rest.to_ascii_lowercase().has("timeout") => Kind::Timeout,
         "Failed" | "DID" => Kind::Assertion,
         "SyntaxError" | "IndentationError" | "TabError" | "ModuleNotFoundError" | "ImportError"
             if is_name =>

@@ -7,6 +7,7 @@ use super::{Read, Step, count_of};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Robot {
@@ -134,9 +135,9 @@ impl Robot {
         let raised = first.split(':').next().unwrap_or_default();
         let kind = if raised.ends_with("Error") || raised.ends_with("Exception") {
             kind_of(first)
-        } else if first.contains("timeout") && first.ends_with("exceeded.") {
+        } else if first.has("timeout") && first.ends_with("exceeded.") {
             Kind::Timeout
-        } else if first.ends_with(" found.") || first.contains("setup failed") {
+        } else if first.ends_with(" found.") || first.has("setup failed") {
             Kind::Error
         } else {
             Kind::Assertion
@@ -150,12 +151,11 @@ impl Robot {
 
 /// `Error in file '/w/a.robot' on line 2: Importing library 'X' failed`. Tests may pass all the same.
 fn invalid(text: &str, out: &mut Collector) {
-    let Some((file, rest)) =
-        text.strip_prefix("Error in file '").and_then(|rest| rest.split_once("' on line "))
+    let Some((file, rest)) = text.strip_prefix("Error in file '").and_then(|rest| rest.cut("' on line "))
     else {
         return;
     };
-    let Some((number, message)) = rest.split_once(": ") else { return };
+    let Some((number, message)) = rest.cut(": ") else { return };
     let place = Some((file, number.parse().ok()));
     out.failed(FingerprintParts::new(Runner::Linter, Kind::Compile).message(message).at(place));
 }
@@ -163,7 +163,7 @@ fn invalid(text: &str, out: &mut Collector) {
 /// `Adds some numbers :: documentation      | FAIL |`
 fn result(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_end().strip_suffix(" |")?;
-    let (name, outcome) = rest.rsplit_once("| ")?;
+    let (name, outcome) = rest.cut_last("| ")?;
     (matches!(outcome, "PASS" | "FAIL" | "SKIP") && name.ends_with(' ')).then(|| (name_of(name), outcome))
 }
 
@@ -173,7 +173,7 @@ fn name_of(text: &str) -> &str {
 
 /// How many tests passed and failed: `12 tests, 2 passed, 9 failed, 1 skipped`
 fn counts(line: &str) -> Option<(u64, u64)> {
-    let (count, rest) = line.split_once(" test")?;
+    let (count, rest) = line.cut(" test")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(", ")?;
     count.parse::<u64>().ok()?;
     Some((count_of(rest, "passed")?, count_of(rest, "failed")?))
@@ -181,7 +181,7 @@ fn counts(line: &str) -> Option<(u64, u64)> {
 
 /// `Running suite 'Calc' with 14 tests.`
 fn is_dotted(line: &str) -> bool {
-    line.starts_with("Running suite '") && line.contains("' with ")
+    line.starts_with("Running suite '") && line.has("' with ")
 }
 
 fn is_rule(line: &str, sign: u8) -> bool {

@@ -7,6 +7,7 @@ use super::{Read, Step, indentation, numbered, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug)]
 pub(crate) struct Ruby {
@@ -29,12 +30,12 @@ struct Block {
 
 /// The reader that begins with a line.
 pub(crate) fn begin(line: &str) -> Option<Ruby> {
-    let is_minitest = line.starts_with("Run options:") && line.contains("--seed")
+    let is_minitest = line.starts_with("Run options:") && line.has("--seed")
         || line == "# Running:"
-        || line.starts_with("Finished in ") && line.contains(" runs/s");
+        || line.starts_with("Finished in ") && line.has(" runs/s");
     let is_rspec = line == "Failures:"
         || line.starts_with("An error occurred while loading ./")
-        || line.starts_with("Finished in ") && line.contains("(files took ")
+        || line.starts_with("Finished in ") && line.has("(files took ")
         || line.starts_with("Randomized with seed ");
     let runner = match summary(line) {
         Some(Summary { runner, .. }) => runner,
@@ -128,7 +129,7 @@ impl Block {
         if self.test.is_empty() {
             // `GoalTest#test_adds [test/goal_test.rb:5]:`
             let text = text.trim_end_matches(':');
-            let (test, at) = text.split_once(" [").unwrap_or((text, ""));
+            let (test, at) = text.cut(" [").unwrap_or((text, ""));
             self.test = test.to_string();
             self.place = place(at.trim_end_matches(']')).map(|(file, line, _)| (file.to_string(), line));
             return;
@@ -151,7 +152,7 @@ fn title(line: &str) -> Option<&str> {
 
 /// `GoalTest#test_adds = 0.00 s = .`
 fn verbose(line: &str) -> Option<&str> {
-    let (test, rest) = line.split_once(" = ")?;
+    let (test, rest) = line.cut(" = ")?;
     (test.contains('#') && rest.ends_with(" s = .")).then_some(test)
 }
 
@@ -168,7 +169,7 @@ fn summary(line: &str) -> Option<Summary> {
     let all: u64 = count.parse().ok()?;
     let runner = match word {
         // ExUnit counts tests without assertions.
-        "runs" | "tests" if line.contains(" assertions, ") => Runner::Minitest,
+        "runs" | "tests" if line.has(" assertions, ") => Runner::Minitest,
         "example" | "examples" => Runner::Rspec,
         _ => return None,
     };

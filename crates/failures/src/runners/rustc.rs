@@ -7,6 +7,7 @@ use super::{Read, Step, place};
 use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Rustc {
@@ -81,7 +82,7 @@ impl Rustc {
             }
             return;
         }
-        self.lint |= trimmed.contains("#[deny(") || trimmed.contains("`-D ") || trimmed.contains("#[forbid(");
+        self.lint |= trimmed.has("#[deny(") || trimmed.has("`-D ") || trimmed.has("#[forbid(");
         let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
         let Some(text) = trimmed.get(digits..).and_then(|rest| rest.trim_start().strip_prefix('|')) else {
             return;
@@ -117,7 +118,7 @@ fn header(line: &str) -> Option<Header> {
     if let Some(text) = rest.strip_prefix(": ") {
         return Some(Header { is_error, code: String::new(), text: text.to_string() });
     }
-    let (code, text) = rest.strip_prefix('[')?.split_once("]: ")?;
+    let (code, text) = rest.strip_prefix('[')?.cut("]: ")?;
     Some(Header { is_error, code: code.to_string(), text: text.to_string() })
 }
 
@@ -134,6 +135,6 @@ fn is_sum(text: &str) -> bool {
     ]
     .iter()
     .any(|start| text.starts_with(start))
-        || text.contains(" target failed:")
-        || text.contains(" targets failed:")
+        || text.has(" target failed:")
+        || text.has(" targets failed:")
 }

@@ -6,6 +6,7 @@ use super::{Read, Step};
 use crate::collector::Collector;
 use crate::fingerprint::{FingerprintParts, Repeats};
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shellcheck {
@@ -47,19 +48,19 @@ impl Read for Shellcheck {
 
 /// `In lint.sh line 3:`
 fn header(line: &str) -> Option<(&str, u32)> {
-    let (file, number) = line.strip_prefix("In ")?.strip_suffix(':')?.rsplit_once(" line ")?;
+    let (file, number) = line.strip_prefix("In ")?.strip_suffix(':')?.cut_last(" line ")?;
     Some((file, number.parse().ok()?))
 }
 
 /// `     ^---^ SC2086 (info): Double quote to prevent globbing.`
 fn finding(line: &str) -> Option<(u32, &str, &str)> {
     let text = line.trim_start();
-    let (carets, rest) = text.split_once(" SC")?;
+    let (carets, rest) = text.cut(" SC")?;
     if !carets.starts_with('^') || !carets.bytes().all(|byte| matches!(byte, b'^' | b'-')) {
         return None;
     }
     let rest = text.get(carets.len() + 1..).unwrap_or(rest);
     let (code, message) = rest.split_once(' ')?;
-    let message = message.split_once("): ").map_or(message, |(_, message)| message);
+    let message = message.cut("): ").map_or(message, |(_, message)| message);
     Some((u32::try_from(line.len() - text.len()).ok()?, code, message))
 }

@@ -8,6 +8,7 @@ use crate::collector::{Collector, append};
 use crate::fingerprint::FingerprintParts;
 use crate::lines::text_of;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
@@ -88,7 +89,7 @@ impl Read for Tap {
     fn finish(&mut self, out: &mut Collector) {
         let Some(block) = self.block.take() else { return };
         let yaml = block.yaml.unwrap_or_default();
-        if yaml.failure_type.contains("subtestsFailed") {
+        if yaml.failure_type.has("subtestsFailed") {
             return;
         }
         let mut draft = FingerprintParts::new(Runner::Tap, Kind::Error).test(None, &block.test);
@@ -101,7 +102,7 @@ impl Read for Tap {
             }
             block.thrown.describe(&mut draft);
         } else {
-            let is_timeout = yaml.failure_type.contains("imeout") || block.test.contains(" timed out after ");
+            let is_timeout = yaml.failure_type.has("imeout") || block.test.has(" timed out after ");
             let named = if yaml.name.is_empty() {
                 yaml.error.clone()
             } else {
@@ -186,8 +187,8 @@ fn is_count(text: &str) -> bool {
 
 /// `at t/a.t line 3.` of Perl, `(in test file t/a.bats, line 3)` of Bats.
 fn said_place(text: &str) -> Option<(String, u32)> {
-    let perl = text.strip_prefix("at ").and_then(|rest| rest.strip_suffix('.')?.rsplit_once(" line "));
-    let bats = || text.strip_prefix("(in test file ")?.strip_suffix([')', ','])?.rsplit_once(", line ");
+    let perl = text.strip_prefix("at ").and_then(|rest| rest.strip_suffix('.')?.cut_last(" line "));
+    let bats = || text.strip_prefix("(in test file ")?.strip_suffix([')', ','])?.cut_last(", line ");
     let (file, line) = perl.or_else(bats)?;
     Some((file.to_string(), line.parse().ok()?))
 }
@@ -198,8 +199,7 @@ fn location_of(text: &str) -> Option<(String, u32)> {
         let line = line.trim().trim_start_matches("at ");
         let inside = line.rsplit_once('(').map_or(line, |(_, inside)| inside).trim_end_matches(')');
         let (file, number, _) = place(inside)?;
-        let is_foreign =
-            file.contains("node_modules/") || file.starts_with("node:") || file.starts_with("ext:");
+        let is_foreign = file.has("node_modules/") || file.starts_with("node:") || file.starts_with("ext:");
         (!is_foreign).then(|| (file.to_string(), number))
     })
 }
@@ -283,7 +283,7 @@ fn result(line: &str) -> Option<Outcome<'_>> {
     let number = rest.get(..digits)?;
     let described = rest.get(digits..)?.trim_start();
     let name = described.strip_prefix("- ").unwrap_or(described);
-    let (name, directive) = name.split_once(" # ").unwrap_or((name, ""));
+    let (name, directive) = name.cut(" # ").unwrap_or((name, ""));
     let directive = directive.to_ascii_uppercase();
     let excused = directive.starts_with("SKIP") || directive.starts_with("TODO");
     let is_dashed = described.starts_with("- ");

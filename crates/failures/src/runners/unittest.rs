@@ -15,6 +15,7 @@ use super::{Read, Step};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Unittest {
@@ -181,7 +182,7 @@ fn is_rule(line: &str, sign: u8) -> bool {
 
 /// `Ran 15 tests in 0.003s`
 fn ran(line: &str) -> Option<u64> {
-    let (count, duration) = line.strip_prefix("Ran ")?.split_once(" in ")?;
+    let (count, duration) = line.strip_prefix("Ran ")?.cut(" in ")?;
     let count = count.strip_suffix(" tests").or_else(|| count.strip_suffix(" test"))?;
     duration.ends_with('s').then(|| count.parse().ok())?
 }
@@ -199,7 +200,7 @@ fn not_passed(line: &str) -> u64 {
 
 /// `FAIL: test_equal (unit_calc.CalcTest.test_equal)`
 fn header(line: &str) -> Option<Block> {
-    let (word, rest) = line.split_once(": ")?;
+    let (word, rest) = line.cut(": ")?;
     if !matches!(word, "FAIL" | "ERROR" | "UNEXPECTED SUCCESS") {
         return None;
     }

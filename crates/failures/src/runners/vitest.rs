@@ -7,6 +7,7 @@ use super::{Read, Step, count_of, without_duration};
 use crate::collector::Collector;
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
+use crate::search::Search;
 
 #[derive(Debug, Default)]
 pub(crate) struct Vitest {
@@ -18,7 +19,7 @@ pub(crate) struct Vitest {
 pub(crate) fn is_start(line: &str) -> bool {
     let trimmed = line.trim_start();
     trimmed.strip_prefix("RUN  v").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-        || (line.starts_with(" FAIL  ") && line.contains(" > "))
+        || (line.starts_with(" FAIL  ") && line.has(" > "))
 }
 
 impl Read for Vitest {
@@ -30,8 +31,8 @@ impl Read for Vitest {
         }
         if line.starts_with('⎯') {
             self.finish(out);
-            if line.contains(" Failed Suites ") || line.contains(" Failed Tests ") {
-                self.suites = line.contains(" Failed Suites ");
+            if line.has(" Failed Suites ") || line.has(" Failed Tests ") {
+                self.suites = line.has(" Failed Suites ");
             }
             return Step::Taken;
         }
@@ -43,7 +44,7 @@ impl Read for Vitest {
         if let Some(counts) = text.strip_prefix("Tests  ") {
             out.counted(count_of(counts, "passed").unwrap_or(0));
             out.summarised(Runner::Vitest, count_of(counts, "failed").unwrap_or(0));
-            if counts.contains("passed") || counts.contains("failed") {
+            if counts.has("passed") || counts.has("failed") {
                 out.ran_unnamed();
             }
             if stopped_early(counts) {
@@ -59,7 +60,7 @@ impl Read for Vitest {
 
     fn finish(&mut self, out: &mut Collector) {
         let Some((title, thrown)) = self.block.take() else { return };
-        let loading = title.strip_suffix(" ]").and_then(|rest| rest.split_once(" [ "));
+        let loading = title.strip_suffix(" ]").and_then(|rest| rest.cut(" [ "));
         let kind = match loading {
             Some(_) => Kind::Compile,
             // Where the same error was thrown in several tests, it is printed once below all of them.
@@ -90,8 +91,8 @@ impl Vitest {
         let mark = text.chars().next().unwrap_or(' ');
         let name = text.get(mark.len_utf8()..).unwrap_or_default().trim();
         match mark {
-            '✓' if name.contains(" > ") => out.passed(None, without_duration(name)),
-            '↓' if name.contains(" > ") => out.skipped(None, without_duration(name)),
+            '✓' if name.has(" > ") => out.passed(None, without_duration(name)),
+            '↓' if name.has(" > ") => out.skipped(None, without_duration(name)),
             _ => {}
         }
     }

@@ -7,6 +7,7 @@ use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::runners::python::{Traceback, frame, is_foreign};
 use crate::runners::{indentation, place};
+use crate::search::Search;
 
 /// One failure as it was printed.
 #[derive(Debug, Default)]
@@ -40,7 +41,7 @@ impl Block {
     }
 
     pub(crate) fn line(&mut self, line: &str) {
-        let is_captured = line.starts_with("---") && line.contains(" Captured ");
+        let is_captured = line.starts_with("---") && line.has(" Captured ");
         self.captured |= is_captured;
         if self.captured {
             return;
@@ -92,7 +93,7 @@ impl Block {
             // The first example that failed counts.
             return true;
         }
-        if let Some((_, example)) = line.split_once(">>> ") {
+        if let Some((_, example)) = line.cut(">>> ") {
             self.marked = example.trim().to_string();
             return true;
         }
@@ -100,7 +101,7 @@ impl Block {
         if !is_part && (self.loose.is_empty() || !line.starts_with("    ")) {
             return false;
         }
-        if line.starts_with("    ") && !self.loose.contains("\nGot") {
+        if line.starts_with("    ") && !self.loose.has("\nGot") {
             append(&mut self.marked, line.trim());
         }
         append(&mut self.loose, line);
@@ -150,8 +151,7 @@ impl Block {
             (None, Some(id)) => draft.test = Some(id.to_string()),
             (None, None) => draft.test = Some(self.own_id()),
         }
-        draft.file =
-            draft.file.or_else(|| draft.test.as_ref()?.split_once("::").map(|(file, _)| file.to_string()));
+        draft.file = draft.file.or_else(|| draft.test.as_ref()?.cut("::").map(|(file, _)| file.to_string()));
         if self.name.starts_with("ERROR at teardown") {
             draft.signature.push_str(" (teardown)");
         }
@@ -174,24 +174,23 @@ impl Block {
 /// The position of a syntax error, and the exception.
 fn compile_error(raised: &str) -> Option<(&str, u32, &str)> {
     let (file, line) = frame(raised.lines().next()?)?;
-    let error = raised.lines().find(|line| line.contains("Error: ") && !line.starts_with(' '))?;
+    let error = raised.lines().find(|line| line.has("Error: ") && !line.starts_with(' '))?;
     Some((file, line, error))
 }
 
 fn is_file(file: &str) -> bool {
     !file.contains(' ')
-        && (file.ends_with(".py") || file.contains(".py") || file.starts_with('<') || file.contains('/'))
+        && (file.ends_with(".py") || file.has(".py") || file.starts_with('<') || file.contains('/'))
 }
 
 /// A line of an interpreter that crashes: the first frame of the project is the position.
 pub(crate) fn crash_line(crash: &mut FingerprintParts, line: &str) {
-    let Some((file, rest)) =
-        line.trim_start().strip_prefix("File \"").and_then(|rest| rest.split_once("\", line "))
+    let Some((file, rest)) = line.trim_start().strip_prefix("File \"").and_then(|rest| rest.cut("\", line "))
     else {
         return;
     };
     if crash.file.is_none() && !is_foreign(file) {
-        let (number, function) = rest.split_once(" in ").unwrap_or((rest, ""));
+        let (number, function) = rest.cut(" in ").unwrap_or((rest, ""));
         crash.file = Some(file.to_string());
         crash.line = number.trim().parse().ok();
         crash.source = function.to_string();

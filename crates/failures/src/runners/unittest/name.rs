@@ -3,6 +3,8 @@
 //! Owns `method (path)`, in the words of every version: until Python 3.11 the parentheses held the class alone. Modules
 //! that could not be loaded and the preparation of classes are named as tests are, but can never be seen passing.
 
+use crate::search::Search;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
     Test(String),
@@ -27,7 +29,7 @@ pub(super) struct Heading<'a> {
 
 impl<'a> Heading<'a> {
     pub(super) fn of(text: &'a str) -> Option<Self> {
-        let (method, rest) = text.split_once(" (")?;
+        let (method, rest) = text.cut(" (")?;
         if !is_name(method) {
             return None;
         }

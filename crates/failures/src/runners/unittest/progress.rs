@@ -6,6 +6,7 @@
 
 use super::name::{Heading, Subject};
 use crate::collector::Collector;
+use crate::search::Search;
 
 /// The test that is running.
 #[derive(Debug, Default)]
@@ -163,7 +164,7 @@ fn opening(line: &str) -> Option<(Subject, &str)> {
 /// `  test_x (m.C.test_x) (number=1) ... FAIL`: a sub-test and its outcome.
 fn part(line: &str) -> Option<(String, &str)> {
     let heading = Heading::of(line.strip_prefix("  ")?)?;
-    let (parameters, result) = heading.behind.rsplit_once(" ... ")?;
+    let (parameters, result) = heading.behind.cut_last(" ... ")?;
     match heading.subject() {
         Subject::Test(name) => Some((format!("{name} {}", parameters.trim()), result)),
         Subject::Fixture { .. } | Subject::Module(_) => None,
@@ -171,7 +172,7 @@ fn part(line: &str) -> Option<(String, &str)> {
 }
 
 fn behind_description(line: &str) -> Option<&str> {
-    line.rsplit_once(" ... ").map(|(_, behind)| behind).or_else(|| line.ends_with(" ...").then_some(""))
+    line.cut_last(" ... ").map(|(_, behind)| behind).or_else(|| line.ends_with(" ...").then_some(""))
 }
 
 fn outcome(text: &str) -> Option<Outcome> {
