@@ -16,6 +16,7 @@ mod detect;
 mod environment;
 mod fingerprint;
 mod general;
+mod itemised;
 mod lines;
 mod normalise;
 mod parser;
@@ -25,7 +26,7 @@ mod report;
 mod runners;
 mod tail;
 
-pub use command::CommandLine;
+pub use command::{CommandLine, Coverage};
 pub use environment::environment_problem;
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};

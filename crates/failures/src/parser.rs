@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::collector::{Collector, Ending};
+use crate::command::Coverage;
 use crate::detect;
 use crate::general::General;
 use crate::lines::{self, Lines, Mode, Sink};
@@ -23,6 +24,8 @@ pub struct Options {
     /// Paths are made relative to this directory.
     pub workdir: Option<String>,
     pub values: Values,
+    /// What a failure may have kept from running.
+    pub coverage: Coverage,
 }
 
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub struct Parser {
     lines: Lines,
     reading: ParserState,
     normaliser: Normaliser,
+    coverage: Coverage,
 }
 
 impl Parser {
@@ -45,6 +49,7 @@ impl Parser {
                 general: General::default(),
             },
             normaliser: Normaliser::new(options.workdir.as_deref(), options.values),
+            coverage: options.coverage,
         }
     }
 
@@ -67,6 +72,7 @@ impl Parser {
             told,
             exit_code,
             normaliser: &self.normaliser,
+            coverage: self.coverage,
             long_lines: self.lines.long_lines(),
             general,
             tail: plain.tail.into_draft(exit_code),

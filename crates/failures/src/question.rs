@@ -36,8 +36,12 @@ impl Localize for Report {
 }
 
 pub fn decide(question: &Question) -> Answer {
-    let options =
-        Options { runner: question.runner, workdir: question.workdir.clone(), values: question.values };
+    let options = Options {
+        runner: question.runner,
+        workdir: question.workdir.clone(),
+        values: question.values,
+        ..Options::default()
+    };
     let mut parser = Parser::new(&options);
     parser.push(question.output.as_bytes());
     parser.finish(question.exit_code)
