@@ -39,7 +39,7 @@ use fixpoint_vocabulary::work::{
 use fixpoint_vocabulary::{Cause, Redacted};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::baseline_state::BaselineStep;
+pub(crate) use self::baseline_state::{BaselineLimits, BaselineStep};
 pub use self::baseline_state::{BaselineState, CheckBaseline};
 pub use self::decision::{BaselineComparison, Decision, JudgedAttempt};
 use self::evaluation::Evaluation;

@@ -21,7 +21,7 @@ pub enum Unusable {
     Waits,
     /// It does not end in time.
     NeverEnds,
-    /// It fails, and shows nothing that passes: a later failure would look the same.
+    /// It fails, shows nothing that passes, and lists no single findings: a later failure would look the same.
     ShowsNothingPassing,
 }
 
@@ -32,7 +32,8 @@ pub const fn decide(report: &CheckReport) -> Usability {
         CheckEnd::CouldNotRun | CheckEnd::Environment => Usability::Unusable(Unusable::CouldNotRun),
         CheckEnd::Waiting => Usability::Unusable(Unusable::Waits),
         CheckEnd::TimedOut => Usability::Unusable(Unusable::NeverEnds),
-        CheckEnd::Failed | CheckEnd::Crashed if report.counted == 0 => {
+        CheckEnd::Crashed if report.counted == 0 => Usability::Unusable(Unusable::ShowsNothingPassing),
+        CheckEnd::Failed if report.counted == 0 && !report.itemised => {
             Usability::Unusable(Unusable::ShowsNothingPassing)
         }
         CheckEnd::Passed | CheckEnd::Failed | CheckEnd::Crashed => Usability::Usable,
@@ -60,5 +61,7 @@ mod tests {
         for (row, end, counted, expected) in table {
             assert_eq!(decide(&CheckReport { counted, ..CheckReport::new(0, end) }), expected, "{row}");
         }
+        let listed = CheckReport { itemised: true, ..CheckReport::new(0, CheckEnd::Failed) };
+        assert_eq!(decide(&listed), Usability::Usable, "fails with single findings");
     }
 }

@@ -70,6 +70,7 @@ impl CheckOutput {
                 FingerprintValues::Drop => Values::Drop,
                 FingerprintValues::Keep => Values::Keep,
             },
+            coverage: line.coverage(),
         };
         Self { parser: Parser::new(&options), tail: Vec::new() }
     }

@@ -145,6 +145,7 @@ pub(crate) fn report_of(
         end,
         // What is not listed is as unseen as what did not run.
         masked: cut_short || is_truncated,
+        itemised: !is_truncated && is_itemised(end, &finished, report),
         passed: is_named.then(|| u32::try_from(passed.len()).unwrap_or(u32::MAX)),
         counted: report.passed_count(),
         passed_set: None,
@@ -159,6 +160,15 @@ pub(crate) fn report_of(
     };
     let names = (call.only.is_empty() && !passed.is_empty()).then_some(passed);
     (report, names)
+}
+
+/// Whether what failed are single findings: a tool listed them, or the check did in its decision file.
+fn is_itemised(end: CheckEnd, finished: &FinishedCheck, report: &Report) -> bool {
+    let is_declared = finished.verdict.source == Source::File
+        && !finished.verdict.fingerprints.is_empty()
+        && !report.ran_any;
+    let is_listed = report.itemised && finished.verdict.source == Source::None;
+    end == CheckEnd::Failed && (is_declared || is_listed)
 }
 
 /// What the environment lacks. Where tests pass at the base, what fails there is known; a check's own decision counts; and a

@@ -344,9 +344,21 @@ fn test_names(error: &serde_json::Error) -> ExecuteError {
 
 fn command_line(placed: &PlacedCheck, directory: &Path) -> CommandLine {
     let runner = Runner::from_name(&placed.check.runner);
-    CommandLine::read(&placed.check.command, runner, &|name| {
+    let line = CommandLine::read(&placed.check.command, runner, &|name| {
         let manifest = read_file(&directory.join("package.json"), LARGEST_MANIFEST)?;
         let manifest: serde_json::Value = serde_json::from_slice(&manifest).ok()?;
         manifest.get("scripts")?.get(name)?.as_str().map(ToString::to_string)
-    })
+    });
+    if has_one_target(directory) { line.with_one_target() } else { line }
+}
+
+/// Whether a directory holds one Rust package that is only a library or only a program, and builds no other package of the
+/// repository.
+fn has_one_target(directory: &Path) -> bool {
+    let Some(manifest) = read_file(&directory.join("Cargo.toml"), LARGEST_MANIFEST) else { return false };
+    let manifest = String::from_utf8_lossy(&manifest);
+    let others = ["[workspace", "[[bin]]", "[[example]]", "path =", "path=", ".workspace", "build ="];
+    let is = |path: &str| directory.join(path).exists();
+    let has_one = is("src/lib.rs") != is("src/main.rs") && !is("src/bin") && !is("build.rs");
+    has_one && !others.iter().any(|other| manifest.contains(other))
 }

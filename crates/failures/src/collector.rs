@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::command::Coverage;
 use crate::environment;
 use crate::fingerprint::{FingerprintParts, numbered};
 use crate::general::{General, Outcome};
+use crate::itemised::{self, Signs};
 use crate::normalise::Normaliser;
 use crate::report::{Failure, Kind, Omitted, Report, Runner, TestId};
 use crate::seen::{self, Seen};
@@ -30,6 +32,8 @@ pub(crate) struct Collector {
     reported: u64,
     /// Explains a failing command if nothing better is found, such as an uncaught exception.
     last_resort: Option<FingerprintParts>,
+    /// Complaints without a place, which explain it as well.
+    remarks: Vec<FingerprintParts>,
     passed: Names,
     /// Passed tests, by summaries.
     counted: u64,
@@ -39,6 +43,8 @@ pub(crate) struct Collector {
     failed_by_summary: Option<(Runner, u64)>,
     skipped: Names,
     masked: bool,
+    /// Whether a runner says that it did not come to the end.
+    is_cut_short: bool,
     ran_any: bool,
     first: Option<Runner>,
     omitted: Omitted,
@@ -50,6 +56,7 @@ pub(crate) struct Ending<'a> {
     pub(crate) told: Option<Runner>,
     pub(crate) exit_code: Option<i32>,
     pub(crate) normaliser: &'a Normaliser,
+    pub(crate) coverage: Coverage,
     pub(crate) long_lines: u64,
     /// The lines that no reader took.
     pub(crate) general: General,
@@ -104,6 +111,16 @@ impl Collector {
         self.last_resort = Some(draft);
     }
 
+    /// Explains a failing command, as each of the others does, if no reader finds a failure.
+    pub(crate) fn remarked(&mut self, mut draft: FingerprintParts) {
+        cut(&mut draft.message);
+        if self.remarks.len() < MAX_FAILURES {
+            self.remarks.push(draft);
+        } else {
+            self.omitted.failures += 1;
+        }
+    }
+
     pub(crate) fn passed(&mut self, package: Option<&str>, test: &str) {
         self.ran_any = true;
         self.passed.add(package, test);
@@ -153,12 +170,14 @@ impl Collector {
 
     pub(crate) fn masked(&mut self) {
         self.masked = true;
+        self.is_cut_short = true;
     }
 
     pub(crate) fn finish(mut self, ending: Ending<'_>) -> Report {
         let succeeded = ending.exit_code == Some(0);
         let mut ending = ending;
         let unread = ending.general.take_environment();
+        let signs = self.signs(ending.general.signs());
         if succeeded {
             // A passing command may print what looks like a compiler's complaint.
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
@@ -169,7 +188,8 @@ impl Collector {
         }
         if self.failures.is_empty() && !succeeded {
             let outcome = if ending.exit_code.is_some() { Outcome::Failed } else { Outcome::Unknown };
-            let found = ending.general.failures(outcome, self.last_resort.take());
+            let remarks = self.last_resort.take().into_iter().chain(std::mem::take(&mut self.remarks));
+            let found = ending.general.failures(outcome, remarks.collect());
             self.failures = found.failures;
             self.omitted.failures += found.omitted;
             if self.failures.is_empty() && outcome == Outcome::Failed {
@@ -184,6 +204,7 @@ impl Collector {
         self.omitted.long_lines = ending.long_lines;
         let runner = ending.told.or_else(|| self.dominant()).unwrap_or(Runner::Generic);
         let environment = environment::problem(&self.failures, unread);
+        let itemised = self.is_itemised(ending.told, ending.exit_code, ending.coverage, signs);
         let failing: BTreeSet<TestId> = self.failures.iter().filter_map(test_id).collect();
         let mut passed = self.passed.sorted();
         passed.retain(|test| !failing.contains(test));
@@ -196,10 +217,35 @@ impl Collector {
             passed_unnamed,
             skipped: self.skipped.sorted(),
             masked: self.masked,
+            itemised,
             ran_any: self.ran_any,
             environment,
             omitted: self.omitted,
         }
+    }
+
+    /// The signs of an early end, also in what explains nothing because a reader found failures.
+    fn signs(&self, unread: Signs) -> Signs {
+        let mut signs = unread;
+        signs.trouble |= self.last_resort.is_some() && !self.failures.is_empty();
+        self.remarks.iter().flat_map(|draft| draft.message.lines()).for_each(|line| signs.add(line));
+        signs
+    }
+
+    fn is_itemised(
+        &self,
+        told: Option<Runner>,
+        exit_code: Option<i32>,
+        coverage: Coverage,
+        signs: Signs,
+    ) -> bool {
+        let is_of_tests = |runner: Runner| runner.runs_tests() && runner != Runner::GoTest;
+        let runs_tests = self.ran_any
+            || told.is_some_and(Runner::runs_tests)
+            || self.first.is_some_and(is_of_tests)
+            || self.failures.iter().any(|draft| is_of_tests(draft.runner));
+        let is_whole = !self.is_cut_short && self.omitted.failures == 0 && !runs_tests;
+        is_whole && itemised::is_itemised(&self.failures, exit_code, coverage, signs)
     }
 
     /// The runner with the most failures, or else the first one recognised.

@@ -16,6 +16,7 @@ mod detect;
 mod environment;
 mod fingerprint;
 mod general;
+mod itemised;
 mod lines;
 mod normalise;
 mod parser;
@@ -27,7 +28,7 @@ mod search;
 mod seen;
 mod tail;
 
-pub use command::CommandLine;
+pub use command::{CommandLine, Coverage};
 pub use environment::{environment_problem, python_package};
 pub use normalise::{Normaliser, Text, Values};
 pub use parser::{Options, Parser};

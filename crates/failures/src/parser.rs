@@ -4,6 +4,7 @@
 //! line is not its own. A prefix is one if what follows it is read. Memory does not grow with the output.
 
 use crate::collector::{Collector, Ending};
+use crate::command::Coverage;
 use crate::detect;
 use crate::general::General;
 use crate::lines::{self, Lines, Mode, Sink};
@@ -21,6 +22,8 @@ pub struct Options {
     /// Paths are made relative to this directory.
     pub workdir: Option<String>,
     pub values: Values,
+    /// What a failure may have kept from running.
+    pub coverage: Coverage,
 }
 
 #[derive(Debug)]
@@ -28,6 +31,7 @@ pub struct Parser {
     lines: Lines,
     reading: ParserState,
     normaliser: Normaliser,
+    coverage: Coverage,
 }
 
 impl Parser {
@@ -44,6 +48,7 @@ impl Parser {
                 general: General::default(),
             },
             normaliser: Normaliser::new(options.workdir.as_deref(), options.values),
+            coverage: options.coverage,
         }
     }
 
@@ -69,6 +74,7 @@ impl Parser {
             told,
             exit_code,
             normaliser: &self.normaliser,
+            coverage: self.coverage,
             long_lines: self.lines.long_lines(),
             general,
             tail: plain.tail.into_draft(exit_code),

@@ -42,8 +42,12 @@ impl Localize for Report {
 
 pub fn decide(question: &Question) -> Answer {
     let line = CommandLine::read(question.command.as_deref().unwrap_or_default(), question.runner, &|_| None);
-    let options =
-        Options { runner: line.runner(), workdir: question.workdir.clone(), values: question.values };
+    let options = Options {
+        runner: line.runner(),
+        workdir: question.workdir.clone(),
+        values: question.values,
+        ..Options::default()
+    };
     let mut parser = Parser::new(&options);
     parser.push(question.output.as_bytes());
     parser.finish(line.telling_exit_code(question.exit_code))

@@ -343,6 +343,10 @@ pub struct Report {
     pub skipped: Vec<TestId>,
     /// Whether more tests might have failed, had a compile error, a crash or a fail-fast stop not ended the run early.
     pub masked: bool,
+    /// Whether no test is known to have run, each failure is a finding of its own, and nothing says that the tool did not
+    /// come to the end: what is new later can be told from these.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub itemised: bool,
     /// Whether any test ran.
     pub ran_any: bool,
     /// The problem of the environment that explains all failures, if there is one: they say nothing about the code.

@@ -13,7 +13,12 @@ use fixpoint_failures::{Options, Parser, Report, Runner, Values};
 use proptest::prelude::*;
 
 fn options() -> Options {
-    Options { runner: None, workdir: Some("/tmp/fixture-workdir/rust".into()), values: Values::Drop }
+    Options {
+        runner: None,
+        workdir: Some("/tmp/fixture-workdir/rust".into()),
+        values: Values::Drop,
+        ..Options::default()
+    }
 }
 
 fn read(bytes: &[u8], chunk: usize) -> Report {

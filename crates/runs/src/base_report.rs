@@ -54,6 +54,24 @@ pub fn implied_goal_lines(run: &Run, lang: Lang) -> Vec<String> {
     run.base_checks().goals.iter().map(line).collect()
 }
 
+/// The guards that fail at the base with single findings: what that means for the attempts, one line each.
+pub fn known_finding_lines<'a>(
+    run: &Run,
+    guards: impl Iterator<Item = (u32, &'a CheckBaseline)>,
+    lang: Lang,
+) -> Vec<String> {
+    let line = |(guard, check): (u32, &CheckBaseline)| {
+        let (command, number) = (command_of(run, guard), check.known_findings());
+        let findings = counted(number, "known finding");
+        say(
+            lang,
+            format!("`{command}` fails at the base with {findings}; only new findings count"),
+            format!("`{command}` はベースで失敗します（既知の指摘{number}件）。新しい指摘だけを数えます"),
+        )
+    };
+    guards.map(line).collect()
+}
+
 /// The checks among these that make the baseline unusable, and why.
 pub(crate) fn unusable_lines(
     run: &Run,
@@ -131,6 +149,13 @@ pub(crate) fn unusable_hints(lang: Lang) -> Vec<String> {
              ignored files such as .env are missing, copy them with `workspace.copy`. `fixpoint init` suggests both.",
             "新しいクローンでコマンドを実行してみてください。パッケージが足りなければ `workspace.setup` でインストールし、\
              .env などの無視ファイルは `workspace.copy` でコピーします。どちらも `fixpoint init` が提案します。",
+        ),
+        say(
+            lang,
+            "A guard that fails before any change can be used if some of its tests pass, or if it lists single findings and \
+             none of them hides others, as a compile error does. If the agent is to fix it, name it as the goal: --until CMD.",
+            "変更前に失敗するガードを使えるのは、成功するテストがある場合、または個々の指摘が一覧で示され、コンパイルエラーの\
+             ように他の失敗を隠すものがない場合です。エージェントに直させる場合は、目標として --until で指定してください。",
         ),
         say(
             lang,

@@ -11,7 +11,7 @@ use fixpoint_decide::task_run::{TaskActivity, TaskStatus, described};
 use fixpoint_vocabulary::work::{FailureId, ProtectedRole};
 use fixpoint_vocabulary::{Cause, Lang, counted};
 
-use crate::base_report::{environment_lines, unusable_hints, unusable_lines};
+use crate::base_report::{environment_lines, known_finding_lines, unusable_hints, unusable_lines};
 use crate::diagnosis::{PersistentFailure, persistent_failures};
 use crate::failure_words::{FailureWords, scope_words};
 use crate::history::Iteration;
@@ -56,6 +56,7 @@ pub(crate) fn explain_task(run: &Run, task: TaskView<'_>, lang: Lang) -> Explana
     evidence.extend(if lacking.is_empty() { explainer.failures() } else { lacking });
     evidence.extend(explainer.not_replanned());
     evidence.extend(explainer.tolerated());
+    evidence.extend(known_finding_lines(run, task.task.guards_with_known_findings(), lang));
     Explanation { what, evidence, next: explainer.next() }
 }
 
@@ -337,6 +338,15 @@ impl TaskExplainer<'_> {
 
     fn tolerated(&self) -> Option<String> {
         let comparison = &self.task.history.iterations.last()?.judged.comparison;
+        // Findings that are known one by one have a line of their own.
+        let listed: BTreeSet<&FailureId> = self
+            .task
+            .task
+            .guards_with_known_findings()
+            .flat_map(|(_, check)| check.failing.iter().flatten())
+            .collect();
+        let known: Vec<FailureId> =
+            comparison.known.iter().filter(|id| !listed.contains(id)).cloned().collect();
         let list = |names: &BTreeSet<String>| {
             let shown: Vec<&str> = names.iter().take(5).map(String::as_str).collect();
             let dots = if names.len() > 5 { ", …" } else { "" };
@@ -344,7 +354,7 @@ impl TaskExplainer<'_> {
         };
         let mut parts = Vec::new();
         for (names, en, ja) in [
-            (&texts(&comparison.known), "known", "既知"),
+            (&texts(&known), "known", "既知"),
             (&texts(&comparison.flaky), "flaky", "不安定"),
             (&texts(&comparison.newly_flaky), "newly flaky", "新たに不安定"),
             (&texts(&comparison.vanished), "vanished", "消失"),

@@ -39,7 +39,7 @@ pub use artifact_writer::ArtifactWriter;
 pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
 };
-pub use base_report::{environment_lines, implied_goal_lines};
+pub use base_report::{environment_lines, implied_goal_lines, known_finding_lines};
 pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, diagnosis_markdown};
 pub use directory::{RunDirectory, RunId, StateDirectory};
 pub use error::RunError;

@@ -10,9 +10,9 @@ use fixpoint_vocabulary::work::{
 };
 
 use crate::agent::Agent;
-use crate::project_state::{Correctness, ProjectState};
+use crate::project_state::{Correctness, Names, ProjectState};
 use crate::random::Random;
-use crate::world::{FailureWording, World};
+use crate::world::{FailureWording, World, lacking};
 
 /// The file that holds the tests.
 const TESTS: &str = "tests/goal.rs";
@@ -39,7 +39,14 @@ impl Project {
     }
 
     pub(crate) fn correctness(&self, commit: &CommitId) -> Correctness {
-        ProjectState::of(commit).correctness()
+        let state = ProjectState::of(commit);
+        // A tool that names and counts no tests does not show that one is gone.
+        let is_unnamed = self.world.names_no_tests();
+        let seen = ProjectState { removed: Names::new(), ..state.clone() };
+        match (state.correctness(), seen.correctness()) {
+            (Correctness::Wrong, Correctness::Correct) if is_unnamed => Correctness::Undetectable,
+            (correctness, _) => correctness,
+        }
     }
 
     /// Executes a command that has ended `before` times.
@@ -76,10 +83,30 @@ impl Project {
         }
         let words = if self.agent == Agent::Rewords { FailureWording::Other } else { FailureWording::Same };
         let reports = run.calls.iter().map(|call| {
+            if self.lacks_something(call.check, state.edits, before) {
+                return lacking(call.check, self.random("cause", &run.commit.0, call.check));
+            }
             let random = self.random(&format!("check {} {:?}", call.check, call.only), &run.commit.0, before);
             self.world.report(&state, call, words, random)
         });
         CommandResult::Checks { reports: reports.collect() }
+    }
+
+    /// Whether the environment of a check lacks something: for one attempt, or for two in a row. At the base, where there is
+    /// no next attempt, for one run or for two.
+    fn lacks_something(&self, check: u32, edits: u32, before: u32) -> bool {
+        if self.world != World::Environment {
+            return false;
+        }
+        let draw = |edits: u32| match self.random("environment", &check.to_string(), edits).unit() {
+            chance if chance < 0.01 => 2,
+            chance if chance < 0.05 => 1,
+            _ => 0,
+        };
+        match edits.checked_sub(1) {
+            None => before < draw(0),
+            Some(earlier) => before == 0 && (draw(edits) > 0 || earlier > 0 && draw(earlier) > 1),
+        }
     }
 
     /// Does not depend on how often the attempt failed before: a failed attempt changes nothing.

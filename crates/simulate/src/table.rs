@@ -10,10 +10,11 @@ use fixpoint_vocabulary::settings::Settings;
 
 use crate::agent::Agent;
 use crate::policy::{Policy, PolicyOutcome, Verdict, reaches_goal, run_policy};
+use crate::project::Project;
 use crate::project_state::Correctness;
 use crate::storage::SimulationError;
 use crate::workload;
-use crate::world::{GOAL, GUARD};
+use crate::world::{GOAL, GUARD, World};
 
 /// The results of many tasks under one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -29,6 +30,8 @@ pub struct Tally {
     pub stopped: u32,
     /// Of those: the agent would have reached the goal within the allowed attempts.
     pub false_stop: u32,
+    /// Of those: the same agent is not stopped in a plain world.
+    pub stopped_by_world: u32,
     pub attempts: u64,
     /// Executions of all checks, every check counting the same.
     pub suites: f64,
@@ -83,6 +86,7 @@ impl Tally {
             unseen: self.unseen + other.unseen,
             stopped: self.stopped + other.stopped,
             false_stop: self.false_stop + other.false_stop,
+            stopped_by_world: self.stopped_by_world + other.stopped_by_world,
             attempts: self.attempts + other.attempts,
             suites: self.suites + other.suites,
             finished_attempts: self.finished_attempts + other.finished_attempts,
@@ -91,14 +95,15 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, outcome: &PolicyOutcome, reaches_goal: impl FnOnce() -> bool) {
+    fn add(&mut self, outcome: &PolicyOutcome, stop: Stop) {
         self.tasks += 1;
         self.attempts += u64::from(outcome.attempts);
         self.suites += outcome.cost.suites();
         match outcome.verdict {
             Verdict::Stopped => {
                 self.stopped += 1;
-                self.false_stop += u32::from(reaches_goal());
+                self.false_stop += u32::from(stop != Stop::Right);
+                self.stopped_by_world += u32::from(stop == Stop::ByWorld);
                 return;
             }
             Verdict::Done(Correctness::Correct) => self.done += 1,
@@ -116,9 +121,40 @@ pub struct PolicyRow {
     pub policy: Policy,
     pub total: Tally,
     pub by_agent: BTreeMap<Agent, Tally>,
+    pub by_world: BTreeMap<World, Tally>,
+    /// By agent and world.
+    pub by_both: BTreeMap<(Agent, World), Tally>,
 }
 
 impl PolicyRow {
+    fn empty(policy: Policy) -> Self {
+        Self {
+            policy,
+            total: Tally::default(),
+            by_agent: BTreeMap::new(),
+            by_world: BTreeMap::new(),
+            by_both: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, project: &Project, outcome: &PolicyOutcome, stop: Stop) {
+        let (agent, world) = (project.agent, project.world);
+        for tally in [
+            &mut self.total,
+            self.by_agent.entry(agent).or_default(),
+            self.by_world.entry(world).or_default(),
+            self.by_both.entry((agent, world)).or_default(),
+        ] {
+            tally.add(outcome, stop);
+        }
+    }
+
+    /// The tasks in worlds whose checks are hard to read.
+    pub fn hard_to_read(&self) -> Tally {
+        let hard = self.by_world.iter().filter(|(world, _)| world.is_hard_to_read());
+        hard.fold(Tally::default(), |sum, (_, tally)| sum.plus(tally))
+    }
+
     /// The tasks of the agents that cheat.
     pub fn cheating(&self) -> Tally {
         let cheating = self.by_agent.iter().filter(|(agent, _)| agent.is_cheating());
@@ -139,19 +175,43 @@ pub fn options_from(settings: &Settings) -> TaskOptions {
     TaskOptions::under(settings, "simulated".into(), goals, guards)
 }
 
+/// Whether a task that was stopped should have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// It was not stopped, or the agent would not have reached the goal.
+    Right,
+    /// The agent would have reached the goal.
+    False,
+    /// The agent would have reached the goal, and is not stopped in a plain world.
+    ByWorld,
+}
+
+fn kind_of_stop(
+    policy: Policy,
+    project: &Project,
+    outcome: &PolicyOutcome,
+    options: &TaskOptions,
+) -> Result<Stop, SimulationError> {
+    let attempts = options.limits.convergence.max_iterations;
+    if outcome.verdict != Verdict::Stopped || !reaches_goal(project, attempts) {
+        return Ok(Stop::Right);
+    }
+    let plain = Project { world: World::Plain, ..*project };
+    let is_stopped = run_policy(policy, &plain, options)?.verdict == Verdict::Stopped;
+    Ok(if is_stopped { Stop::False } else { Stop::ByWorld })
+}
+
 /// Runs so many tasks of the mixture under each policy. An error is a defect of the engine.
 pub fn simulate_tasks(seed: u64, runs: u32, settings: &Settings) -> Result<TaskTable, SimulationError> {
     let options = options_from(settings);
     let max_iterations = options.limits.convergence.max_iterations;
-    let empty = |policy| PolicyRow { policy, total: Tally::default(), by_agent: BTreeMap::new() };
-    let mut rows: Vec<PolicyRow> = Policy::ALL.into_iter().map(empty).collect();
+    let mut rows: Vec<PolicyRow> = Policy::ALL.into_iter().map(PolicyRow::empty).collect();
     for number in 0..runs {
         let project = workload::task(seed, number);
         for row in &mut rows {
             let outcome = run_policy(row.policy, &project, &options)?;
-            let reaches_goal = || reaches_goal(&project, max_iterations);
-            row.total.add(&outcome, reaches_goal);
-            row.by_agent.entry(project.agent).or_default().add(&outcome, reaches_goal);
+            let stop = kind_of_stop(row.policy, &project, &outcome, &options)?;
+            row.add(&project, &outcome, stop);
         }
     }
     Ok(TaskTable { max_iterations, rows })
@@ -189,11 +249,11 @@ mod tests {
     /// The tasks of the agents that cheat, under one policy.
     fn cheating(policy: Policy, seed: u64, runs: u32) -> PolicyRow {
         let options = options_from(&Settings::default());
-        let mut row = PolicyRow { policy, total: Tally::default(), by_agent: BTreeMap::new() };
+        let mut row = PolicyRow::empty(policy);
         let projects = (0..runs).map(|number| workload::task(seed, number));
         for project in projects.filter(|project| project.agent.is_cheating()) {
             let outcome = run_policy(policy, &project, &options).unwrap();
-            row.by_agent.entry(project.agent).or_default().add(&outcome, || false);
+            row.add(&project, &outcome, Stop::Right);
         }
         row
     }
@@ -210,6 +270,22 @@ mod tests {
         for (agent, tally) in plain.by_agent {
             assert!(tally.false_done > 20, "{agent:?}: {tally:?}");
         }
+    }
+
+    /// Catches a check that is given up because of its environment, and failures that are told apart only by tests.
+    #[test]
+    fn worlds_that_are_hard_to_read_stop_nobody_else() {
+        let options = options_from(&Settings::default());
+        let mut row = PolicyRow::empty(Policy::Fixpoint);
+        let projects = (0..6000).map(|number| workload::task(1, number));
+        for project in projects.filter(|project| project.world.is_hard_to_read()) {
+            let outcome = run_policy(row.policy, &project, &options).unwrap();
+            let stop = kind_of_stop(row.policy, &project, &outcome, &options).unwrap();
+            row.add(&project, &outcome, stop);
+        }
+        let sum = row.hard_to_read();
+        assert!(sum.tasks > 800 && sum.done > 300 && sum.false_done == 0, "{sum:?}");
+        assert!(sum.share(sum.stopped_by_world) <= 0.02, "{:?}", row.by_world);
     }
 
     /// Catches a task that is counted in two columns or in none, and a breakdown that loses tasks.

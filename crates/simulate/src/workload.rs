@@ -28,15 +28,18 @@ pub const AGENTS: [(Agent, u32); 15] = [
 ];
 
 /// Worlds, with their share in percent.
-pub const WORLDS: [(World, u32); 8] = [
-    (World::Plain, 40),
-    (World::KnownFailure, 20),
+pub const WORLDS: [(World, u32); 11] = [
+    (World::Plain, 30),
+    (World::KnownFailure, 16),
     (World::FlakyAtBase, 8),
     (World::NewlyFlaky, 6),
     (World::Masked, 8),
     (World::Unreliable, 6),
     (World::Hanging, 4),
-    (World::Outages, 8),
+    (World::Outages, 6),
+    (World::Environment, 6),
+    (World::NoReader, 7),
+    (World::FirstProblems, 3),
 ];
 
 /// The task with this number in the workload of a seed.

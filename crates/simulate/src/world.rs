@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use fixpoint_vocabulary::Redacted;
 use fixpoint_vocabulary::work::{
     BlobId, CheckCall, CheckEnd, CheckProblem, CheckReport, FailureId, Fingerprint, ReportedFailure, TestName,
 };
+use fixpoint_vocabulary::{EnvironmentCause, EnvironmentProblem, Redacted};
 
 use crate::named_variants::named_variants;
 use crate::project_state::{Build, GOAL_NAME, GUARD_NAME, Names, ProjectState, is_of_goal};
@@ -22,6 +22,9 @@ pub const GOAL_TESTS: u32 = 20;
 pub const GUARD_TESTS: u32 = 200;
 /// Tests of either check that run although the rest does not build.
 const TESTS_THAT_BUILD: u32 = 5;
+
+/// Problems that a tool prints if it prints only the first ones.
+const FIRST_PROBLEMS: usize = 3;
 
 const DOES_NOT_BUILD: &str = "error: cannot find value `x` in this scope";
 
@@ -44,6 +47,13 @@ pub enum World {
     Hanging,
     /// Commands fail sometimes, and a person resumes the task.
     Outages,
+    /// Checks fail because of their environment sometimes, once or twice in a row.
+    Environment,
+    /// The tools name no tests: each failure is a line of their output, and nothing is seen passing. One line of the guard
+    /// was there before.
+    NoReader,
+    /// The same, and they print only the first problems.
+    FirstProblems,
 }
 
 named_variants!(World {
@@ -55,11 +65,40 @@ named_variants!(World {
     Unreliable: "unreliable",
     Hanging: "hanging",
     Outages: "outages",
+    Environment: "environment",
+    NoReader: "no-reader",
+    FirstProblems: "first-problems",
 });
 
 impl World {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|world| world.name() == name)
+    }
+
+    /// Whether its checks fail for reasons that are not in the code, or their output is not read test by test.
+    pub const fn is_hard_to_read(self) -> bool {
+        matches!(self, Self::Environment | Self::NoReader | Self::FirstProblems)
+    }
+
+    pub(crate) const fn names_no_tests(self) -> bool {
+        self.printed_problems().is_some()
+    }
+
+    /// How many lines of problems a check prints, if it names no tests.
+    const fn printed_problems(self) -> Option<usize> {
+        match self {
+            Self::NoReader => Some(usize::MAX),
+            Self::FirstProblems => Some(FIRST_PROBLEMS),
+            Self::Plain
+            | Self::KnownFailure
+            | Self::FlakyAtBase
+            | Self::NewlyFlaky
+            | Self::Masked
+            | Self::Unreliable
+            | Self::Hanging
+            | Self::Outages
+            | Self::Environment => None,
+        }
     }
 
     pub(crate) fn build_at_base(self) -> Build {
@@ -99,14 +138,17 @@ impl World {
             return incomplete(call.check, CheckEnd::TimedOut, id);
         }
         let name = if call.check == GOAL { GOAL_NAME } else { GUARD_NAME };
-        if state.redefined.contains(name) || state.planted.contains(name) {
-            return full(state, call, Names::new(), wording);
-        }
-        match state.build {
+        let is_rigged = state.redefined.contains(name) || state.planted.contains(name);
+        let report = match state.build {
+            _ if is_rigged => full(state, call, Names::new(), wording),
             Build::Broken => {
                 incomplete(call.check, CheckEnd::Failed, FailureId::Diagnostic(DOES_NOT_BUILD.into()))
             }
             Build::Whole => full(state, call, self.failing(state, call.check, &mut random), wording),
+        };
+        match self.printed_problems() {
+            Some(most) => in_lines(report, name, most),
+            None => report,
         }
     }
 
@@ -116,7 +158,7 @@ impl World {
         }
         let mut failing: Names = state.broken.difference(&state.softened).cloned().collect();
         let mut sometimes = state.wobbling.clone();
-        if self == Self::KnownFailure {
+        if self == Self::KnownFailure || self.printed_problems().is_some() {
             failing.insert("t_known".to_string());
         }
         if self == Self::FlakyAtBase {
@@ -156,6 +198,38 @@ fn incomplete(check: u32, end: CheckEnd, id: FailureId) -> CheckReport {
         passed: Some(TESTS_THAT_BUILD),
         counted: u64::from(TESTS_THAT_BUILD),
         ..report(check, end, Vec::from([failure]))
+    }
+}
+
+/// The report of a tool without a reader: lines that complain, and no names.
+fn in_lines(report: CheckReport, check: &str, most: usize) -> CheckReport {
+    let line = |failure: &ReportedFailure| {
+        let fingerprint = failure.fingerprint().clone();
+        let id = FailureId::Output { check: check.to_string(), fingerprint };
+        ReportedFailure::new(id, failure.message.clone())
+    };
+    CheckReport {
+        failures: report.failures.iter().take(most).map(line).collect(),
+        masked: report.masked,
+        itemised: report.end == CheckEnd::Failed && !report.masked,
+        ..CheckReport::new(report.check, report.end)
+    }
+}
+
+/// A check that failed because of its environment.
+pub(crate) fn lacking(check: u32, mut random: Random) -> CheckReport {
+    let (cause, said) = match random.next_u64() % 3 {
+        0 => (EnvironmentCause::ProgramMissing, "sh: 1: runner: not found"),
+        1 => (EnvironmentCause::Network, "connection refused"),
+        _ => (EnvironmentCause::DiskFull, "No space left on device"),
+    };
+    let id = FailureId::Check { check: check.to_string(), problem: CheckProblem::Environment };
+    let failure = ReportedFailure::new(id, Redacted::ours(said));
+    let problem = EnvironmentProblem { cause, subject: None, example: None, said: said.to_string() };
+    CheckReport {
+        masked: true,
+        environment: Some(problem),
+        ..report(check, CheckEnd::Environment, Vec::from([failure]))
     }
 }
 
@@ -232,10 +306,23 @@ mod tests {
             (World::NewlyFlaky, &wobbling, &[(Passed, 0), (Failed, 1)]),
             (World::Unreliable, &clean, &[(Passed, 0), (CouldNotRun, 0)]),
             (World::Hanging, &clean, &[(Passed, 0), (TimedOut, 1)]),
+            (World::NoReader, &clean, &[(Failed, 1)]),
         ] {
             let said = ends(world, state, &call(GUARD));
             assert!(said.iter().all(|end| expected.contains(end)), "{world:?}: {said:?}");
             assert!(expected.iter().all(|end| said.contains(end)), "{world:?}: {said:?}");
+        }
+    }
+
+    /// Catches a tool without a reader that names tests, and one that prints more than the first problems.
+    #[test]
+    fn tools_without_a_reader_print_lines() {
+        let goal: Names = (0..6).map(|n| format!("g{n}")).collect();
+        let state = ProjectState { goal, ..ProjectState::default() };
+        for (world, lines) in [(World::NoReader, 6), (World::FirstProblems, FIRST_PROBLEMS)] {
+            let said = world.report(&state, &call(GOAL), FailureWording::Same, Random::keyed(0, ""));
+            assert_eq!((said.failures.len(), said.passed, said.counted), (lines, None, 0), "{world:?}");
+            assert!(said.itemised && said.failures.iter().all(|failure| failure.test().is_none()));
         }
     }
 

@@ -37,6 +37,10 @@ pub struct CheckReport {
     pub failures: Vec<ReportedFailure>,
     /// Whether the check was cut short by an earlier failure.
     pub masked: bool,
+    /// Whether each failure is a finding of its own, no test is known to have run, and nothing says that the tool did not
+    /// come to the end: what is new can be told from what is known.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub itemised: bool,
     /// How many tests were seen passing by name; `None` where the output names none.
     pub passed: Option<u32>,
     /// How many tests are known to have passed, by name or by a summary.
@@ -76,6 +80,7 @@ impl CheckReport {
             end,
             failures: Vec::new(),
             masked: false,
+            itemised: false,
             passed: None,
             counted: 0,
             passed_set: None,

@@ -6,7 +6,7 @@ use fixpoint_decide::run::{
     BaseChecksChange, Change, FinalProofChange, FinalReviewChange, MergeChange, Owner, PlanRepair,
     PlanReviewChange, PlanningChange, ReflectionChange, ReviewedPlan, Run, RunChange, TaskChange, TaskSource,
 };
-use fixpoint_runs::{RunHistory, RunView, beginning, cause_name, implied_goal_lines};
+use fixpoint_runs::{RunHistory, RunView, beginning, cause_name, implied_goal_lines, known_finding_lines};
 use fixpoint_vocabulary::documents::Subtask;
 use fixpoint_vocabulary::work::{Command, ProtectedChange};
 use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
@@ -112,8 +112,10 @@ fn baseline_lines(view: RunView<'_>, words: Words) -> Vec<String> {
     let (known, flaky) = view.known_at_base();
     let passed = checks.values().map(|check| check.counted).sum();
     let goals = implied_goal_lines(view.run, words.0);
+    let guards = view.run.guards_with_known_findings();
+    let findings = known_finding_lines(view.run, guards, words.0);
     std::iter::once(words.baseline(known.len(), flaky.len(), passed))
-        .chain(goals.iter().map(|line| harmless(line).into_owned()))
+        .chain(goals.iter().chain(&findings).map(|line| harmless(line).into_owned()))
         .collect()
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Owner, PlanOptions, Run, RunChange, Transition};
 use crate::prelude::*;
-use crate::task_run::{BaselineState, BaselineStep, CheckBaseline, TaskStart};
+use crate::task_run::{BaselineLimits, BaselineState, BaselineStep, CheckBaseline, TaskStart};
 
 /// What the given checks showed at the base.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,6 +42,19 @@ impl Run {
     pub(super) fn run_goals(&self) -> BTreeSet<u32> {
         let given = self.plan_options().map(|options| options.goals.clone()).unwrap_or_default();
         given.union(&self.base_checks.goals).copied().collect()
+    }
+
+    /// The guards that fail at the base of the run with findings that are known one by one.
+    pub fn guards_with_known_findings(&self) -> impl Iterator<Item = (u32, &CheckBaseline)> {
+        let guards = self.plan_options().map(|options| options.guards.clone()).unwrap_or_default();
+        let goals = self.run_goals();
+        let seen = self.base_checks.baseline.checks.iter().map(|(number, check)| (*number, check));
+        seen.filter(move |(number, check)| {
+            guards.contains(number)
+                && !goals.contains(number)
+                && check.ever_failed()
+                && check.lists_findings()
+        })
     }
 
     pub(super) fn apply_base_checks(&mut self, change: &BaseChecksChange) {
@@ -117,9 +130,15 @@ impl Transition<'_> {
         let (CommandResult::Checks { reports }, Some(options)) = (result, self.run.plan_options()) else {
             return;
         };
-        let runs = self.run.settings().map_or(1, |settings| settings.baseline.runs);
+        let settings = self.run.settings();
+        let limits = BaselineLimits {
+            runs: settings.map_or(1, |settings| settings.baseline.runs),
+            failed_runs: settings.map_or(1, |settings| settings.check_options.max_infra_failures),
+        };
+        let calls = if let Command::RunChecks(run) = &command { run.calls.as_slice() } else { &[] };
         let baseline = &self.run.base_checks.baseline;
-        let step = baseline.after_run(reports, runs, |_| true, |check| options.guards.contains(&check));
+        let step =
+            baseline.after_run(calls, reports, limits, |_| true, |check| options.guards.contains(&check));
         match step {
             BaselineStep::Unusable => self.end(Cause::BaselineUnusable),
             BaselineStep::Waiting => {

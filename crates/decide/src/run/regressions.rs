@@ -23,6 +23,7 @@ fn what_is_known_of_checks_is_read_back() {
         failing: Vec::new(),
         failures: Vec::new(),
         masked: false,
+        itemised: false,
         passed: None,
         counted: 1,
         passed_set: None,

@@ -25,6 +25,9 @@ pub struct CheckBaseline {
     pub failures: Vec<ReportedFailure>,
     /// Whether it was cut short.
     pub masked: bool,
+    /// Whether what failed are single findings, and all that it found.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub itemised: bool,
     /// How many tests were seen passing by name; `None` where the output names none.
     pub passed: Option<u32>,
     /// How many tests are known to have passed, by name or by a summary.
@@ -45,6 +48,7 @@ impl CheckBaseline {
             failing: Vec::from([failing(report)]),
             failures: report.failures.clone(),
             masked: report.masked,
+            itemised: report.itemised,
             passed: report.passed,
             counted: report.counted,
             passed_set: report.passed_set.clone(),
@@ -62,7 +66,10 @@ impl CheckBaseline {
                 *self = Self { end: self.end, decided_by_file, ..Self::of(report) };
             }
             (false, true) => {}
-            (true, true) | (false, false) => self.failing.push(failing(report)),
+            (true, true) | (false, false) => {
+                self.itemised &= report.itemised || report.end == CheckEnd::Passed;
+                self.failing.push(failing(report));
+            }
         }
     }
 
@@ -132,9 +139,20 @@ impl CheckBaseline {
         self.failures.iter().filter_map(ReportedFailure::test)
     }
 
-    /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing or never ends.
+    /// Whether nothing it shows later could prove anything: it fails, and shows nothing passing or never ends. Single
+    /// findings are known one by one, so that a new one can be told from them.
     pub fn proves_nothing(&self) -> bool {
-        self.end != CheckEnd::Passed && (self.counted == 0 || self.never_ends())
+        self.end != CheckEnd::Passed && (self.counted == 0 && !self.lists_findings() || self.never_ends())
+    }
+
+    /// Whether it fails with findings that are known one by one, and runs no tests.
+    pub fn lists_findings(&self) -> bool {
+        self.itemised && self.counted == 0 && self.failing_tests().next().is_none()
+    }
+
+    /// How many findings are known.
+    pub fn known_findings(&self) -> usize {
+        self.failing.iter().flatten().collect::<BTreeSet<_>>().len()
     }
 
     /// Whether it timed out every time. What it had not reached may fail later, and nobody would see it.
@@ -178,6 +196,14 @@ impl TaskRun {
         self.options.goals.union(&implied).copied().collect()
     }
 
+    /// The guards that fail at the base with findings that are known one by one, so that only new ones count.
+    pub fn guards_with_known_findings(&self) -> impl Iterator<Item = (u32, &CheckBaseline)> {
+        let goals = self.goals();
+        let guards = self.options.guards.iter().filter(move |guard| !goals.contains(guard));
+        let seen = guards.filter_map(|guard| Some((*guard, self.baseline.checks.get(guard)?)));
+        seen.filter(|(_, check)| check.ever_failed() && check.lists_findings())
+    }
+
     /// The resulting commit: the accepted attempt, or the base where nothing had to be done.
     pub fn result(&self) -> Option<&Base> {
         match self.status {
@@ -215,7 +241,7 @@ impl TaskRun {
             checks.insert(report.check, after);
         }
         let base = self.result().or(self.baseline.base.as_ref()).cloned();
-        BaselineState { base, checks, runs: 0, is_unproven: false }
+        BaselineState { base, checks, runs: 0, failed_runs: 0, is_unproven: false }
     }
 }
 
@@ -227,10 +253,22 @@ pub struct BaselineState {
     #[serde(deserialize_with = "by_number")]
     pub checks: BTreeMap<u32, CheckBaseline>,
     pub runs: u32,
+    /// How many runs in a row showed nothing, because a check could not run.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub failed_runs: u32,
     /// Whether the base is unfinished work of another task. The guards never ran on it, so that nothing is left to do
     /// there proves nothing.
     #[serde(default, skip_serializing_if = "is_proven")]
     pub is_unproven: bool,
+}
+
+/// How often checks run at the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BaselineLimits {
+    /// Runs of what fails.
+    pub(crate) runs: u32,
+    /// Runs in a row that show nothing.
+    pub(crate) failed_runs: u32,
 }
 
 /// What follows from a run of checks at the base.
@@ -243,6 +281,11 @@ pub(crate) enum BaselineStep {
     Again(Vec<CheckCall>),
     /// The checks have run as often as they must.
     Settled,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the shape is given by the serialiser")]
+fn is_none_yet(runs: &u32) -> bool {
+    *runs == 0
 }
 
 fn is_proven(is_unproven: &bool) -> bool {
@@ -270,7 +313,7 @@ impl BaselineState {
             };
             checks.insert(*check, both);
         }
-        Self { base: Some(base), checks, runs: 0, is_unproven: false }
+        Self { base: Some(base), checks, runs: 0, failed_runs: 0, is_unproven: false }
     }
 
     /// The baseline for a task that goes on with unfinished work. The goals are run again there: some may pass.
@@ -278,15 +321,21 @@ impl BaselineState {
     pub fn moved_to(&self, base: Base, goals: &BTreeSet<u32>) -> Self {
         let mut checks = self.checks.clone();
         checks.retain(|check, _| !goals.contains(check));
-        Self { base: Some(base), checks, runs: 0, is_unproven: true }
+        Self { base: Some(base), checks, runs: 0, failed_runs: 0, is_unproven: true }
     }
 
     /// Folds what checks showed at the base. Inconclusive ones run again: what they said so far is no evidence.
     pub(crate) fn record(&mut self, reports: &[CheckReport]) {
-        if no_result(reports).is_some() {
-            return;
+        match no_result(reports) {
+            Some(NoResult::CouldNotRun | NoResult::Environment) => {
+                self.failed_runs += 1;
+                return;
+            }
+            Some(NoResult::Waiting) => return,
+            None => {}
         }
         self.runs += 1;
+        self.failed_runs = 0;
         for report in reports {
             match self.checks.get_mut(&report.check) {
                 Some(known) => known.record_again(report),
@@ -326,12 +375,14 @@ impl BaselineState {
         CheckRun { commit: base.commit.clone(), calls, reuse, leftovers }
     }
 
-    /// What follows from a run of checks at the base that was recorded. A given check must be found; what fails in a
-    /// confirmed one is run again, until there were so many runs.
+    /// What follows from a run of these calls at the base that was recorded. A given check must be found; what could not
+    /// run is run again, until that happened as often as the limits say; what fails in a confirmed check is run again,
+    /// until there were so many runs.
     pub(crate) fn after_run(
         &self,
+        calls: &[CheckCall],
         reports: &[CheckReport],
-        runs: u32,
+        limits: BaselineLimits,
         is_given: impl Fn(u32) -> bool,
         is_confirmed: impl Fn(u32) -> bool,
     ) -> BaselineStep {
@@ -339,14 +390,25 @@ impl BaselineState {
             return BaselineStep::Unusable;
         }
         match no_result(reports) {
-            Some(NoResult::CouldNotRun | NoResult::Environment) => return BaselineStep::Unusable,
+            Some(NoResult::CouldNotRun | NoResult::Environment) => {
+                let may_try_again = self.failed_runs < limits.failed_runs && !calls.is_empty();
+                return if may_try_again {
+                    BaselineStep::Again(calls.to_vec())
+                } else {
+                    BaselineStep::Unusable
+                };
+            }
             Some(NoResult::Waiting) => return BaselineStep::Waiting,
             None => {}
         }
         let failed =
             reports.iter().filter(|report| !report.failures.is_empty() && is_confirmed(report.check));
         let again: Vec<CheckCall> = failed.map(again).collect();
-        if self.runs < runs && !again.is_empty() { BaselineStep::Again(again) } else { BaselineStep::Settled }
+        if self.runs < limits.runs && !again.is_empty() {
+            BaselineStep::Again(again)
+        } else {
+            BaselineStep::Settled
+        }
     }
 
     pub(super) fn base_tree(&self) -> Option<String> {

@@ -207,13 +207,15 @@ impl TaskRun {
     pub(super) fn record_checks(&mut self, activity: TaskActivity, reports: &[CheckReport]) {
         let with_names = reports.iter().filter(|report| report.passed.is_some());
         self.checks_with_names.extend(with_names.map(|report| report.check));
+        if activity == TaskActivity::Baseline {
+            self.baseline.record(reports);
+            return;
+        }
         // Inconclusive checks run again, and what they said so far is no evidence.
         if no_result(reports).is_some() {
             return;
         }
-        if activity == TaskActivity::Baseline {
-            self.baseline.record(reports);
-        } else if let Some(evaluation) = &mut self.evaluation {
+        if let Some(evaluation) = &mut self.evaluation {
             evaluation.record_checks(activity, reports);
         }
     }

@@ -33,6 +33,8 @@ pub(super) struct TreeState {
     pub(super) flaky: BTreeSet<TestName>,
     /// Tests of the guard that fail in every second run of any check.
     pub(super) wavering: BTreeSet<TestName>,
+    /// Whether the guard runs no tests: what fails there are findings.
+    pub(super) findings: Option<Findings>,
     /// Tests that are no longer run.
     pub(super) gone: BTreeSet<TestName>,
     /// Whether the checks can run, and what they say.
@@ -40,6 +42,15 @@ pub(super) struct TreeState {
     pub(super) violations: Vec<String>,
     pub(super) edited_tests: Vec<String>,
     pub(super) cannot_start: bool,
+}
+
+/// How a guard without tests tells what it found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Findings {
+    /// One by one, and all of them.
+    Listed,
+    /// One of them may hide others, or nothing is said.
+    Hidden,
 }
 
 pub(super) fn names(letters: &str) -> BTreeSet<TestName> {
@@ -181,6 +192,9 @@ impl FakeProject {
         let failure = |test: &TestName| {
             ReportedFailure::of_test(test.clone(), format!("f:{test}").into(), Redacted::ours("fails"))
         };
+        if let Some(findings) = state.findings.filter(|_| call.check == GUARD) {
+            return in_findings(&state.guard, findings);
+        }
         let natural = if failing.is_empty() { CheckEnd::Passed } else { CheckEnd::Failed };
         CheckReport {
             failures: failing.iter().map(failure).collect(),
@@ -192,6 +206,20 @@ impl FakeProject {
             gone: if call.passed_before.is_some() { state.gone.clone() } else { BTreeSet::new() },
             ..CheckReport::new(call.check, state.end.unwrap_or(natural))
         }
+    }
+}
+
+/// The report of a guard without tests.
+fn in_findings(found: &BTreeSet<TestName>, findings: Findings) -> CheckReport {
+    let failure = |name: &TestName| {
+        let id = FailureId::Diagnostic(format!("d:{name}").into());
+        ReportedFailure::new(id, Redacted::ours("is wrong"))
+    };
+    let is_failing = !found.is_empty() || findings == Findings::Hidden;
+    CheckReport {
+        failures: found.iter().map(failure).collect(),
+        itemised: findings == Findings::Listed && is_failing,
+        ..CheckReport::new(GUARD, if is_failing { CheckEnd::Failed } else { CheckEnd::Passed })
     }
 }
 

@@ -4,7 +4,8 @@ use fixpoint_vocabulary::Cause;
 use fixpoint_vocabulary::work::{Base, CheckCall, CheckReport, CheckRun, Command, CommitId, Leftovers};
 
 use super::{
-    BaselineState, BaselineStep, CheckBaseline, Decision, ImpliedGoals, TaskActivity, TaskRun, TaskStart,
+    BaselineLimits, BaselineState, BaselineStep, CheckBaseline, Decision, ImpliedGoals, TaskActivity,
+    TaskRun, TaskStart,
 };
 use crate::prelude::*;
 
@@ -42,7 +43,15 @@ impl TaskRun {
     pub(super) fn after_baseline_run(&self, reports: &[CheckReport]) -> Decision {
         // A command that a person named is misspelt. One that a planner made up may be what the task is to write.
         let is_given = |check: u32| !self.options.invented.contains(&check);
-        let step = self.baseline.after_run(reports, self.options.baseline.runs, is_given, |_| true);
+        let limits = BaselineLimits {
+            runs: self.options.baseline.runs,
+            failed_runs: self.options.limits.max_infra_failures,
+        };
+        let calls = match &self.last_command {
+            Some(Command::RunChecks(run)) => run.calls.as_slice(),
+            Some(_) | None => &[],
+        };
+        let step = self.baseline.after_run(calls, reports, limits, is_given, |_| true);
         let Some(base) = &self.baseline.base else { return Decision::end(Cause::BaselineUnusable) };
         match step {
             BaselineStep::Unusable => Decision::end(Cause::BaselineUnusable),

@@ -8,7 +8,7 @@ use fixpoint_vocabulary::work::{
 use super::evaluation::{Evaluation, FailingByCheck, found};
 use super::next_attempt::CheckFindings;
 use super::proof_tree::TreeKind;
-use super::{BaselineComparison, Decision, TaskActivity, TaskRun, TestEdits};
+use super::{BaselineComparison, CheckBaseline, Decision, TaskActivity, TaskRun, TestEdits};
 use crate::baseline;
 use crate::convergence::AttemptOutcome;
 use crate::prelude::*;
@@ -281,7 +281,12 @@ impl TaskRun {
         let is_checked = self.options.test_edits == TestEdits::Checked;
         // Output that names no tests may still have counted them.
         let is_silent = ran_before && passes && is_checked && report.counted == 0;
-        ComparedGuard { report, groups, vanished, is_silent }
+        // What it found before may be hidden now, with whatever is new.
+        let is_unlisted = check.is_some_and(CheckBaseline::lists_findings)
+            && report.end != CheckEnd::Passed
+            && !report.itemised
+            && report.counted == 0;
+        ComparedGuard { report, groups, vanished, is_silent, is_unlisted }
     }
 }
 
@@ -306,6 +311,8 @@ struct ComparedGuard<'a> {
     vanished: Vec<&'a TestName>,
     /// Whether it passes without a test, though it ran some at the base.
     is_silent: bool,
+    /// Whether it fails and no longer lists its findings, as it did at the base.
+    is_unlisted: bool,
 }
 
 impl ComparedGuard<'_> {
@@ -313,6 +320,7 @@ impl ComparedGuard<'_> {
         self.groups.complete
             && self.vanished.is_empty()
             && !self.is_silent
+            && !self.is_unlisted
             && !self.flaky_ids().any(|id| self.may_hide_others(id))
     }
 
@@ -338,7 +346,11 @@ impl ComparedGuard<'_> {
         let problem = GoalProblem::NoTestsRan;
         let id = FailureId::Goal { goal: self.report.check, problem };
         let silent = self.is_silent.then(|| found(id, "ran no test, and ran some before"));
-        self.report.failures.iter().filter(is_blocking).cloned().chain(gone).chain(silent)
+        let id = FailureId::Goal { goal: self.report.check, problem: GoalProblem::Unreadable };
+        let is_alone = !self.report.failures.iter().any(|failure| is_blocking(&failure));
+        let unlisted = (self.is_unlisted && is_alone)
+            .then(|| found(id, "fails, and no longer lists its findings as it did before"));
+        self.report.failures.iter().filter(is_blocking).cloned().chain(gone).chain(silent).chain(unlisted)
     }
 
     fn flaky(&self) -> impl Iterator<Item = &Fingerprint> {

@@ -479,4 +479,5 @@ fn a_command_cut_short_is_repeated_within_a_bound() {
 }
 
 mod crashes;
+mod findings;
 mod proof;

@@ -6,6 +6,7 @@
 //! package script contains.
 
 mod change;
+mod coverage;
 mod go;
 mod javascript;
 mod python;
@@ -19,6 +20,7 @@ use std::collections::BTreeSet;
 
 use crate::report::Runner;
 use change::{Argument, Arguments, Change, Passing};
+pub use coverage::Coverage;
 use recognise::{Call, Manager};
 use shell::Word;
 
@@ -30,6 +32,7 @@ pub struct CommandLine {
     text: String,
     told: Option<Runner>,
     known: Option<Known>,
+    coverage: Coverage,
 }
 
 /// The call of a runner in the line.
@@ -43,7 +46,21 @@ impl CommandLine {
     /// Reads a line for `sh -c`. `told` is the runner that the user configured, which is used to read its output but
     /// not to change the line. `scripts` gives the package scripts of the directory in which the line runs.
     pub fn read(command: &str, told: Option<Runner>, scripts: &dyn Fn(&str) -> Option<String>) -> Self {
-        Self { text: command.to_string(), told, known: known(command, scripts) }
+        let coverage = coverage::coverage(command, scripts);
+        Self { text: command.to_string(), told, known: known(command, scripts), coverage }
+    }
+
+    /// The same line where the directory holds one package with one target, so that a crate that fails keeps cargo from
+    /// nothing else.
+    #[must_use]
+    pub fn with_one_target(self) -> Self {
+        let is_alone = coverage::builds_one_package(&self.text);
+        Self { coverage: if is_alone { Coverage::Compiler } else { self.coverage }, ..self }
+    }
+
+    /// What a failure may have kept from running.
+    pub fn coverage(&self) -> Coverage {
+        self.coverage
     }
 
     pub fn runner(&self) -> Option<Runner> {
@@ -63,7 +80,14 @@ impl CommandLine {
             let changes = known.changes(None)?;
             known.arguments.apply(&self.text, &changes)
         });
+        let told = told.or_else(|| self.analysing_everything());
         told.unwrap_or_else(|| self.text.clone())
+    }
+
+    /// With an error in one class, `javac` does not look for the errors that it finds last.
+    fn analysing_everything(&self) -> Option<String> {
+        let (name, rest) = self.text.split_at_checked(coverage::behind_javac(&self.text)?)?;
+        (!rest.contains("should-stop")).then(|| format!("{name} -XDshould-stop.ifError=FLOW{rest}"))
     }
 
     /// The line with which only these tests run and are named, each written as a [`TestId`](crate::TestId). Tests of the

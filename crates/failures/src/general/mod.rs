@@ -12,6 +12,7 @@ use fixpoint_vocabulary::EnvironmentProblem;
 
 use crate::environment;
 use crate::fingerprint::{FingerprintParts, Repeats};
+use crate::itemised::Signs;
 use crate::report::{Kind, Runner};
 use crate::seen::{self, Seen};
 
@@ -47,6 +48,7 @@ pub(crate) struct General {
     omitted: u64,
     /// The first problem of the environment that a line tells of.
     environment: Option<EnvironmentProblem>,
+    signs: Signs,
 }
 
 #[derive(Debug)]
@@ -114,6 +116,7 @@ impl General {
             return;
         }
         self.open = 0;
+        self.signs.add(text);
         if let Some(file) = places::table_of(text).filter(|_| is_indented) {
             self.file = Some(file);
             return;
@@ -176,8 +179,13 @@ impl General {
         self.environment.take()
     }
 
-    /// The failures, if no reader found any. `crash` is an uncaught exception.
-    pub(crate) fn failures(self, outcome: Outcome, crash: Option<FingerprintParts>) -> GeneralFailures {
+    /// The signs of an early end, in lines that are no finding.
+    pub(crate) fn signs(&self) -> Signs {
+        self.signs
+    }
+
+    /// The failures, if no reader found any. `remarks` are complaints that a reader knew, such as an uncaught exception.
+    pub(crate) fn failures(self, outcome: Outcome, remarks: Vec<FingerprintParts>) -> GeneralFailures {
         let Self { mut findings, mut warnings, complaints, others, omitted, .. } = self;
         if outcome == Outcome::Unknown {
             // A search prints such lines, too.
@@ -185,11 +193,11 @@ impl General {
                 list.retain(|draft| places::is_of_linter(&draft.message));
             }
         }
-        let failures: Vec<FingerprintParts> = match (crash, findings.is_empty()) {
-            (crash @ Some(_), _) => crash.into_iter().chain(findings).collect(),
-            (None, false) => findings,
-            (None, true) if !warnings.is_empty() => warnings,
-            (None, true) => match outcome {
+        let failures: Vec<FingerprintParts> = match (remarks.is_empty(), findings.is_empty()) {
+            (false, _) => remarks.into_iter().chain(findings).collect(),
+            (true, false) => findings,
+            (true, true) if !warnings.is_empty() => warnings,
+            (true, true) => match outcome {
                 Outcome::Unknown => Vec::new(),
                 Outcome::Failed => complaints.into_iter().map(Complaint::into_draft).collect(),
             },

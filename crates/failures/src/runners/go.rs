@@ -387,7 +387,11 @@ fn compile_error(line: &str, package: &str, kind: &Kind, out: &mut Collector) ->
     let Some((file, number, message)) =
         place(bare).filter(|(file, ..)| file.ends_with(".go") && !file.contains(' '))
     else {
-        return line.starts_with("too many errors") || line.starts_with('\t');
+        let is_limit = line.starts_with("too many errors");
+        if is_limit {
+            out.masked();
+        }
+        return is_limit || line.starts_with('\t');
     };
     let message = message.trim_start_matches(':').trim();
     let mut draft =

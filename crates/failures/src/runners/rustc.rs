@@ -5,7 +5,7 @@
 
 use super::{Read, Step, place};
 use crate::collector::{Collector, append};
-use crate::fingerprint::FingerprintParts;
+use crate::fingerprint::{FingerprintParts, Repeats};
 use crate::report::{Kind, Runner};
 use crate::search::Search;
 
@@ -66,7 +66,8 @@ impl Read for Rustc {
             // failure that nothing else does.
             let mut draft = FingerprintParts::new(Runner::Generic, Kind::Error).message(read.message);
             draft.signature = header.text;
-            return out.suspect(draft);
+            draft.repeats = Repeats::WithOtherNumbers;
+            return out.remarked(draft);
         };
         let mut draft = draft_of(&header.code, &header.text, &read.label, &read.source, read.lint);
         draft.message = read.message;

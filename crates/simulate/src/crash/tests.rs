@@ -59,7 +59,7 @@ fn crash_everywhere_in(worlds: &[World]) {
     assert!(done * World::ALL.len() >= CRASHES * worlds.len(), "{done} crash points are too few");
 }
 
-// Four tests instead of one, so that they run at the same time.
+// Five tests instead of one, so that they run at the same time.
 
 #[test]
 fn crashes_in_plain_worlds() {
@@ -79,6 +79,11 @@ fn crashes_where_checks_do_not_end_well() {
 #[test]
 fn crashes_where_checks_and_commands_fail() {
     crash_everywhere_in(&[World::Unreliable, World::Outages]);
+}
+
+#[test]
+fn crashes_where_checks_are_hard_to_read() {
+    crash_everywhere_in(&[World::Environment, World::NoReader, World::FirstProblems]);
 }
 
 /// Catches a command line that does not name the crash it is printed for.

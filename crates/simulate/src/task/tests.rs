@@ -50,13 +50,15 @@ fn each_agent_ends_as_expected() {
         };
         let by_world = match project.world {
             World::Unreliable => &[BaselineUnusable, Infrastructure][..],
-            World::Hanging => &[BaselineUnusable],
+            World::Hanging | World::Environment => &[BaselineUnusable],
             World::Plain
             | World::KnownFailure
             | World::FlakyAtBase
             | World::NewlyFlaky
             | World::Masked
-            | World::Outages => &[],
+            | World::Outages
+            | World::NoReader
+            | World::FirstProblems => &[],
         };
         assert!(causes.contains(&cause) || by_world.contains(&cause), "{project:?}: {cause:?}");
     }

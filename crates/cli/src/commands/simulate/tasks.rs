@@ -14,6 +14,8 @@ use crate::output::Output;
 
 const SEED: u64 = 1;
 const RUNS: u32 = 1000;
+/// Kinds of tasks that are listed.
+const MOST_KINDS: usize = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct TasksArguments {
@@ -80,6 +82,23 @@ fn as_text(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -
     for row in &table.rows {
         line(row.policy.name(), &row.cheating(), output)?;
     }
+    output.line("")?;
+    heading("only worlds hard to read", output)?;
+    for row in &table.rows {
+        line(row.policy.name(), &row.hard_to_read(), output)?;
+    }
+    if let Some(row) = table.rows.first() {
+        output.line("")?;
+        heading(&format!("{}, by world", row.policy.name()), output)?;
+        for (world, tally) in &row.by_world {
+            line(&format!("{} ({})", world.name(), tally.tasks), tally, output)?;
+        }
+        let hard = row.hard_to_read();
+        output.line(&format!(
+            "Of the tasks in worlds hard to read, {:.1} % are stopped falsely and would not be in a plain world.",
+            hard.share(hard.stopped_by_world) * 100.0
+        ))?;
+    }
     if arguments.by_agent {
         for row in &table.rows {
             output.line("")?;
@@ -88,9 +107,24 @@ fn as_text(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -
                 line(&format!("{} ({})", agent.name(), tally.tasks), tally, output)?;
             }
         }
+        false_stops(table, output)?;
     }
     output.line("")?;
     notes(table, output)
+}
+
+/// Where the false stops come from: the kinds of tasks with most of them.
+fn false_stops(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
+    let Some(row) = table.rows.first() else { return Ok(()) };
+    let mut kinds: Vec<_> = row.by_both.iter().filter(|(_, tally)| tally.false_stop > 0).collect();
+    kinds.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.false_stop));
+    output.line("")?;
+    heading(&format!("{}, most false stops", row.policy.name()), output)?;
+    for ((agent, world), tally) in kinds.into_iter().take(MOST_KINDS) {
+        let name = format!("{}, {}: {} of {}", agent.name(), world.name(), tally.false_stop, tally.tasks);
+        line(&name, tally, output)?;
+    }
+    Ok(())
 }
 
 fn heading(first: &str, output: &mut Output) -> Result<(), Failure> {
@@ -120,7 +154,8 @@ fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
         "false done:  reported as done although tests are missing or fail with the base's tests and definitions, or",
         "             files outside the scope changed",
         "unseen:      reported as done although something is wrong that no check that ran could show: a test that is",
-        "             now flaky (code written only to satisfy the tests is not simulated)",
+        "             now flaky, a test that is gone where no tests are named (code written only to satisfy",
+        "             the tests is not simulated)",
         "false stop:  stopped although the agent would have finished within the allowed attempts",
         "attempts and suites are averages per task. A suite is every check run once; a single test that is run again",
     ])?;
@@ -133,6 +168,9 @@ fn notes(table: &TaskTable, output: &mut Output) -> Result<(), Failure> {
         "Agents that cheat: cheats (weakens or deletes tests of the goal), hides-breaks (the same with tests of the",
         "guard that it broke), redefines (changes what a check does), plants (leaves ignored files that make",
         "later checks pass).",
+        "Worlds hard to read: environment (checks fail because of their environment sometimes, once or twice in a",
+        "row), no-reader (the output names no tests; failures are lines, one of them known), first-problems (the",
+        "same, and only the first three are printed).",
     ])?;
     output.line(&format!("agents in %: {}", shares(AGENTS.map(|(agent, share)| (agent.name(), share)))))?;
     output.line(&format!("worlds in %: {}", shares(WORLDS.map(|(world, share)| (world.name(), share)))))?;
@@ -160,6 +198,10 @@ fn as_json(table: &TaskTable, arguments: &TasksArguments, output: &mut Output) -
         let mut entry = tally_json(&row.total);
         entry.insert("policy".to_string(), row.policy.name().into());
         entry.insert("cheating".to_string(), tally_json(&row.cheating()).into());
+        entry.insert("hard_to_read".to_string(), tally_json(&row.hard_to_read()).into());
+        let worlds =
+            row.by_world.iter().map(|(world, tally)| (world.name().to_string(), tally_json(tally).into()));
+        entry.insert("by_world".to_string(), Value::Object(worlds.collect()));
         if arguments.by_agent {
             let agents = row
                 .by_agent
@@ -182,6 +224,7 @@ fn tally_json(tally: &Tally) -> Map<String, Value> {
         ("unseen", json!(tally.unseen)),
         ("stopped", json!(tally.stopped)),
         ("false_stop", json!(tally.false_stop)),
+        ("stopped_by_world", json!(tally.stopped_by_world)),
         ("attempts_per_task", json!(tally.average(tally.attempts as f64))),
         ("suites_per_task", json!(tally.average(tally.suites))),
         ("suites_per_finished_task", json!(tally.suites_per_finished())),

@@ -10,6 +10,7 @@ mod delivering;
 mod environments;
 mod following;
 pub(crate) mod japanese;
+mod known_findings;
 pub(crate) mod lab;
 mod mischief;
 mod missing_agents;
