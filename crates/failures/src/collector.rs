@@ -111,7 +111,7 @@ impl Collector {
         self.ran_any = true;
     }
 
-    /// A summary counts failed tests. It counts where nothing names them: only the end of the output may be there.
+    /// A summary counts failed tests. It counts where nothing names some of them: only the end of the output may be there.
     pub(crate) fn summarised(&mut self, runner: Runner, failed: u64) {
         if failed > 0 {
             let before = self.failed_by_summary.map_or(0, |(_, failed)| failed);
@@ -119,10 +119,13 @@ impl Collector {
         }
     }
 
-    /// As many failures as the summaries count, so that fewer of them show as progress.
+    /// The failures that the summaries count and nothing names, so that fewer of them show as progress.
     fn unnamed(&self) -> Vec<FingerprintParts> {
         let Some((runner, failed)) = self.failed_by_summary else { return Vec::new() };
-        let most = u64::try_from(MAX_FAILURES).unwrap_or(u64::MAX);
+        if !self.failures.is_empty() && !counts_each_failure(runner) {
+            return Vec::new();
+        }
+        let most = u64::try_from(MAX_FAILURES.saturating_sub(self.failures.len())).unwrap_or(u64::MAX);
         let unnamed = |number: u64| {
             let mut draft = FingerprintParts::new(runner, Kind::Error);
             draft.message =
@@ -131,7 +134,7 @@ impl Collector {
             draft.source = format!("failure {number}");
             draft
         };
-        (1..=failed.min(most)).map(unnamed).collect()
+        (1..=failed.saturating_sub(self.reported).min(most)).map(unnamed).collect()
     }
 
     pub(crate) fn masked(&mut self) {
@@ -147,9 +150,7 @@ impl Collector {
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
             self.masked &= self.failures.iter().any(FingerprintParts::masks);
         }
-        if self.failures.is_empty() {
-            self.failures = self.unnamed();
-        }
+        self.failures.extend(self.unnamed());
         if self.failures.is_empty() && !succeeded {
             let outcome = if ending.exit_code.is_some() { Outcome::Failed } else { Outcome::Unknown };
             let found = ending.general.failures(outcome, self.last_resort.take());
@@ -200,6 +201,12 @@ impl Collector {
             .map(|(runner, _)| runner)
             .or(self.first)
     }
+}
+
+/// Whether the summary counts what is reported, one by one. Some count every repetition, or tests that did not run, or tests
+/// that contain others.
+const fn counts_each_failure(runner: Runner) -> bool {
+    !matches!(runner, Runner::Tap | Runner::Ctest | Runner::GoogleTest | Runner::Robot)
 }
 
 fn test_id(draft: &FingerprintParts) -> Option<TestId> {
