@@ -167,6 +167,7 @@ impl Collector {
         }
         self.omitted.long_lines = ending.long_lines;
         let runner = ending.told.or_else(|| self.dominant()).unwrap_or(Runner::Generic);
+        self.only_once();
         let environment = environment::problem(&self.failures, unread);
         let failing: BTreeSet<TestId> = self.failures.iter().filter_map(test_id).collect();
         let mut passed = self.passed.sorted();
@@ -184,6 +185,15 @@ impl Collector {
             environment,
             omitted: self.omitted,
         }
+    }
+
+    /// A test whose failure is in an XML document and in the text failed once. The document has the whole message.
+    fn only_once(&mut self) {
+        let is_xml = |draft: &FingerprintParts| draft.runner == Runner::Junit;
+        let in_xml: BTreeSet<TestId> =
+            self.failures.iter().filter(|draft| is_xml(draft)).filter_map(test_id).collect();
+        let is_other = |draft: &FingerprintParts| test_id(draft).is_none_or(|test| !in_xml.contains(&test));
+        self.failures.retain(|draft| is_xml(draft) || is_other(draft));
     }
 
     /// The runner with the most failures, or else the first one recognised.

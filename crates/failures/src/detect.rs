@@ -16,6 +16,10 @@ use crate::tail::Tail;
 
 /// The reader for this line and those after it.
 pub(crate) fn begin(line: &str, expected: Option<Runner>, tail: &Tail) -> Option<Reader> {
+    // It does not look like a result of AVA alone.
+    if expected == Some(Runner::Ava) && ava::is_passed(line) {
+        return reader::<ava::Ava>(Runner::Ava);
+    }
     let reader = candidate(line, tail)?;
     expected.is_none_or(|expected| belongs(expected, reader.runner)).then_some(reader)
 }
@@ -149,7 +153,9 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
         {
             reader::<playwright::Playwright>(Runner::Playwright)
         }
-        b'-' | b'U' | b'0'..=b'9' | 0x80.. if ava::is_start(line) => reader::<ava::Ava>(Runner::Ava),
+        b'-' | b'U' | b'0'..=b'9' | 0x80.. if ava::is_start(line) => {
+            Some(Reader::new(Runner::Ava, ava::Ava::after(tail)))
+        }
         b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
         b'/' | b'A'..=b'Z' if pyright::is_start(line) => reader::<pyright::Pyright>(Runner::Pyright),
         _ => None,

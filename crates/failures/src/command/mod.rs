@@ -102,6 +102,7 @@ impl Known {
             Runner::GoTest => (go::name_tests, go::select_tests),
             Runner::Pytest => (python::pytest_names, python::pytest_selects),
             Runner::Unittest => (python::unittest_names, python::unittest_selects),
+            Runner::Doctest => (python::doctest_names, |_, _| None),
             Runner::Jest => (javascript::jest_names, javascript::select_tests),
             Runner::Vitest => (javascript::vitest_names, javascript::select_tests),
             Runner::Mocha => (javascript::mocha_names, javascript::mocha_selects),
@@ -128,7 +129,6 @@ impl Known {
             | Runner::Ava
             | Runner::Robot
             | Runner::Behave
-            | Runner::Doctest
             | Runner::Javac
             | Runner::Ruff
             | Runner::Pyright
@@ -225,7 +225,10 @@ fn scripted(script: &str, words: &[Word], at: usize, manager: Manager) -> Option
         (Manager::Other, None) => (given.iter().collect(), Passing::Appended),
     };
     let list = held.chain(passed.into_iter().map(argument)).collect();
-    Some(Known { tool: Tool::Runner(runner), arguments: Arguments { list, end: words.last()?.place.end, passing } })
+    Some(Known {
+        tool: Tool::Runner(runner),
+        arguments: Arguments { list, end: words.last()?.place.end, passing },
+    })
 }
 
 /// The command of a script with only one.

@@ -77,6 +77,7 @@ fn binary(name: &str) -> Option<Runner> {
         "jest" => Some(Runner::Jest),
         "vitest" => Some(Runner::Vitest),
         "mocha" | "_mocha" => Some(Runner::Mocha),
+        "ava" => Some(Runner::Ava),
         _ => None,
     }
 }
@@ -126,6 +127,7 @@ fn python(words: &[&str]) -> Option<(Runner, usize)> {
     match *words.get(at + 1)? {
         "pytest" | "py.test" => Some((Runner::Pytest, at + 2)),
         "unittest" => Some((Runner::Unittest, at + 2)),
+        "doctest" => Some((Runner::Doctest, at + 2)),
         _ => None,
     }
 }
@@ -200,6 +202,8 @@ mod tests {
             (".venv/bin/pytest -x", Some((Runner::Pytest, 1))),
             ("python3.11 -B -X dev -m pytest tests", Some((Runner::Pytest, 6))),
             ("python -m unittest discover", Some((Runner::Unittest, 3))),
+            ("python3 -m doctest calc.py", Some((Runner::Doctest, 3))),
+            ("npx ava --serial", Some((Runner::Ava, 2))),
             ("python setup.py test", None),
             ("pythonw -m pytest", None),
             ("uv run pytest -q", Some((Runner::Pytest, 3))),
