@@ -9,6 +9,7 @@ p_rust_values() {
 }
 OK='s/"bad"/"ok"/'
 tool cargo_test p_rust_values "src/lib.rs|\"bad\"|$OK" 'cargo test' 'cargo --version'
+tool cargo_tail p_rust_values "src/lib.rs|\"bad\"|$OK" "bash -c 'set -o pipefail; cargo test 2>&1 | tail -8'" 'cargo --version'
 p_rust_errors() {
     p_rust_values && rm -r tests
     for i in $(each); do printf 'pub fn item_%d() -> u32 {\n    missing_%d()\n}\n' "$i" "$i"; done >src/lib.rs
@@ -34,13 +35,14 @@ p_go_errors() {
     printf 'module myapp\n\ngo 1.19\n' >go.mod
     { echo 'package main'; echo; echo 'func main() {'; for i in $(each); do printf '\tmissing%d()\n' "$i"; done; echo '}'; } >main.go
 }
-GONE='main.go|missing|s/.*/\\t\/\/ done/'
+GONE='main.go|missing|s/missing.*/\/\/ done/'
+p_go_test_errors() { p_go_errors; printf 'package main\n\nimport "testing"\n\nfunc TestFine(t *testing.T) {}\n' >main_test.go; }
+tool go_test_errors p_go_test_errors "$GONE" 'go test ./...' 'go version'
 tool go_build_all p_go_errors "$GONE" 'go build -gcflags=-e -o /dev/null .' 'go version'
 tool go_build p_go_errors "$GONE" 'go build -o /dev/null .' 'go version'
-only_done go_build
 p_go_vet() {
     printf 'module myapp\n\ngo 1.19\n' >go.mod
-    { printf 'package main\n\nimport "fmt"\n\nfunc main() {\n'; for i in $(each); do printf '\tfmt.Printf("%%%%d\\n", "item %d")\n' "$i"; done; echo '}'; } >main.go
+    { printf 'package main\n\nimport "fmt"\n\nfunc main() {\n'; for i in $(each); do printf '\tfmt.Printf("%%d\\n", "item %d")\n' "$i"; done; echo '}'; } >main.go
 }
 tool go_vet p_go_vet 'main.go|%d|s/%d/%s/' 'go vet ./...' 'go version'
 p_golint() {
@@ -52,7 +54,7 @@ tool golangci_lint p_golint 'shop.go|item_|s/item_/item/' "$TRIAL_TOOLS/golangci
 p_c() { { echo 'void shop(void) {'; for i in $(each); do echo "    missing_$i = 1;"; done; echo '}'; } >shop.c; }
 C='shop.c|missing_|d'
 tool gcc p_c "$C" 'gcc -c -o /dev/null shop.c' 'gcc --version'
-tool gcc_japanese p_c "$C" 'LC_ALL=ja_JP.UTF-8 LANGUAGE=ja gcc -c -o /dev/null shop.c' 'LC_ALL=ja_JP.UTF-8 gcc --version'
+tool gcc_japanese p_c "$C" 'LC_ALL=ja_JP.UTF-8 LANGUAGE=ja gcc -c -o /dev/null shop.c' 'echo x | LC_ALL=ja_JP.UTF-8 LANGUAGE=ja gcc -x c - 2>&1 | grep -q エラー && gcc --version'
 tool clang p_c "$C" 'clang -ferror-limit=0 -c -o /dev/null shop.c' 'clang --version'
 tool make_gcc p_make "$C" 'make' 'make --version'
 p_make() { p_c; printf 'shop.o: shop.c\n\tgcc -c -o /dev/null shop.c\n' >Makefile; }
