@@ -45,7 +45,7 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'=' | b't' | b's' | b'R' if unittest::is_start(line) => {
             reader::<unittest::Unittest>(Runner::Unittest)
         }
-        b'r' | b't' if libtest::is_start(line) || is_outcome(line) => {
+        b'r' | b't' if libtest::is_start(line) || libtest::is_end(line) || is_outcome(line) => {
             reader::<libtest::Libtest>(Runner::CargoTest)
         }
         b'=' | b'-' | b'F' | b'o' | b'#' | b'?' | b'p' if go::is_start(line) => {
@@ -132,6 +132,7 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
         b'R' | b'D' if libtest::binary(line).is_some() => reader::<libtest::Libtest>(Runner::CargoTest),
         b'N' if nextest::is_start(line) => reader::<nextest::Nextest>(Runner::Nextest),
         b'R' | b'F' if vitest::is_start(line) => reader::<vitest::Vitest>(Runner::Vitest),
+        b'T' if vitest::is_summary(line) => reader::<vitest::Vitest>(Runner::Vitest),
         b'0'..=b'9' | b'E' | 0x80.. if mocha::is_start(line) => {
             Some(Reader::new(Runner::Mocha, mocha::Mocha::below(line, tail)))
         }

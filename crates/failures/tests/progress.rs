@@ -78,6 +78,14 @@ fn what_the_end_of_an_output_counts_and_does_not_name_is_counted() {
 }
 
 #[test]
+fn the_last_lines_count_the_failures() {
+    for (file, runner) in [("cargo_tail.txt", Runner::CargoTest), ("vitest_tail.txt", Runner::Vitest)] {
+        let report = read(&[file], None);
+        assert_eq!((report.runner, report.failures.len(), report.passed_count()), (runner, 40, 1), "{file}");
+    }
+}
+
+#[test]
 fn the_compiler_of_go_says_that_there_are_more_errors() {
     assert_eq!(read(&["go_build_ten.txt"], None).failures.len(), 10);
     assert_eq!(read(&["go_build_all.txt"], None).failures.len(), 14);
