@@ -73,7 +73,7 @@ p_java_values() {
 p_maven() { p_java_values org.junit.jupiter.api.Assertions org.junit.jupiter.api.Test && cp "$here/../crates/failures/fixtures/projects/maven/pom.xml" .; }
 tool maven p_maven "src/main/java/Shop.java|\"bad\"|$OK" 'mvn -o -B -Dmaven.repo.local=/usr/share/maven-repo test' 'mvn --version'
 p_gradle() { p_java_values org.junit.Assert org.junit.Test && cp "$here/../crates/failures/fixtures/projects/gradle/build.gradle" .; }
-tool gradle p_gradle "src/main/java/Shop.java|\"bad\"|$OK" 'gradle --offline --console=plain test' 'gradle --version | grep ^Gradle'
+tool gradle p_gradle "src/main/java/Shop.java|\"bad\"|$OK" 'gradle --offline --console=plain -Dorg.gradle.daemon.idletimeout=60000 test' 'gradle --version | grep ^Gradle'
 jars=$(printf '/usr/share/java/%s.jar:' junit-jupiter-api junit-jupiter-engine junit-jupiter-params apiguardian-api opentest4j junit-platform-commons junit-platform-console junit-platform-engine junit-platform-launcher junit-platform-reporting picocli univocity-parsers)
 tool junit_console p_maven "src/main/java/Shop.java|\"bad\"|$OK" "javac -cp $jars -d target src/*/java/*.java && java -cp $jars org.junit.platform.console.ConsoleLauncher --disable-banner --disable-ansi-colors -cp target -c ShopTest" 'javac -version 2>&1'
 
