@@ -9,6 +9,7 @@ p_rust_values() {
 }
 OK='s/"bad"/"ok"/'
 tool cargo_test p_rust_values "src/lib.rs|\"bad\"|$OK" 'cargo test' 'cargo --version'
+tool cargo_tail p_rust_values "src/lib.rs|\"bad\"|$OK" "bash -c 'set -o pipefail; cargo test 2>&1 | tail -8'" 'cargo --version'
 p_rust_errors() {
     p_rust_values && rm -r tests
     for i in $(each); do printf 'pub fn item_%d() -> u32 {\n    missing_%d()\n}\n' "$i" "$i"; done >src/lib.rs
@@ -34,13 +35,14 @@ p_go_errors() {
     printf 'module myapp\n\ngo 1.19\n' >go.mod
     { echo 'package main'; echo; echo 'func main() {'; for i in $(each); do printf '\tmissing%d()\n' "$i"; done; echo '}'; } >main.go
 }
-GONE='main.go|missing|s/.*/\\t\/\/ done/'
+GONE='main.go|missing|s/missing.*/\/\/ done/'
+p_go_test_errors() { p_go_errors; printf 'package main\n\nimport "testing"\n\nfunc TestFine(t *testing.T) {}\n' >main_test.go; }
+tool go_test_errors p_go_test_errors "$GONE" 'go test ./...' 'go version'
 tool go_build_all p_go_errors "$GONE" 'go build -gcflags=-e -o /dev/null .' 'go version'
 tool go_build p_go_errors "$GONE" 'go build -o /dev/null .' 'go version'
-only_done go_build
 p_go_vet() {
     printf 'module myapp\n\ngo 1.19\n' >go.mod
-    { printf 'package main\n\nimport "fmt"\n\nfunc main() {\n'; for i in $(each); do printf '\tfmt.Printf("%%%%d\\n", "item %d")\n' "$i"; done; echo '}'; } >main.go
+    { printf 'package main\n\nimport "fmt"\n\nfunc main() {\n'; for i in $(each); do printf '\tfmt.Printf("%%d\\n", "item %d")\n' "$i"; done; echo '}'; } >main.go
 }
 tool go_vet p_go_vet 'main.go|%d|s/%d/%s/' 'go vet ./...' 'go version'
 p_golint() {
@@ -52,7 +54,7 @@ tool golangci_lint p_golint 'shop.go|item_|s/item_/item/' "$TRIAL_TOOLS/golangci
 p_c() { { echo 'void shop(void) {'; for i in $(each); do echo "    missing_$i = 1;"; done; echo '}'; } >shop.c; }
 C='shop.c|missing_|d'
 tool gcc p_c "$C" 'gcc -c -o /dev/null shop.c' 'gcc --version'
-tool gcc_japanese p_c "$C" 'LC_ALL=ja_JP.UTF-8 LANGUAGE=ja gcc -c -o /dev/null shop.c' 'LC_ALL=ja_JP.UTF-8 gcc --version'
+tool gcc_japanese p_c "$C" 'LC_ALL=ja_JP.UTF-8 LANGUAGE=ja gcc -c -o /dev/null shop.c' 'echo x | LC_ALL=ja_JP.UTF-8 LANGUAGE=ja gcc -x c - 2>&1 | grep -q エラー && gcc --version'
 tool clang p_c "$C" 'clang -ferror-limit=0 -c -o /dev/null shop.c' 'clang --version'
 tool make_gcc p_make "$C" 'make' 'make --version'
 p_make() { p_c; printf 'shop.o: shop.c\n\tgcc -c -o /dev/null shop.c\n' >Makefile; }
@@ -71,7 +73,7 @@ p_java_values() {
 p_maven() { p_java_values org.junit.jupiter.api.Assertions org.junit.jupiter.api.Test && cp "$here/../crates/failures/fixtures/projects/maven/pom.xml" .; }
 tool maven p_maven "src/main/java/Shop.java|\"bad\"|$OK" 'mvn -o -B -Dmaven.repo.local=/usr/share/maven-repo test' 'mvn --version'
 p_gradle() { p_java_values org.junit.Assert org.junit.Test && cp "$here/../crates/failures/fixtures/projects/gradle/build.gradle" .; }
-tool gradle p_gradle "src/main/java/Shop.java|\"bad\"|$OK" 'gradle --offline --console=plain test' 'gradle --version | grep ^Gradle'
+tool gradle p_gradle "src/main/java/Shop.java|\"bad\"|$OK" 'gradle --offline --console=plain -Dorg.gradle.daemon.idletimeout=60000 test' 'gradle --version | grep ^Gradle'
 jars=$(printf '/usr/share/java/%s.jar:' junit-jupiter-api junit-jupiter-engine junit-jupiter-params apiguardian-api opentest4j junit-platform-commons junit-platform-console junit-platform-engine junit-platform-launcher junit-platform-reporting picocli univocity-parsers)
 tool junit_console p_maven "src/main/java/Shop.java|\"bad\"|$OK" "javac -cp $jars -d target src/*/java/*.java && java -cp $jars org.junit.platform.console.ConsoleLauncher --disable-banner --disable-ansi-colors -cp target -c ShopTest" 'javac -version 2>&1'
 

@@ -13,8 +13,10 @@ tests_js() {
 EXPECT='test("item N", () => { expect(shop.vN).toBe("ok"); });'
 p_jest() { p_values_js; tests_js shop.test.js 'const shop = require("./shop");' 'test("fine", () => {});' "$EXPECT"; }
 tool jest p_jest "$BAD" 'jest' 'jest --version'
+tool jest_tail p_jest "$BAD" "bash -c 'set -o pipefail; jest 2>&1 | tail -6'" 'jest --version'
 p_vitest() { p_values_js; tests_js shop.test.mjs 'import shop from "./shop.js";\nimport { expect, test } from "vitest";' 'test("fine", () => {});' "$EXPECT"; }
 tool vitest p_vitest "$BAD" 'vitest run' 'vitest --version'
+tool vitest_tail p_vitest "$BAD" "bash -c 'set -o pipefail; vitest run 2>&1 | tail -8'" 'vitest --version'
 p_mocha() { p_values_js; mkdir test; tests_js test/shop.js 'const assert = require("assert");\nconst shop = require("../shop");' 'it("fine", () => {});' 'it("item N", () => { assert.strictEqual(shop.vN, "ok"); });'; }
 tool mocha p_mocha "$BAD" 'mocha' 'mocha --version'
 p_jasmine() { p_values_js; mkdir spec; tests_js spec/shop.spec.js 'const shop = require("../shop");' 'it("fine", () => { expect(1).toBe(1); });' 'it("item N", () => { expect(shop.vN).toBe("ok"); });'; }
@@ -27,6 +29,7 @@ p_node() { p_values_js; tests_js shop.test.js 'const assert = require("node:asse
 tool node_test p_node "$BAD" 'node --test shop.test.js' 'node --version'
 p_bun() { p_values_js; tests_js shop.test.js 'import { expect, test } from "bun:test";\nimport shop from "./shop.js";' 'test("fine", () => {});' "$EXPECT"; }
 tool bun p_bun "$BAD" 'bun test' 'bun --version'
+tool bun_tail_plain p_bun "$BAD" 'bun test 2>&1 | tail -5' 'bun --version'
 tool bun_tail p_bun "$BAD" "bash -c 'set -o pipefail; bun test 2>&1 | tail -5'" 'bun --version'
 p_deno() {
     for i in $(each); do echo "export const v$i = \"bad\";"; done >shop.js
@@ -43,7 +46,7 @@ p_playwright() {
 }
 tool playwright p_playwright "$BAD" 'playwright test' 'playwright --version'
 p_pnpm() {
-    p_values_js
+    p_values_js && rm node_modules
     printf 'packages:\n  - "packages/*"\n' >pnpm-workspace.yaml
     for package in a b; do
         mkdir -p packages/$package
@@ -52,6 +55,7 @@ p_pnpm() {
     tests_js packages/a/shop.test.js 'const assert = require("node:assert");\nconst { test } = require("node:test");\nconst shop = require("../../shop");' 'test("fine", () => {});' 'test("item N", () => { assert.strictEqual(shop.vN, "ok"); });'
     printf 'require("node:test").test("b is fine", () => {});\n' >packages/b/b.test.js
 }
+tool pnpm_plain p_pnpm "$BAD" 'pnpm -r test' 'pnpm --version'
 tool pnpm_recursive p_pnpm "$BAD" 'pnpm -r --no-bail test' 'pnpm --version'
 tool concurrently p_node "$BAD" "concurrently 'node --test --test-reporter=spec shop.test.js' 'node -e 1'" 'concurrently --version'
 tool turbo_prefix p_jest "$BAD" "bash -c 'set -o pipefail; jest 2>&1 | sed \"s/^/web:test: /\"'" 'jest --version'

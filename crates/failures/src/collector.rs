@@ -145,7 +145,7 @@ impl Collector {
         self.ran_any = true;
     }
 
-    /// A summary counts failed tests. It counts where nothing names them: only the end of the output may be there.
+    /// A summary counts failed tests. It counts where nothing names some of them: only the end of the output may be there.
     pub(crate) fn summarised(&mut self, runner: Runner, failed: u64) {
         if failed > 0 {
             let before = self.failed_by_summary.map_or(0, |(_, failed)| failed);
@@ -153,10 +153,13 @@ impl Collector {
         }
     }
 
-    /// As many failures as the summaries count, so that fewer of them show as progress.
+    /// The failures that the summaries count and nothing names, so that fewer of them show as progress.
     fn unnamed(&self) -> Vec<FingerprintParts> {
         let Some((runner, failed)) = self.failed_by_summary else { return Vec::new() };
-        let most = u64::try_from(MAX_FAILURES).unwrap_or(u64::MAX);
+        if !self.failures.is_empty() && !counts_each_failure(runner) {
+            return Vec::new();
+        }
+        let most = u64::try_from(MAX_FAILURES.saturating_sub(self.failures.len())).unwrap_or(u64::MAX);
         let unnamed = |number: u64| {
             let mut draft = FingerprintParts::new(runner, Kind::Error);
             draft.message =
@@ -165,7 +168,7 @@ impl Collector {
             draft.source = format!("failure {number}");
             draft
         };
-        (1..=failed.min(most)).map(unnamed).collect()
+        (1..=failed.saturating_sub(self.reported).min(most)).map(unnamed).collect()
     }
 
     pub(crate) fn masked(&mut self) {
@@ -183,9 +186,7 @@ impl Collector {
             self.failures.retain(|draft| !draft.runner.is_diagnostics());
             self.masked &= self.failures.iter().any(FingerprintParts::masks);
         }
-        if self.failures.is_empty() {
-            self.failures = self.unnamed();
-        }
+        self.failures.extend(self.unnamed());
         if self.failures.is_empty() && !succeeded {
             let outcome = if ending.exit_code.is_some() { Outcome::Failed } else { Outcome::Unknown };
             let remarks = self.last_resort.take().into_iter().chain(std::mem::take(&mut self.remarks));
@@ -203,6 +204,7 @@ impl Collector {
         }
         self.omitted.long_lines = ending.long_lines;
         let runner = ending.told.or_else(|| self.dominant()).unwrap_or(Runner::Generic);
+        self.only_once();
         let environment = environment::problem(&self.failures, unread);
         let itemised = self.is_itemised(ending.told, ending.exit_code, ending.coverage, signs);
         let failing: BTreeSet<TestId> = self.failures.iter().filter_map(test_id).collect();
@@ -248,6 +250,15 @@ impl Collector {
         is_whole && itemised::is_itemised(&self.failures, exit_code, coverage, signs)
     }
 
+    /// A test whose failure is in an XML document and in the text failed once. The document has the whole message.
+    fn only_once(&mut self) {
+        let is_xml = |draft: &FingerprintParts| draft.runner == Runner::Junit;
+        let in_xml: BTreeSet<TestId> =
+            self.failures.iter().filter(|draft| is_xml(draft)).filter_map(test_id).collect();
+        let is_other = |draft: &FingerprintParts| test_id(draft).is_none_or(|test| !in_xml.contains(&test));
+        self.failures.retain(|draft| is_xml(draft) || is_other(draft));
+    }
+
     /// The runner with the most failures, or else the first one recognised.
     fn dominant(&self) -> Option<Runner> {
         let mut counts: BTreeMap<Runner, usize> = BTreeMap::new();
@@ -263,6 +274,12 @@ impl Collector {
             .map(|(runner, _)| runner)
             .or(self.first)
     }
+}
+
+/// Whether the summary counts what is reported, one by one. Some count every repetition, or tests that did not run, or tests
+/// that contain others.
+const fn counts_each_failure(runner: Runner) -> bool {
+    !matches!(runner, Runner::Tap | Runner::Ctest | Runner::GoogleTest | Runner::Robot)
 }
 
 fn test_id(draft: &FingerprintParts) -> Option<TestId> {

@@ -17,6 +17,10 @@ use crate::tail::Tail;
 
 /// The reader for this line and those after it.
 pub(crate) fn begin(line: &str, expected: Option<Runner>, tail: &Tail) -> Option<Reader> {
+    // It does not look like a result of AVA alone.
+    if expected == Some(Runner::Ava) && ava::is_passed(line) {
+        return reader::<ava::Ava>(Runner::Ava);
+    }
     let reader = candidate(line, tail)?;
     expected.is_none_or(|expected| belongs(expected, reader.runner)).then_some(reader)
 }
@@ -45,7 +49,7 @@ fn candidate(line: &str, tail: &Tail) -> Option<Reader> {
         b'=' | b't' | b's' | b'R' if unittest::is_start(line) => {
             reader::<unittest::Unittest>(Runner::Unittest)
         }
-        b'r' | b't' if libtest::is_start(line) || is_outcome(line) => {
+        b'r' | b't' if libtest::is_start(line) || libtest::is_end(line) || is_outcome(line) => {
             reader::<libtest::Libtest>(Runner::CargoTest)
         }
         b'=' | b'-' | b'F' | b'o' | b'#' | b'?' | b'p' if go::is_start(line) => {
@@ -145,6 +149,7 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
         b'R' | b'D' if libtest::binary(line).is_some() => reader::<libtest::Libtest>(Runner::CargoTest),
         b'N' if nextest::is_start(line) => reader::<nextest::Nextest>(Runner::Nextest),
         b'R' | b'F' if vitest::is_start(line) => reader::<vitest::Vitest>(Runner::Vitest),
+        b'T' if vitest::is_summary(line) => reader::<vitest::Vitest>(Runner::Vitest),
         b'0'..=b'9' | b'E' | 0x80.. if mocha::is_start(line) => {
             Some(Reader::new(Runner::Mocha, mocha::Mocha::below(line, tail)))
         }
@@ -166,7 +171,9 @@ fn indented(line: &str, tail: &Tail) -> Option<Reader> {
         {
             reader::<playwright::Playwright>(Runner::Playwright)
         }
-        b'-' | b'U' | b'0'..=b'9' | 0x80.. if ava::is_start(line) => reader::<ava::Ava>(Runner::Ava),
+        b'-' | b'U' | b'0'..=b'9' | 0x80.. if ava::is_start(line) => {
+            Some(Reader::new(Runner::Ava, ava::Ava::after(tail)))
+        }
         b'-' if ruff::is_start(line, tail) => Some(Reader::new(Runner::Ruff, ruff::Ruff::below(line, tail))),
         b'/' | b'A'..=b'Z' if pyright::is_start(line) => reader::<pyright::Pyright>(Runner::Pyright),
         _ => None,

@@ -118,7 +118,8 @@ impl Edits<'_> {
     }
 
     fn made(mut self) -> Option<String> {
-        self.list.sort_by_key(|(place, _)| place.start);
+        // What is inserted where something is removed comes first.
+        self.list.sort_by_key(|(place, _)| (place.start, place.end));
         let mut text = String::with_capacity(self.line.len());
         let mut from = 0;
         for (place, put) in self.list {

@@ -1,4 +1,4 @@
-//! The options of `go test`: to name all tests, or to select some.
+//! The options of `go test`: to name all tests, or to select some; and of whatever compiles, to print all errors.
 //!
 //! With an option given twice, Go uses the last value, but it is hard to know where Go stops reading options: what is
 //! added goes to the front, or right after the option it overrides.
@@ -14,14 +14,33 @@ pub(super) fn name_tests(arguments: &[&str]) -> Option<Vec<Change>> {
     if ["c", "n", "list", "h", "help"].iter().any(|name| given(own, name).is_some()) {
         return None;
     }
-    let mut changes = Vec::new();
+    let mut changes = all_errors(arguments);
     if given(own, "json").is_none() && given(own, "v").is_none() {
-        changes.push(Change::Begin("-json".into()));
+        changes.push(front(own, "-json".into()));
     }
     if let Some(at) = given(own, "failfast") {
         changes.push(Change::Behind(at, "-failfast=false".into()));
     }
     Some(changes)
+}
+
+/// The compiler stops after ten errors, so that nobody would see that some of forty were fixed. Flags for the compiler that
+/// are given already stay as they are: a second value would replace them.
+pub(super) fn all_errors(arguments: &[&str]) -> Vec<Change> {
+    let own = own(arguments);
+    if given(own, "gcflags").is_some() {
+        return Vec::new();
+    }
+    vec![front(own, "-gcflags=-e".into())]
+}
+
+/// Before all other options, except for `-C`, which must be the first.
+fn front(arguments: &[&str], text: String) -> Change {
+    match arguments.first() {
+        Some(&("-C" | "--C")) => Change::Behind(1, text),
+        Some(word) if given(&[*word], "C").is_some() => Change::Behind(0, text),
+        _ => Change::Begin(text),
+    }
 }
 
 /// Tests of the same name in other packages run as well, and so do other sub-tests of a test that is also selected
@@ -44,7 +63,7 @@ pub(super) fn select_tests(arguments: &[&str], tests: &BTreeSet<String>) -> Opti
         })
         .collect();
     let run = format!("-run {}", quoted(&levels.join("/")));
-    let Some(at) = given(own, "run") else { return Some(vec![Change::Begin(run)]) };
+    let Some(at) = given(own, "run") else { return Some(vec![front(own, run)]) };
     let has_value = own.get(at).is_some_and(|word| word.contains('='));
     Some(vec![Change::Behind(if has_value { at } else { at + 1 }, run)])
 }

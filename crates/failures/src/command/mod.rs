@@ -1,5 +1,5 @@
 //! Changes a command line so that a known runner names every test and does not stop at the first failure, or so that it
-//! runs only some tests.
+//! runs only some tests; and so that the compiler of Go prints all errors.
 //!
 //! A check is any line for `sh -c`. If exactly its last command calls a known runner, options are inserted into the
 //! line; the rest of it stays as it is, byte for byte. Nothing is run and no file is read: the caller says what a
@@ -35,11 +35,17 @@ pub struct CommandLine {
     coverage: Coverage,
 }
 
-/// The call of a runner in the line.
+/// The call of a tool in the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Known {
-    runner: Runner,
+    tool: Tool,
     arguments: Arguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tool {
+    Runner(Runner),
+    GoCompiler,
 }
 
 impl CommandLine {
@@ -64,7 +70,7 @@ impl CommandLine {
     }
 
     pub fn runner(&self) -> Option<Runner> {
-        self.told.or(self.known.as_ref().map(|known| known.runner))
+        self.told.or(self.known.as_ref().and_then(|known| known.tool.runner()))
     }
 
     /// The exit code of the line, or `None` if it says nothing: a shell reports that the last command of a pipe succeeded,
@@ -103,17 +109,31 @@ impl CommandLine {
     }
 }
 
+impl Tool {
+    const fn runner(self) -> Option<Runner> {
+        match self {
+            Self::Runner(runner) => Some(runner),
+            Self::GoCompiler => None,
+        }
+    }
+}
+
 impl Known {
     /// The changes with which all tests run and are named, or only these tests; `None` if there are no such changes.
     fn changes(&self, only: Option<&BTreeSet<String>>) -> Option<Vec<Change>> {
         type Name = fn(&[&str]) -> Option<Vec<Change>>;
         type Select = fn(&[&str], &BTreeSet<String>) -> Option<Vec<Change>>;
-        let (name, select): (Name, Select) = match self.runner {
+        let arguments = &self.arguments.texts();
+        let Some(runner) = self.tool.runner() else {
+            return only.is_none().then(|| go::all_errors(arguments));
+        };
+        let (name, select): (Name, Select) = match runner {
             Runner::CargoTest => (rust::name_tests, rust::select_tests),
             Runner::Nextest => (rust::nextest_names, rust::nextest_selects),
             Runner::GoTest => (go::name_tests, go::select_tests),
             Runner::Pytest => (python::pytest_names, python::pytest_selects),
             Runner::Unittest => (python::unittest_names, python::unittest_selects),
+            Runner::Doctest => (python::doctest_names, |_, _| None),
             Runner::Jest => (javascript::jest_names, javascript::select_tests),
             Runner::Vitest => (javascript::vitest_names, javascript::select_tests),
             Runner::Mocha => (javascript::mocha_names, javascript::mocha_selects),
@@ -140,7 +160,6 @@ impl Known {
             | Runner::Ava
             | Runner::Robot
             | Runner::Behave
-            | Runner::Doctest
             | Runner::Javac
             | Runner::Ruff
             | Runner::Pyright
@@ -153,7 +172,6 @@ impl Known {
             | Runner::Linter
             | Runner::Generic => return None,
         };
-        let arguments = &self.arguments.texts();
         let mut changes = name(arguments)?;
         if let Some(tests) = only {
             changes.extend(select(arguments, tests)?);
@@ -177,7 +195,7 @@ fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> 
             script.is_none_or(|commands| commands.iter().any(|command| called(command).is_some()))
         }
         Some(Call::Runner(..)) => true,
-        None => false,
+        Some(Call::GoCompiler(_)) | None => false,
     };
     if before.iter().any(is_runner) {
         return None;
@@ -187,13 +205,8 @@ fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> 
         return None;
     }
     match called(last)? {
-        Call::Runner(runner, at) => {
-            let begin = words.get(at.checked_sub(1)?)?.place.end;
-            let list = words.get(at..)?.iter().map(argument).collect();
-            let arguments =
-                Arguments { list, end: words.last()?.place.end, passing: Passing::Direct { begin } };
-            Some(Known { runner, arguments })
-        }
+        Call::Runner(runner, at) => direct(Tool::Runner(runner), words, at),
+        Call::GoCompiler(at) => direct(Tool::GoCompiler, words, at),
         Call::Script { name, arguments, manager } => {
             // The caller knows the scripts of the directory in which the line begins, and of no other.
             let moves = |command: &Vec<Word>| {
@@ -205,6 +218,14 @@ fn known(line: &str, scripts: &dyn Fn(&str) -> Option<String>) -> Option<Known> 
             scripted(&scripts(&name)?, words, arguments, manager)
         }
     }
+}
+
+/// A tool that the line calls itself.
+fn direct(tool: Tool, words: &[Word], at: usize) -> Option<Known> {
+    let begin = words.get(at.checked_sub(1)?)?.place.end;
+    let list = words.get(at..)?.iter().map(argument).collect();
+    let arguments = Arguments { list, end: words.last()?.place.end, passing: Passing::Direct { begin } };
+    Some(Known { tool, arguments })
 }
 
 /// The runner that a package script calls, if it calls nothing else, with the arguments that the line adds.
@@ -235,7 +256,10 @@ fn scripted(script: &str, words: &[Word], at: usize, manager: Manager) -> Option
         (Manager::Other, None) => (given.iter().collect(), Passing::Appended),
     };
     let list = held.chain(passed.into_iter().map(argument)).collect();
-    Some(Known { runner, arguments: Arguments { list, end: words.last()?.place.end, passing } })
+    Some(Known {
+        tool: Tool::Runner(runner),
+        arguments: Arguments { list, end: words.last()?.place.end, passing },
+    })
 }
 
 /// The command of a script with only one.

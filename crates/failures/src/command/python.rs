@@ -1,4 +1,4 @@
-//! The options of pytest and unittest: to name all tests, or to select some.
+//! The options of pytest, unittest and doctest: to name all tests, or to select some.
 //!
 //! Owns which words of a command are options, values and tests. If that is not certain, no tests are selected.
 
@@ -170,6 +170,20 @@ pub(super) fn unittest_names(arguments: &[&str]) -> Option<Vec<Change>> {
     let mut changes: Vec<Change> = stops.map(|(index, _)| Change::Remove(index)).collect();
     if !is_verbose {
         changes.push(Change::Option("-v".into()));
+    }
+    Some(changes)
+}
+
+/// The changes with which doctest names what passes: without them, it prints failures only, and stops if it is told to.
+pub(super) fn doctest_names(arguments: &[&str]) -> Option<Vec<Change>> {
+    let has = |options: &[&str]| arguments.iter().any(|word| options.contains(word));
+    if has(&["-h", "--help"]) {
+        return None;
+    }
+    let stops = arguments.iter().enumerate().filter(|(_, word)| ["-f", "--fail-fast"].contains(word));
+    let mut changes: Vec<Change> = stops.map(|(index, _)| Change::Remove(index)).collect();
+    if !has(&["-v", "--verbose"]) {
+        changes.push(Change::Begin("-v".into()));
     }
     Some(changes)
 }

@@ -9,6 +9,8 @@ use crate::report::Runner;
 pub(super) enum Call {
     /// A runner, whose arguments begin at this word.
     Runner(Runner, usize),
+    /// `go build`, `go install` or `go vet`, which run no test; its arguments begin at this word.
+    GoCompiler(usize),
     Script {
         name: String,
         /// The word at which its arguments begin.
@@ -36,7 +38,11 @@ pub(super) fn call(words: &[&str], is_script: &dyn Fn(&str) -> bool) -> Option<C
     let rest = words.get(1..)?;
     let found = match name {
         "cargo" => cargo(rest),
-        "go" => (*rest.first()? == "test").then_some((Runner::GoTest, 1)),
+        "go" => match *rest.first()? {
+            "test" => Some((Runner::GoTest, 1)),
+            "build" | "install" | "vet" => return Some(Call::GoCompiler(2)),
+            _ => None,
+        },
         "node" => node(rest),
         "uv" | "poetry" | "pdm" | "pipenv" | "rye" if *rest.first()? == "run" => {
             python(rest.get(1..)?).map(|(runner, at)| (runner, at + 1))
@@ -71,6 +77,7 @@ fn binary(name: &str) -> Option<Runner> {
         "jest" => Some(Runner::Jest),
         "vitest" => Some(Runner::Vitest),
         "mocha" | "_mocha" => Some(Runner::Mocha),
+        "ava" => Some(Runner::Ava),
         _ => None,
     }
 }
@@ -120,6 +127,7 @@ fn python(words: &[&str]) -> Option<(Runner, usize)> {
     match *words.get(at + 1)? {
         "pytest" | "py.test" => Some((Runner::Pytest, at + 2)),
         "unittest" => Some((Runner::Unittest, at + 2)),
+        "doctest" => Some((Runner::Doctest, at + 2)),
         _ => None,
     }
 }
@@ -190,10 +198,12 @@ mod tests {
             ("cargo nextest list", None),
             ("cargo build", None),
             ("go test ./...", Some((Runner::GoTest, 2))),
-            ("go vet ./...", None),
+            ("go mod tidy", None),
             (".venv/bin/pytest -x", Some((Runner::Pytest, 1))),
             ("python3.11 -B -X dev -m pytest tests", Some((Runner::Pytest, 6))),
             ("python -m unittest discover", Some((Runner::Unittest, 3))),
+            ("python3 -m doctest calc.py", Some((Runner::Doctest, 3))),
+            ("npx ava --serial", Some((Runner::Ava, 2))),
             ("python setup.py test", None),
             ("pythonw -m pytest", None),
             ("uv run pytest -q", Some((Runner::Pytest, 3))),
@@ -213,6 +223,14 @@ mod tests {
             let words: Vec<&str> = line.split(' ').collect();
             let expected = expected.map(|(runner, at)| Call::Runner(runner, at));
             assert_eq!(call(&words, &|_| false), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_compiler_of_go_runs_no_test() {
+        for line in ["go build ./...", "go install .", "go vet ./..."] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(call(&words, &|_| false), Some(Call::GoCompiler(2)), "{line}");
         }
     }
 

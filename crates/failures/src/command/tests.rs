@@ -61,9 +61,19 @@ fn known_runners_tell_everything() {
         ("python -m unittest -q unit_calc", "python -m unittest -q unit_calc -v"),
         ("python -m unittest discover -s tests", "python -m unittest discover -s tests -v"),
         ("python -m unittest -v -f x", "python -m unittest -v x"),
-        ("go test ./...", "go test -json ./..."),
-        ("go test -failfast ./... -args -v", "go test -json -failfast -failfast=false ./... -args -v"),
-        ("cd sub && go test -v ./...", "cd sub && go test -v ./..."),
+        ("python3 -m doctest -f calc.py", "python3 -m doctest -v calc.py"),
+        ("python -m doctest -v guide.txt", "python -m doctest -v guide.txt"),
+        ("go test ./...", "go test -gcflags=-e -json ./..."),
+        (
+            "go test -failfast ./... -args -v",
+            "go test -gcflags=-e -json -failfast -failfast=false ./... -args -v",
+        ),
+        ("cd sub && go test -v ./...", "cd sub && go test -gcflags=-e -v ./..."),
+        ("go test -C sub ./...", "go test -C sub -gcflags=-e -json ./..."),
+        ("go test -C=sub -v -gcflags=-N", "go test -C=sub -v -gcflags=-N"),
+        ("go build -o app .", "go build -gcflags=-e -o app ."),
+        ("go generate && go vet ./...", "go generate && go vet -gcflags=-e ./..."),
+        ("go build ./... && go test -v", "go build ./... && go test -gcflags=-e -v"),
         ("jest --bail -i", "jest --bail -i --verbose --bail=0"),
         ("npx jest --verbose -- src", "npx jest --verbose --bail=0 -- src"),
         ("vitest", "vitest --reporter=verbose --bail=0"),
@@ -112,12 +122,13 @@ fn other_lines_stay_as_they_are() {
         "cargo test --no-run",
         "cargo nextest list",
         "go test -c ./calc",
-        "go vet ./...",
+        "go build --gcflags 'all=-N -l' .",
         "pytest --collect-only",
         "vitest watch",
         "vitest --ui",
         "jest --watch",
         "node --test",
+        "npx ava",
         "npm run all",
         "npm run outer",
         "npm run piped",
@@ -149,6 +160,7 @@ fn the_runner_is_what_was_told_or_what_is_known() {
         ("npm test", Some(Runner::Junit), Some(Runner::Junit)),
         ("node --test x", None, Some(Runner::NodeTest)),
         ("vitest --ui", None, Some(Runner::Vitest)),
+        ("go build", None, None),
     ];
     for (line, told, expected) in table {
         assert_eq!(CommandLine::read(line, told, &scripts).runner(), expected, "{line}");
@@ -204,27 +216,27 @@ fn some_tests_are_run_alone_by_pattern() {
         (
             "go test ./...",
             &["example.com/calc TestA", "example.com/calc TestB"],
-            "go test -json -run '^(TestA|TestB)$' ./...",
+            "go test -gcflags=-e -json -run '^(TestA|TestB)$' ./...",
         ),
         (
             "go test ./...",
             &["example.com/calc TestA/2+3", "example.com/calc TestA/x"],
-            r#"go test -json -run '^(TestA)$/''^(2'"\\+3|x)"'$' ./..."#,
+            r#"go test -gcflags=-e -json -run '^(TestA)$/''^(2'"\\+3|x)"'$' ./..."#,
         ),
         (
             "go test ./...",
             &["example.com/calc TestA/x", "example.com/calc TestB"],
-            "go test -json -run '^(TestA|TestB)$' ./...",
+            "go test -gcflags=-e -json -run '^(TestA|TestB)$' ./...",
         ),
         (
             "go test -v -run Test ./calc",
             &["example.com/calc TestA"],
-            "go test -v -run Test -run '^(TestA)$' ./calc",
+            "go test -gcflags=-e -v -run Test -run '^(TestA)$' ./calc",
         ),
         (
             "go test -v --run=Test ./calc",
             &["example.com/calc TestA"],
-            "go test -v --run=Test -run '^(TestA)$' ./calc",
+            "go test -gcflags=-e -v --run=Test -run '^(TestA)$' ./calc",
         ),
         ("jest src", &["src/a.test.js > top"], "jest src --verbose --bail=0 -t '^ *(?:top) *$'"),
         (
@@ -318,7 +330,7 @@ proptest! {
     fn unknown_lines_come_back_byte_for_byte(line in line(), tests in prop::collection::btree_set(any::<String>(), 0..3)) {
         let read = read(&line);
         let selected = read.only(&tests);
-        if read.runner().is_none() {
+        if read.known.is_none() {
             prop_assert_eq!(read.telling_everything(), line);
             prop_assert_eq!(selected, None);
         }

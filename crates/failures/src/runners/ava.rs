@@ -9,9 +9,12 @@ use crate::collector::{Collector, MAX_FAILURES};
 use crate::fingerprint::FingerprintParts;
 use crate::report::{Kind, Runner};
 use crate::search::Search;
+use crate::tail::Tail;
 
 #[derive(Debug, Default)]
 pub(crate) struct Ava {
+    /// Passed tests above the line by which AVA was recognised, the last one first.
+    above: Vec<String>,
     /// Failed tests whose details have not been read.
     open: Vec<String>,
     block: Option<Block>,
@@ -37,6 +40,13 @@ enum About {
 
 const FAILED: &str = "✘ [fail]: ";
 
+/// A passed test, which looks the same in reports of other tools.
+pub(crate) fn is_passed(line: &str) -> bool {
+    line.starts_with(PASSED)
+}
+
+const PASSED: &str = "  ✔ ";
+
 pub(crate) fn is_start(line: &str) -> bool {
     let Some(text) = line.strip_prefix("  ").filter(|text| !text.starts_with(' ')) else { return false };
     text.starts_with(FAILED)
@@ -50,6 +60,9 @@ pub(crate) fn is_start(line: &str) -> bool {
 
 impl Read for Ava {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
+        for name in std::mem::take(&mut self.above).iter().rev() {
+            out.passed(None, super::without_duration(name));
+        }
         let text = line.trim();
         if indentation(line) == 2 {
             if let Some((count, word)) = summary(text) {
@@ -99,6 +112,13 @@ impl Read for Ava {
 }
 
 impl Ava {
+    /// A reader that knows which tests passed just before.
+    pub(crate) fn after(tail: &Tail) -> Self {
+        let results = tail.latest_first().take_while(|line| line.is_empty() || is_passed(line));
+        let above = results.filter_map(|line| line.strip_prefix(PASSED)).map(str::to_string).collect();
+        Self { above, ..Self::default() }
+    }
+
     /// Whether the line is a result, or the name that details stand below.
     fn heading(&mut self, text: &str, out: &mut Collector) -> bool {
         if text == "─" {

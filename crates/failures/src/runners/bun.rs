@@ -20,6 +20,10 @@ pub(crate) struct Bun {
     /// A failure, until the line below it says whether it took too long.
     failed: Option<FingerprintParts>,
     between: Between,
+    /// Whether a failure was read with what was thrown.
+    has_failed: bool,
+    /// Whether the failed tests are listed again, below the results.
+    in_list: bool,
     ended: bool,
 }
 
@@ -85,7 +89,9 @@ impl Bun {
         match mark {
             Mark::Passed => out.passed(self.file.as_deref(), name),
             Mark::Skipped => out.skipped(self.file.as_deref(), name),
+            Mark::Failed if self.in_list && self.has_failed => {}
             Mark::Failed => {
+                self.has_failed |= !self.in_list;
                 let mut draft = FingerprintParts::new(Runner::Bun, thrown.kind());
                 thrown.describe(&mut draft);
                 self.failed = Some(draft.test(self.file.as_deref(), name));
@@ -167,6 +173,10 @@ impl Read for Bun {
             self.report(out);
             self.above = Thrown::default();
             self.between = Between::Announced;
+        } else if is_list(text) && below_blank {
+            self.report(out);
+            self.above = Thrown::default();
+            self.in_list = true;
         } else if let Some(file) = file(line).filter(|_| below_blank) {
             self.report(out);
             self.above = Thrown::default();
@@ -228,6 +238,12 @@ fn file(line: &str) -> Option<&str> {
     let path = line.strip_suffix(':')?;
     let name = path.rsplit(['/', '\\']).next()?;
     (name.contains('.') && !path.contains(' ')).then_some(path)
+}
+
+/// `19 tests failed:`
+fn is_list(text: &str) -> bool {
+    let count = text.strip_suffix(" tests failed:").or_else(|| text.strip_suffix(" test failed:"));
+    count.is_some_and(|count| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The results of `--dots`.

@@ -394,6 +394,9 @@ fn compile_error(line: &str, package: &str, kind: &Kind, out: &mut Collector) ->
         return is_limit || line.starts_with('\t');
     };
     let message = message.trim_start_matches(':').trim();
+    if message == "too many errors" {
+        return true;
+    }
     let mut draft =
         FingerprintParts::new(Runner::GoTest, kind.clone()).message(message).at(Some((file, Some(number))));
     draft.package = Some(package.to_string());

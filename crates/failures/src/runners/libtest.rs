@@ -301,6 +301,11 @@ pub(crate) fn binary(line: &str) -> Option<String> {
     Some(name.rsplit_once('-').map_or(name, |(name, _)| name).to_string())
 }
 
+/// `test result: FAILED. 1 passed; 40 failed; …`, where only the end of the output is there.
+pub(crate) fn is_end(line: &str) -> bool {
+    line.starts_with("test result: ") && line.contains(" passed; ") && line.contains(" failed; ")
+}
+
 pub(crate) fn is_start(line: &str) -> bool {
     let Some(rest) = line.strip_prefix("running ") else { return false };
     let Some(count) = rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")) else {

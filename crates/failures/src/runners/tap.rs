@@ -177,12 +177,14 @@ impl Block {
     }
 }
 
-/// `tests 11`, `pass  3`
+/// `tests 11`, `pass  3`. A test of tape may be called `item 3`.
 fn is_count(text: &str) -> bool {
+    let counted =
+        ["tests", "pass", "fail", "failed", "skip", "skipped", "todo", "suites", "cancelled", "duration_ms"];
     let mut words = text.split_whitespace();
-    words.next().is_none()
-        || words.next().is_some_and(|word| word.parse::<f64>().is_ok()) && words.next().is_none()
-        || text == "ok"
+    let Some(first) = words.next() else { return true };
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    text == "ok" || counted.contains(&first) && words.next().is_some_and(is_number) && words.next().is_none()
 }
 
 /// `at t/a.t line 3.` of Perl, `(in test file t/a.bats, line 3)` of Bats.

@@ -22,6 +22,15 @@ pub(crate) fn is_start(line: &str) -> bool {
         || (line.starts_with(" FAIL  ") && line.has(" > "))
 }
 
+/// ` Test Files  1 failed (1)` or `      Tests  40 failed | 1 passed (41)`, where only the end of the output is there.
+pub(crate) fn is_summary(line: &str) -> bool {
+    let text = line.trim();
+    let counts = text.strip_prefix("Test Files  ").or_else(|| text.strip_prefix("Tests  "));
+    counts.is_some_and(|counts| {
+        counts.ends_with(')') && ["failed", "passed"].iter().any(|word| count_of(counts, word).is_some())
+    })
+}
+
 impl Read for Vitest {
     fn line(&mut self, line: &str, out: &mut Collector) -> Step {
         if let Some(title) = line.strip_prefix(" FAIL  ") {
