@@ -238,7 +238,7 @@ impl ExecutionContext {
         let command = self.slot_command(&*slot, &directory, command, cancel)?;
         let invocation = check_invocation(job.placed, &directory, &command, &decision, &log);
         let mut output = CheckOutput::new(&line, &*slot, self.spec.settings.fingerprint.values);
-        let mut lines = LineSplitter::new(&*self.deps.progress);
+        let mut lines = LineSplitter::new(&*self.deps.progress, &self.deps.redactor);
         let began = Instant::now();
         let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| {
             output.push(bytes);
