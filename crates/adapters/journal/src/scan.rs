@@ -164,12 +164,11 @@ fn scan_records<S: Storage>(
         }
     }
     let rest = read_between(storage, end, length)?;
-    let ending = match judge(&rest, end, next) {
-        _ if unusable == Some(next) && !rest.is_empty() => {
-            let loss = Loss { bytes: rest.len() as u64, intact_records: intact_records(&rest) };
-            Ending::Damaged(Damage { offset: end, record: next, broken: Broken::Unusable, loss })
-        }
-        judged => judged,
+    let ending = if unusable == Some(next) && !rest.is_empty() {
+        let loss = Loss { bytes: rest.len() as u64, intact_records: intact_records(&rest) };
+        Ending::Damaged(Damage { offset: end, record: next, broken: Broken::Unusable, loss })
+    } else {
+        judge(&rest, end, next)
     };
     Ok(Scan { end, next, length, ending })
 }

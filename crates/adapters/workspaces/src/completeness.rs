@@ -33,12 +33,18 @@ impl GitWorkspaces {
         }
         let Some(head) = self.inner.repository.head()? else { return Ok(()) };
         // Everything but the last step of creating both references, which takes and releases their locks.
-        let own = format!("refs/fixpoint/probe-{}/ref", std::process::id());
+        let own = format!("refs/fixpoint/probe-{}", std::process::id());
         let commit = &head.commit;
         let lines =
             format!("start\0create {own}\0{commit}\0create refs/heads/{branch}\0{commit}\0prepare\0abort\0");
         let git = self.inner.repository.git("update-ref").args(["--stdin", "-z"]);
-        match git.input(lines.into_bytes()).run() {
+        let probed = git.input(lines.into_bytes()).run();
+        // Git leaves the directories of references that it did not create. One that is not empty stays.
+        for name in [format!("refs/heads/{branch}"), own] {
+            let path = self.inner.repository.common_dir.join(name);
+            path.parent().map(fs::remove_dir).and_then(Result::ok).unwrap_or_default();
+        }
+        match probed {
             Ok(_) => Ok(()),
             // The branch of a run that is resumed may exist.
             Err(_) if self.branch_commit(branch)?.is_some() => Ok(()),
@@ -49,9 +55,10 @@ impl GitWorkspaces {
     fn unusable(&self, error: WorkspaceError) -> WorkspaceError {
         let root = self.root().display();
         let message = format!("the result could not be stored in the repository {root}: {error}");
-        match error {
-            WorkspaceError::NoSpace(_) => WorkspaceError::NoSpace(message),
-            _ => WorkspaceError::PermissionDenied(message),
+        if matches!(error, WorkspaceError::NoSpace(_)) {
+            WorkspaceError::NoSpace(message)
+        } else {
+            WorkspaceError::PermissionDenied(message)
         }
     }
 

@@ -235,7 +235,7 @@ proptest! {
             let mut stream = RedactionStream::new(&redactor);
             let mut clean = String::new();
             for pair in cuts.windows(2) {
-                let piece = &text[pair[0]..pair[1]];
+                let piece = text.get(pair[0]..pair[1]).unwrap();
                 clean.push_str(&if by_lines { stream.push_lines(piece) } else { stream.push(piece) });
             }
             clean.push_str(&stream.finish());
