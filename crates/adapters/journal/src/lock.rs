@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn what_is_no_file_is_refused_at_once() {
-        let make: [(&str, fn(&Path)); 4] = [
+        type Make = fn(&Path);
+        let make: [(&str, Make); 4] = [
             ("a directory", |path| fs::create_dir(path).unwrap()),
             ("a symbolic link", |path| std::os::unix::fs::symlink("/dev/null", path).unwrap()),
             ("a FIFO", |path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap()),
