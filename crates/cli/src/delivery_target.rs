@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use fixpoint_runs::RunId;
 use fixpoint_vocabulary::run_spec::Delivery;
 
 use crate::app_context::AppContext;
@@ -27,10 +28,25 @@ pub(crate) fn check(
     }
 }
 
-/// Git cannot have both a branch `fixpoint` and a branch `fixpoint/<run>`.
+/// Whether a run that is resumed can still deliver its result.
+pub(crate) fn check_resumed(
+    delivery: &Delivery,
+    run: &RunId,
+    repository: &Repository,
+) -> Result<(), Failure> {
+    match delivery {
+        Delivery::Nothing | Delivery::Patch(_) => Ok(()),
+        Delivery::Branch | Delivery::Into(_) => {
+            Ok(repository.workspaces.require_branch_storage(&format!("fixpoint/{run}"))?)
+        }
+    }
+}
+
+/// Git cannot have both a branch `fixpoint` and a branch `fixpoint/<run>`, and needs a repository that can be written.
 fn require_name_for_results(repository: &Repository) -> Result<(), Failure> {
     if repository.workspaces.branch_commit("fixpoint")?.is_none() {
-        return Ok(());
+        let probe = format!("fixpoint/probe-{}", std::process::id());
+        return Ok(repository.workspaces.require_branch_storage(&probe)?);
     }
     Err(Failure::BadInput(
         "the repository has a branch `fixpoint`, so git cannot create `fixpoint/<run>` for the result; rename it with \

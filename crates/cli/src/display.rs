@@ -29,7 +29,7 @@ pub(crate) use self::run_lines::{dependency_words, score_words};
 use self::words::{Words, clock};
 use crate::app_context::{Paint, Screen};
 use crate::cost::Forecast;
-use crate::output::harmless;
+use crate::terminal_text::harmless;
 
 /// How often the live view is redrawn.
 const TICK: Duration = Duration::from_millis(250);
@@ -155,12 +155,12 @@ impl Display {
         let (drawing, words) = (Arc::clone(&self.drawing), self.words);
         Box::new(move |progress| match progress {
             AskProgress::Started(asked) => {
-                let line = words.question(asked.about, asked.model, asked.tokens);
+                let line = harmless(&words.question(asked.about, asked.model, asked.tokens)).into_owned();
                 let mut drawing = lock(&drawing);
                 drawing.doing(&line);
                 drawing.plain_line(&line);
                 for omission in asked.omissions {
-                    drawing.plain_line(&words.omission(omission));
+                    drawing.plain_line(&harmless(&words.omission(omission)));
                 }
             }
             AskProgress::Text(text) => lock(&drawing).last_line(None, text),
@@ -181,7 +181,7 @@ impl Display {
     }
 
     pub(crate) fn line(&self, line: &str) {
-        lock(&self.drawing).line(line);
+        lock(&self.drawing).line(&harmless(line));
     }
 }
 
@@ -322,6 +322,7 @@ fn failure_lines(iteration: &Iteration, run: &Run, words: Words) -> Vec<String> 
     }
     let outside = judged.outside.iter().take(MOST_NAMED);
     let outside = outside.map(|entry| scope_words(entry, iteration, run, words.0));
+    let outside = outside.map(|entry| harmless(&entry).into_owned());
     lines.extend(outside.map(|entry| words.label("  ✗ out of scope", "  ✗ 範囲外", entry)));
     lines
 }

@@ -1,6 +1,7 @@
 //! Which environment variables agents and checks see, and which of their values are secrets.
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use fixpoint_agents::agent_for_program;
 use fixpoint_processes::filtered_environment;
@@ -50,6 +51,9 @@ const VENDOR_KEYS: &str = "
     GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY TOGETHER_API_KEY FIREWORKS_API_KEY CEREBRAS_API_KEY
     COHERE_API_KEY PERPLEXITY_API_KEY DEEPINFRA_API_KEY MOONSHOT_API_KEY ZHIPU_API_KEY";
 
+/// A larger file is not one of passwords.
+const MAX_NETRC_BYTES: u64 = 1 << 20;
+
 type Variables = Vec<(OsString, OsString)>;
 
 /// For checks and setup commands.
@@ -88,8 +92,29 @@ pub(crate) fn redactor(environment: &[(OsString, OsString)], models: &ModelSetti
     };
     let of_name = environment.iter().filter(|(name, _)| is_secret(name));
     let in_address = environment.iter().filter_map(|(_, value)| Redactor::password_in(value.to_str()?));
-    let values = of_name.filter_map(|(_, value)| value.to_str());
-    Redactor::knowing(values.chain(in_address).map(ToString::to_string))
+    let values =
+        of_name.filter(|(name, value)| !is_path(name, value)).filter_map(|(_, value)| value.to_str());
+    let known = values.chain(in_address).map(ToString::to_string);
+    Redactor::knowing(known.chain(netrc_passwords(environment)))
+}
+
+/// A variable may name the file with a credential instead of holding it.
+fn is_path(name: &OsStr, value: &OsStr) -> bool {
+    let names_file =
+        |name: &str| ["_FILE", "_PATH", "_DIR", "CREDENTIALS"].iter().any(|end| name.ends_with(end));
+    let is_absolute = value.as_encoded_bytes().starts_with(b"/");
+    is_absolute && name.to_str().is_some_and(|name| names_file(&name.to_ascii_uppercase()))
+}
+
+/// The passwords that programs take from `.netrc`. One that cannot be read cannot be printed by them either.
+fn netrc_passwords(environment: &[(OsString, OsString)]) -> Vec<String> {
+    let variable = |wanted: &str| environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+    let path =
+        variable("NETRC").map(PathBuf::from).or_else(|| Some(Path::new(variable("HOME")?).join(".netrc")));
+    let is_file =
+        |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_NETRC_BYTES);
+    let text = path.filter(is_file).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
+    Redactor::netrc_passwords(&String::from_utf8_lossy(&text))
 }
 
 #[cfg(test)]
@@ -181,6 +206,19 @@ mod tests {
         {
             assert_eq!(with(off), ["CLAUDE_CODE_USE_BEDROCK"], "{off}");
         }
+    }
+
+    #[test]
+    fn passwords_of_netrc_are_known_and_paths_are_not() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(".netrc"), "machine h login me password from-netrc-1\n").unwrap();
+        let environment: Variables = vec![
+            ("HOME".into(), home.path().into()),
+            ("GOOGLE_APPLICATION_CREDENTIALS".into(), "/etc/keys.json".into()),
+        ];
+        let redacted =
+            redactor(&environment, &ModelSettings::default()).redact("from-netrc-1 /etc/keys.json");
+        assert_eq!(redacted.as_str(), "[removed] /etc/keys.json");
     }
 
     #[test]

@@ -49,6 +49,9 @@ pub(crate) enum Failure {
     /// Runs or workspaces cannot be stored: name another directory.
     #[error("cannot write to {}: {source}; {STORAGE_REMEDY}", .path.display())]
     NoStorage { path: PathBuf, source: io::Error },
+    /// Something that was stored is not what was written.
+    #[error("{0}")]
+    Damaged(String),
     /// Something needed is missing.
     #[error("{0}")]
     Unavailable(String),
@@ -64,7 +67,7 @@ impl Failure {
         match self {
             Self::BadInput(_) | Self::Configuration(_) | Self::Unreadable { .. } => 2,
             Self::NotTrusted(_) => 5,
-            Self::NoInput(_) | Self::Internal(_) => 1,
+            Self::NoInput(_) | Self::Internal(_) | Self::Damaged(_) => 1,
             Self::Workspace(error) => of_workspace(error),
             Self::Run(error) => of_run(error),
             Self::Interrupted { source, .. } | Self::NotCompared(source) => of_engine(source),
@@ -104,6 +107,7 @@ fn of_run(error: &RunError) -> u8 {
         RunError::NoSuchRun(_) | RunError::NoRuns | RunError::Ambiguous { .. } => 2,
         RunError::Held { .. } | RunError::Unavailable { .. } => 7,
         RunError::Damaged { .. } | RunError::Unreadable { .. } => 1,
+        RunError::NeverBegan { .. } => 2,
     }
 }
 

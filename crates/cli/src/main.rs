@@ -26,6 +26,7 @@ mod selected_checks;
 mod session;
 mod signals;
 mod single_commands;
+mod terminal_text;
 mod text_layout;
 mod trust;
 mod usable_checks;
@@ -51,8 +52,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Errors of standard error are ignored: there is no other place to report them.
-            let _ = error.print();
+            report_usage(&typed, &error);
             forgotten_dashes::hint(&typed, &error).iter().for_each(|hint| output::complain(hint));
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -71,4 +71,18 @@ fn main() -> ExitCode {
         }
     });
     ExitCode::from(codes.into_iter().find(|code| *code != 0).unwrap_or(0))
+}
+
+/// Errors of standard error are ignored: there is no other place to report them. A word that a terminal would obey is shown
+/// without colours, and without what makes it obey.
+fn report_usage(typed: &[OsString], error: &clap::Error) {
+    let is_hostile = |word: &OsString| {
+        let word = word.to_string_lossy();
+        terminal_text::harmless(&word) != word
+    };
+    if typed.iter().any(is_hostile) {
+        output::complain(error.render().to_string().trim_end());
+    } else {
+        let _ = error.print();
+    }
 }

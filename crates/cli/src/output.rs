@@ -2,29 +2,39 @@
 //!
 //! A command does not learn that its output could not be written, so that its exit code is the same whoever reads it.
 
-use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use fixpoint_vocabulary::{Lang, Text};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::terminal_text::{harmless, harmless_json};
+
+/// Where the output goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Terminal,
+    /// A file or a pipe.
+    Other,
+}
 
 pub(crate) struct Output {
     writer: Box<dyn Write>,
     lang: Lang,
+    target: Target,
     /// The first error of the writer; nothing is written after it.
     error: Option<io::Error>,
 }
 
 impl Output {
     pub(crate) fn to_stdout(lang: Lang) -> Self {
-        Self { writer: Box::new(io::BufWriter::new(io::stdout())), lang, error: None }
+        let target = if io::stdout().is_terminal() { Target::Terminal } else { Target::Other };
+        Self { writer: Box::new(io::BufWriter::new(io::stdout())), lang, target, error: None }
     }
 
     /// Discards everything.
     pub(crate) fn discarding(lang: Lang) -> Self {
-        Self { writer: Box::new(io::sink()), lang, error: None }
+        Self { writer: Box::new(io::sink()), lang, target: Target::Other, error: None }
     }
 
     pub(crate) fn lang(&self) -> Lang {
@@ -33,20 +43,31 @@ impl Output {
 
     pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
         self.text(line)?;
-        self.bytes(b"\n")
+        self.unchanged(b"\n")
     }
 
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), Failure> {
         lines.into_iter().try_for_each(|line| self.line(line.as_ref()))
     }
 
-    /// Text as it is, line ends included.
+    /// Text without what a terminal obeys, line ends included.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        self.bytes(harmless(text).as_bytes())
+        self.unchanged(harmless(text).as_bytes())
     }
 
-    /// Unchanged, as `git diff` and logs need it.
+    /// What another program may read, such as a patch: unchanged, but not on a terminal.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        match self.target {
+            Target::Terminal => self.text(&String::from_utf8_lossy(bytes)),
+            Target::Other => self.unchanged(bytes),
+        }
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.target == Target::Terminal
+    }
+
+    fn unchanged(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if self.error.is_none() {
             self.error = self.writer.write_all(bytes).err();
         }
@@ -60,12 +81,12 @@ impl Output {
 
     /// JSON on one line.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        self.bytes(format!("{}\n", serde_json::to_string(value)?).as_bytes())
+        self.unchanged(format!("{}\n", harmless_json(serde_json::to_string(value)?)).as_bytes())
     }
 
     /// Indented JSON.
     pub(crate) fn pretty_json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        self.bytes(format!("{}\n", serde_json::to_string_pretty(value)?).as_bytes())
+        self.unchanged(format!("{}\n", harmless_json(serde_json::to_string_pretty(value)?)).as_bytes())
     }
 
     /// The same, written piece by piece, for a value that may be large.
@@ -117,13 +138,6 @@ impl Write for Pieces<'_> {
     }
 }
 
-/// Text without control characters: names of tests, messages and tasks come from outside and must not control the
-/// terminal.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let acts = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    if text.contains(acts) { Cow::Owned(text.replace(acts, "\u{fffd}")) } else { Cow::Borrowed(text) }
-}
-
 /// Prints a message on standard error; errors are ignored.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{}", harmless(message));
@@ -155,16 +169,5 @@ impl From<bool> for Form {
     /// `--json`
     fn from(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_replaced() {
-        assert_eq!(harmless("a\tb\n日本"), "a\tb\n日本");
-        assert_eq!(harmless("\u{1b}]0;x\u{7}\u{9b}2J\r"), "\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}");
     }
 }

@@ -13,7 +13,7 @@ use fixpoint_vocabulary::{Lang, Redactor};
 
 use crate::display::Speaker;
 use crate::language::say;
-use crate::output::harmless;
+use crate::terminal_text::harmless;
 
 /// How often a wait checks for a stop.
 const POLL: Duration = Duration::from_millis(100);

@@ -10,7 +10,7 @@ use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::ask::{PersonAnswer, PersonQuestion, PersonQuestionKind, Remark};
 
 use crate::display::Speaker;
-use crate::output::harmless;
+use crate::terminal_text::harmless;
 
 pub(crate) trait DemoScript: std::fmt::Debug + Send + Sync {
     /// The answer to a question, by its number from 0.

@@ -15,8 +15,8 @@ use fixpoint_engine::{
 use fixpoint_execute::{
     ExecutionContext, ExecutionDeps, ExecutionPaths, LocalExecutor, agent_of, agent_words,
 };
-use fixpoint_journal::{Cut, FileJournal, OpenMode};
-use fixpoint_ports::{Blobs, Clock, Journal, mailbox};
+use fixpoint_journal::{Cut, FileJournal, FileStorage, OpenMode, Opened};
+use fixpoint_ports::{Blobs, Clock, Journal, Seq, mailbox};
 use fixpoint_runs::{ArtifactWriter, FoldedRun, RunDirectory, RunError, RunHistory, RunId, RunView};
 use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::{Lang, Redactor};
@@ -124,13 +124,7 @@ impl<'a> SessionContext<'a> {
         request: ResumeRequest,
     ) -> Result<RunOutcome, Failure> {
         let _lock = run.lock()?;
-        let opened =
-            FileJournal::open(&run.path, mode).map_err(|error| RunError::journal(&run.id, &error))?;
-        if let Some(cut) = &opened.cut {
-            self.app.notices.say(&cut_words(cut, self.app.lang));
-        }
-        let payloads = opened.records.iter().map(|record| record.payload.as_slice());
-        let recorded = run.recorded(payloads)?;
+        let (opened, recorded) = self.open_journal(run, mode)?;
         let blobs: Arc<dyn Blobs> = Arc::new(run.blobs()?);
         let storage = RunStorage { run: Some(run), blobs: Arc::clone(&blobs) };
         let mut artifacts = ArtifactWriter::new(run, self.app.lang);
@@ -154,6 +148,27 @@ impl<'a> SessionContext<'a> {
             let deps = EngineDeps { journal: opened.journal, blobs, clock: Arc::new(WallClock) };
             Ok(Engine::resume(deps, executor, run, next, request))
         })
+    }
+
+    /// Opens the journal of a run. A repair also cuts off records whose blobs are damaged.
+    fn open_journal(
+        &self,
+        run: &RunDirectory,
+        mode: OpenMode,
+    ) -> Result<(Opened<FileStorage>, RecordedRun), Failure> {
+        let opened =
+            FileJournal::open(&run.path, mode).map_err(|error| RunError::journal(&run.id, &error))?;
+        if let Some(cut) = &opened.cut {
+            self.app.notices.say(&cut_words(cut, self.app.lang));
+        }
+        let payloads = opened.records.iter().map(|record| record.payload.as_slice());
+        match run.recorded(payloads) {
+            Err(RunError::Damaged { damage, .. }) if mode == OpenMode::Repair && damage.is_repairable => {
+                drop(opened);
+                self.open_journal(run, OpenMode::RepairFrom(Seq(damage.record)))
+            }
+            recorded => Ok((opened, recorded?)),
+        }
     }
 
     /// Drives an engine to its end.

@@ -180,6 +180,17 @@ impl RecordedRun {
         payloads: impl IntoIterator<Item = &'a [u8]>,
         blobs: &dyn Blobs,
     ) -> Result<Self, RecordError> {
+        match Self::read_intact(payloads, blobs)? {
+            (recorded, None) => Ok(recorded),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// Reads the records before the first one that cannot be read, and why it cannot. Fails if that is the header.
+    pub fn read_intact<'a>(
+        payloads: impl IntoIterator<Item = &'a [u8]>,
+        blobs: &dyn Blobs,
+    ) -> Result<(Self, Option<RecordError>), RecordError> {
         let mut payloads = (0u64..).zip(payloads);
         let (number, first) = payloads.next().ok_or(RecordError::Empty)?;
         let first = whole_payload(number, first, blobs)?;
@@ -192,7 +203,10 @@ impl RecordedRun {
             let payload = whole_payload(number, payload, blobs)?;
             decode::<Record>(number, &payload).map(Record::whole)
         };
-        Ok(Self { header, records: payloads.map(read).collect::<Result<Vec<Record>, RecordError>>()? })
+        let mut error = None;
+        let intact = payloads.map(read).map_while(|read| read.map_err(|found| error = Some(found)).ok());
+        let records = intact.collect();
+        Ok((Self { header, records }, error))
     }
 }
 

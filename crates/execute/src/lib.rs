@@ -53,7 +53,7 @@ pub use agent_turn::agent_of;
 pub use check_host::CheckHost;
 pub use context::{ExecutionContext, ExecutionDeps, ExecutionPaths};
 pub use executor::{CommandRunner, LocalExecutor};
-pub use logs::{agent_log, agent_words, check_log};
+pub use logs::{LogState, agent_log, agent_words, check_log};
 pub use path_text::{path_bytes, path_text};
 pub use progress::{Progress, ProgressListener};
 pub use prompt::{MAX_GOAL_BYTES, MAX_REMARKS_BYTES, Prompt, prompt};

@@ -1,16 +1,17 @@
-//! Where the output of agents and checks is stored, and how credentials are removed from it.
+//! Where the output of agents and checks is stored, how credentials are removed from it, and whether it is still what was
+//! written.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use fixpoint_agents::Transcript;
-use fixpoint_vocabulary::Redactor;
 use fixpoint_vocabulary::work::CommandId;
+use fixpoint_vocabulary::{RedactionStream, Redactor};
 
 use crate::error::ExecuteError;
 
-/// Bytes that are searched together: whole lines, and a line that is longer piece by piece.
+/// Bytes that are read together.
 const BLOCK: u64 = 256 << 10;
 
 /// The file with an agent's output.
@@ -46,31 +47,117 @@ pub fn check_log(outputs: &Path, id: CommandId, call: usize) -> PathBuf {
     outputs.join(format!("{id}-check-{call}.log"))
 }
 
-/// Removes credentials from a finished log. A log without any is left as it is.
+/// The file with the checksum of a finished log.
+fn checksum_file(log: &Path) -> PathBuf {
+    let mut name = log.as_os_str().to_os_string();
+    name.push(".b3");
+    PathBuf::from(name)
+}
+
+/// Whether a log is what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogState {
+    Intact,
+    /// Its program was interrupted, so that it has no checksum.
+    Unfinished,
+    Damaged,
+}
+
+impl LogState {
+    /// Reads the log and its checksum.
+    pub fn of(log: &Path) -> io::Result<Self> {
+        let stored = match fs::read_to_string(checksum_file(log)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Unfinished),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(Self::Damaged),
+            stored => stored?,
+        };
+        let mut hasher = blake3::Hasher::new();
+        io::copy(&mut File::open(log)?, &mut hasher)?;
+        let is_same = stored == checksum_line(&hasher);
+        Ok(if is_same { Self::Intact } else { Self::Damaged })
+    }
+}
+
+fn checksum_line(hasher: &blake3::Hasher) -> String {
+    format!("{}\n", hasher.finalize().to_hex())
+}
+
+/// Removes credentials from a finished log, and stores its checksum. A log without any is left as it is.
 pub(crate) fn redact(path: &Path, redactor: &Redactor) -> io::Result<()> {
     let unfinished = path.with_extension("log.redacting");
-    let mut reader = BufReader::new(File::open(path)?);
-    let mut writer = BufWriter::new(File::create(&unfinished)?);
-    let (mut block, mut changed) = (Vec::new(), false);
+    let mut reader = File::open(path)?;
+    let mut clean = CleanLog {
+        writer: BufWriter::new(File::create(&unfinished)?),
+        hasher: blake3::Hasher::new(),
+        stream: RedactionStream::new(redactor),
+    };
+    let (mut block, mut before) = (Vec::new(), blake3::Hasher::new());
     loop {
-        block.clear();
-        reader.by_ref().take(BLOCK).read_to_end(&mut block)?;
-        if block.is_empty() {
+        // What is left of the last block is the beginning of a letter.
+        let begun = block.len();
+        let read = Read::by_ref(&mut reader).take(BLOCK).read_to_end(&mut block)?;
+        before.update(block.get(begun..).unwrap_or_default());
+        let left = clean.take(&block, if read == 0 { AtEnd::Yes } else { AtEnd::No })?;
+        block.drain(..block.len().saturating_sub(left));
+        if read == 0 {
             break;
         }
-        // A credential must not be cut in two, so a block ends with a line, unless the line is endless.
-        reader.by_ref().take(BLOCK).read_until(b'\n', &mut block)?;
-        // What is no text is looked at, and kept, piece by piece.
-        for piece in block.utf8_chunks() {
-            let clean = redactor.redact(piece.valid());
-            changed |= clean.as_str() != piece.valid();
-            writer.write_all(clean.as_str().as_bytes())?;
-            writer.write_all(piece.invalid())?;
-        }
     }
-    writer.flush()?;
-    drop(writer);
-    if changed { fs::rename(&unfinished, path) } else { fs::remove_file(&unfinished) }
+    let after = clean.finish()?;
+    if after.finalize() == before.finalize() {
+        fs::remove_file(&unfinished)?;
+    } else {
+        fs::rename(&unfinished, path)?;
+    }
+    fs::write(checksum_file(path), checksum_line(&after))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AtEnd {
+    Yes,
+    No,
+}
+
+/// A log that is written without credentials.
+struct CleanLog<'a> {
+    writer: BufWriter<File>,
+    hasher: blake3::Hasher,
+    stream: RedactionStream<'a>,
+}
+
+impl CleanLog<'_> {
+    /// Takes a block, and returns how many of its last bytes are part of a letter that goes on in the next one. What is no
+    /// text is kept, and separates the texts around it.
+    fn take(&mut self, block: &[u8], end: AtEnd) -> io::Result<usize> {
+        let mut pieces = block.utf8_chunks().peekable();
+        while let Some(piece) = pieces.next() {
+            let text = self.stream.push(piece.valid());
+            self.write(text.as_bytes())?;
+            let is_last = pieces.peek().is_none();
+            let goes_on = is_last && end == AtEnd::No && piece.invalid().len() < 4;
+            if goes_on {
+                return Ok(piece.invalid().len());
+            }
+            if !piece.invalid().is_empty() {
+                let text = self.stream.finish();
+                self.write(text.as_bytes())?;
+                self.write(piece.invalid())?;
+            }
+        }
+        Ok(0)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.writer.write_all(bytes)
+    }
+
+    fn finish(mut self) -> io::Result<blake3::Hasher> {
+        let rest = self.stream.finish();
+        self.write(rest.as_bytes())?;
+        self.writer.flush()?;
+        Ok(self.hasher)
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +217,29 @@ mod tests {
         fs::write(&path, b"before\nkey ghp_0123456789abcdefABCD\n\xff raw bytes\nlast").unwrap();
         redact(&path, &Redactor::default()).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"before\nkey [removed]\n\xff raw bytes\nlast");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "the log and its checksum");
+        assert_eq!(LogState::of(&path).unwrap(), LogState::Intact);
+        fs::write(&path, b"before\nkey [removed]\n\xff raw bytes\nlasu").unwrap();
+        assert_eq!(LogState::of(&path).unwrap(), LogState::Damaged);
+        fs::remove_file(checksum_file(&path)).unwrap();
+        assert_eq!(LogState::of(&path).unwrap(), LogState::Unfinished);
+    }
+
+    /// Wherever a block ends: in a credential, in a private key, in a letter.
+    #[test]
+    fn a_credential_over_the_end_of_a_block_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = agent_log(directory.path(), CommandId { seq: 3, index: 0 });
+        let key = "-----BEGIN PRIVATE KEY-----\nMIIE\nabc\n-----END PRIVATE KEY-----";
+        for secret in ["ghp_0123456789abcdefABCD", key] {
+            for into in [1, 3, 20] {
+                let before = BLOCK as usize - into;
+                let filling = "日\n".repeat(before / 4) + &"x".repeat(before % 4) + " ";
+                fs::write(&path, format!("{filling}{secret} after")).unwrap();
+                redact(&path, &Redactor::default()).unwrap();
+                let clean = fs::read_to_string(&path).unwrap();
+                assert!(clean == format!("{filling}[removed] after"), "{into}: {}", clean.len());
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixpoint_vocabulary::usage::Usage;
-use fixpoint_vocabulary::{TaskId, Text};
+use fixpoint_vocabulary::{Redactor, TaskId, Text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
@@ -48,10 +48,11 @@ impl ProgressListener for () {
     fn report(&self, _: Progress<'_>) {}
 }
 
-/// Splits output into lines for a listener, in bounded memory.
+/// Splits output into lines for a listener, without credentials and in bounded memory.
 #[derive(Debug)]
 pub(crate) struct LineSplitter<'a> {
     listener: &'a dyn ProgressListener,
+    redactor: &'a Redactor,
     line: Vec<u8>,
 }
 
@@ -59,8 +60,8 @@ pub(crate) struct LineSplitter<'a> {
 const LONGEST: usize = 400;
 
 impl<'a> LineSplitter<'a> {
-    pub(crate) fn new(listener: &'a dyn ProgressListener) -> Self {
-        Self { listener, line: Vec::new() }
+    pub(crate) fn new(listener: &'a dyn ProgressListener, redactor: &'a Redactor) -> Self {
+        Self { listener, redactor, line: Vec::new() }
     }
 
     /// Takes a piece of output. Of the lines that end in it only the last is shown: a program may print faster than
@@ -91,7 +92,7 @@ impl<'a> LineSplitter<'a> {
     fn show(&mut self) {
         let text = String::from_utf8_lossy(&self.line);
         if !text.trim().is_empty() {
-            self.listener.report(Progress::Line(text.trim_end()));
+            self.listener.report(Progress::Line(self.redactor.redact(text.trim_end()).as_str()));
         }
         self.line.clear();
     }
@@ -117,7 +118,8 @@ mod tests {
     #[test]
     fn lines_are_whole_bounded_and_never_empty() {
         let seen = ShownLines::default();
-        let mut lines = LineSplitter::new(&seen);
+        let redactor = Redactor::default();
+        let mut lines = LineSplitter::new(&seen, &redactor);
         lines.push(b"zero\none\ntw");
         lines.push(b"o\r");
         lines.push(b"\n\n  \nthree\r");

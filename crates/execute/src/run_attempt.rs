@@ -3,7 +3,9 @@
 use std::fs;
 
 use fixpoint_agents::Session;
-use fixpoint_ports::{Cancel, ExitCause, ProcessExit, SlotLeftovers, SlotPurpose, SlotRequest};
+use fixpoint_ports::{
+    Cancel, ExitCause, ProcessExit, Slot, SlotLeftovers, SlotPurpose, SlotRequest, WorkspaceError,
+};
 use fixpoint_vocabulary::Text;
 use fixpoint_vocabulary::prepared::PreparedAttempt;
 use fixpoint_vocabulary::work::{AgentEnd, AttemptResult, CommandId, CommandResult};
@@ -48,7 +50,8 @@ impl ExecutionContext {
             return Err(ExecuteError::Cancelled);
         }
         let message = format!("{} attempt {} of {}", self.run, attempt.command.number, self.task);
-        let taken = slot.commit(&self.reference(&format!("attempt-{}", attempt.command.number)), &message)?;
+        let reference = self.reference(&format!("attempt-{}", attempt.command.number));
+        let taken = slot.commit(&reference, &message).map_err(|error| self.not_stored(&*slot, &error))?;
         let changed = self.deps.workspaces.changes(&attempt.command.origin, &taken.commit)?;
         let touched = self.touched(&guarded, &*slot)?;
         let mut findings = self.measure(attempt, &taken.commit, &changed, &touched)?;
@@ -82,6 +85,15 @@ impl ExecutionContext {
             usage: turn.transcript.usage,
             last_words: turn.last_words().map(|words| self.deps.redactor.redact(words)),
         }))
+    }
+
+    /// The work of the agent stays in its workspace, and a resumed run stores it.
+    fn not_stored(&self, slot: &dyn Slot, error: &WorkspaceError) -> ExecuteError {
+        let (directory, run) = (slot.directory().display(), &self.run);
+        ExecuteError::Failed(format!(
+            "the changes of the agent could not be stored in the repository: {error}; they are in {directory}, and \
+             `fixpoint resume {run}` stores them"
+        ))
     }
 
     /// Where there is no agent, the attempt is what the user has in the working tree.

@@ -251,7 +251,7 @@ impl ExecutionContext {
             ..check_invocation(job.placed, &directory, &command, &decision, &log)
         };
         let mut output = CheckOutput::new(&line, &*slot, self.spec.settings.fingerprint.values);
-        let mut lines = LineSplitter::new(&*self.deps.progress);
+        let mut lines = LineSplitter::new(&*self.deps.progress, &self.deps.redactor);
         let began = Instant::now();
         let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| {
             output.push(bytes);

@@ -116,7 +116,7 @@ impl ExecutionContext {
             },
             output: log.clone(),
         };
-        let mut lines = LineSplitter::new(&*self.deps.progress);
+        let mut lines = LineSplitter::new(&*self.deps.progress, &self.deps.redactor);
         let mut last = Vec::new();
         let exit = self.deps.processes.run(&invocation, cancel, &mut |bytes| {
             lines.push(bytes);

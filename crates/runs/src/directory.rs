@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixpoint_engine::RecordedRun;
-use fixpoint_journal::{FileBlobs, FileJournal, LockError, RunLock};
+use fixpoint_journal::{FileBlobs, JOURNAL_FILE, LOCK_FILE, LockError, RunLock};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -75,7 +75,7 @@ impl StateDirectory {
         RunDirectory { id: id.clone(), path: self.runs().join(&id.0) }
     }
 
-    /// All runs, the youngest first.
+    /// All runs, the youngest first, including those that never began.
     pub fn list(&self) -> Result<Vec<RunDirectory>, RunError> {
         let runs = self.runs();
         let entries = match fs::read_dir(&runs) {
@@ -83,18 +83,20 @@ impl StateDirectory {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(RunError::io(&runs, &error)),
         };
-        let is_run = |entry: &fs::DirEntry| entry.path().join(fixpoint_journal::JOURNAL_FILE).is_file();
+        let is_run = |entry: &fs::DirEntry| {
+            [JOURNAL_FILE, LOCK_FILE].iter().any(|name| entry.path().join(name).symlink_metadata().is_ok())
+        };
         let name = |entry: fs::DirEntry| entry.file_name().into_string().ok();
         let mut ids: Vec<String> = entries.flatten().filter(is_run).filter_map(name).collect();
         ids.sort_unstable_by(|a, b| b.cmp(a));
         Ok(ids.into_iter().map(|id| self.run(&RunId(id))).collect())
     }
 
-    /// The run of a name, of a unique beginning or ending of one, or the youngest for `latest`.
+    /// The run of a name, of a unique beginning or ending of one, or for `latest` the youngest that has begun.
     pub fn find(&self, name: &str) -> Result<RunDirectory, RunError> {
         let all = self.list()?;
         if name == "latest" || name == "@" {
-            return all.into_iter().next().ok_or(RunError::NoRuns);
+            return all.into_iter().find(|run| !run.never_began()).ok_or(RunError::NoRuns);
         }
         let is_named = |run: &&RunDirectory| {
             !name.is_empty() && (run.id.0.starts_with(name) || run.id.0.ends_with(&format!("-{name}")))
@@ -150,28 +152,32 @@ impl RunDirectory {
         opened.map_err(|error| RunError::unavailable(&self.id, &error))
     }
 
+    pub(crate) fn blobs_to_read(&self) -> FileBlobs {
+        FileBlobs::to_read(&self.path.join("blobs"))
+    }
+
     /// Locks the run for this process.
     pub fn lock(&self) -> Result<RunLock, RunError> {
         RunLock::acquire(&self.path).map_err(|error| match error {
             LockError::Held { pid: Some(pid), .. } => RunError::Held { run: self.id.clone(), pid },
-            LockError::Held { .. } | LockError::Unavailable(_) => RunError::unavailable(&self.id, &error),
+            LockError::Held { .. } | LockError::NotAFile { .. } | LockError::Unavailable(_) => {
+                RunError::unavailable(&self.id, &error)
+            }
         })
     }
 
     /// The process that works on the run now. A lock that cannot be looked at counts as free.
     pub fn holder(&self) -> Option<u32> {
-        match RunLock::look(&self.path) {
-            Err(LockError::Held { pid, .. }) => Some(pid.unwrap_or(0)),
-            Ok(()) | Err(LockError::Unavailable(_)) => None,
-        }
+        self.checked_holder().unwrap_or_default()
     }
 
-    /// Reads its records without changing them, also while it goes on.
-    pub fn read(&self) -> Result<RecordedRun, RunError> {
-        let inspection =
-            FileJournal::inspect(&self.path).map_err(|error| RunError::journal(&self.id, &error))?;
-        let payloads = inspection.records.iter().map(|record| record.payload.as_slice());
-        self.recorded(payloads)
+    /// The same; fails if something else than a file is in the place of the lock.
+    pub fn checked_holder(&self) -> Result<Option<u32>, RunError> {
+        match RunLock::look(&self.path) {
+            Err(LockError::Held { pid, .. }) => Ok(Some(pid.unwrap_or(0))),
+            Err(error @ LockError::NotAFile { .. }) => Err(RunError::unavailable(&self.id, &error)),
+            Ok(()) | Err(LockError::Unavailable(_)) => Ok(None),
+        }
     }
 
     /// Decodes the records of its journal.
@@ -219,6 +225,9 @@ impl RunDirectory {
 
 #[cfg(test)]
 mod tests {
+    use fixpoint_journal::FileJournal;
+    use fixpoint_ports::{Journal, Seq};
+
     use super::*;
 
     fn home_with(ids: &[&str]) -> (tempfile::TempDir, StateDirectory) {
@@ -226,7 +235,7 @@ mod tests {
         let home = StateDirectory::new(directory.path(), "r");
         for id in ids {
             let run = home.run(&RunId((*id).to_string()));
-            drop(FileJournal::create(&run.path).unwrap());
+            FileJournal::create(&run.path).unwrap().append(Seq(0), b"{}").unwrap();
         }
         (directory, home)
     }
@@ -261,6 +270,10 @@ mod tests {
                 (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
             }
         }
+        // One that died before its first record is not the latest, and can be named.
+        drop(FileJournal::create(&home.run(&RunId("20260303-000000-dddd".into())).path).unwrap());
+        assert_eq!(found("latest").unwrap(), "20260202-000000-cccc");
+        assert_eq!(found("dddd").unwrap(), "20260303-000000-dddd");
         let (_directory, empty) = home_with(&[]);
         assert!(empty.find("latest").unwrap_err().to_string().contains("no runs yet"));
     }

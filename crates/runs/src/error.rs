@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use fixpoint_engine::RecordError;
-use fixpoint_journal::{Damage, OpenError};
+use fixpoint_journal::OpenError;
 
+use crate::damage::RunDamage;
 use crate::directory::RunId;
 
 /// Why a run cannot be used.
@@ -20,10 +21,11 @@ pub enum RunError {
     #[error("`{name}` is ambiguous; it could be {}", .candidates.join(", "))]
     Ambiguous { name: String, candidates: Vec<String> },
     /// Repair the journal, knowing what that loses.
-    #[error(
-        "run {run}: the journal is {damage}; `fixpoint resume --repair {run}` does that, keeps the cut bytes in a file, and continues"
-    )]
-    Damaged { run: RunId, damage: Damage },
+    #[error("run {run} is damaged: {}{}", .damage.problem, remedy(.run, .damage))]
+    Damaged { run: RunId, damage: RunDamage },
+    /// Nothing was done: start another one.
+    #[error("run {run} never began: its process ended before the first record; `fixpoint gc` deletes it")]
+    NeverBegan { run: RunId },
     /// Give it up, or use another version of the program.
     #[error("run {run}: {why}")]
     Unreadable { run: RunId, why: String },
@@ -35,11 +37,22 @@ pub enum RunError {
     Unavailable { what: String, why: String },
 }
 
+/// What to do about damage. Without its opening a run cannot continue.
+fn remedy(run: &RunId, damage: &RunDamage) -> String {
+    if damage.is_repairable {
+        format!("; `fixpoint resume --repair {run}` does that, keeps the cut bytes in a file, and continues")
+    } else {
+        format!("; `fixpoint rm --force {run}` deletes the run")
+    }
+}
+
 impl RunError {
     /// A journal could not be opened.
     pub fn journal(run: &RunId, error: &OpenError) -> Self {
         match error {
-            OpenError::Damaged(damage) => Self::Damaged { run: run.clone(), damage: *damage },
+            OpenError::Damaged(damage) => {
+                Self::Damaged { run: run.clone(), damage: RunDamage::of_journal(damage) }
+            }
             OpenError::NoSpace(_) | OpenError::Unavailable(_) => Self::unavailable(run, error),
             OpenError::Missing(_)
             | OpenError::Exists(_)
@@ -49,7 +62,10 @@ impl RunError {
     }
 
     pub(crate) fn record(run: &RunId, error: &RecordError) -> Self {
-        Self::Unreadable { run: run.clone(), why: error.to_string() }
+        match RunDamage::of_record(error) {
+            Some(damage) => Self::Damaged { run: run.clone(), damage },
+            None => Self::Unreadable { run: run.clone(), why: error.to_string() },
+        }
     }
 
     pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {

@@ -18,6 +18,7 @@
 mod artifact_writer;
 mod artifacts;
 mod base_report;
+mod damage;
 mod diagnosis;
 mod directory;
 mod error;
@@ -40,6 +41,7 @@ pub use artifacts::{
     BaselineCheck, BaselineFailures, CompletionReasons, CurrentFailures, FingerprintHistory, HistoryEntry,
 };
 pub use base_report::{environment_lines, implied_goal_lines, known_finding_lines};
+pub use damage::{ReadRun, RunDamage};
 pub use diagnosis::{Diagnosis, PersistentFailure, TriedAttempt, diagnosis_markdown};
 pub use directory::{RunDirectory, RunId, StateDirectory};
 pub use error::RunError;

@@ -2,7 +2,7 @@
 //!
 //! Only finished runs count: one that was stopped or ran out of budget says little about what the work takes. At most
 //! [`MOST_RUNS`] are used and [`MOST_READ`] are read, the youngest first, so that a run does not start more slowly
-//! with each one before it. A run that cannot be read is left out.
+//! with each one before it. A run that cannot be read, or not completely, is left out.
 
 use fixpoint_decide::estimate::PastRun;
 use fixpoint_decide::run::{Change, PlanReviewChange, PlanningCalls, Run, RunExtent, RunStatus, TaskSource};
@@ -32,7 +32,7 @@ pub enum PastKind {
 /// The finished runs of a kind, the youngest first.
 pub fn past_runs(state: &StateDirectory, kind: PastKind) -> Vec<PastRun> {
     let runs = state.list().unwrap_or_default();
-    let recorded = runs.into_iter().take(MOST_READ).filter_map(|run| run.read().ok());
+    let recorded = runs.into_iter().take(MOST_READ).filter_map(|run| run.read_whole().ok());
     recorded.filter(|recorded| kind_of(recorded) == Some(kind)).filter_map(past_run).take(MOST_RUNS).collect()
 }
 

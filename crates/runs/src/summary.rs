@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base_report::implied_goals;
+use crate::damage::RunDamage;
 use crate::diagnosis::Diagnosis;
 use crate::directory::RunDirectory;
 use crate::history::{Iteration, TaskHistory};
@@ -35,6 +36,8 @@ pub enum Status {
     Done,
     /// It ended without a proven result; the cause says why.
     Failed,
+    /// Records are not what was written, so how it ended is not known.
+    Damaged,
 }
 
 impl Status {
@@ -45,6 +48,7 @@ impl Status {
             Self::Interrupted => "interrupted",
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::Damaged => "damaged",
         }
     }
 
@@ -283,6 +287,9 @@ pub struct Summary {
     pub run: String,
     /// The state of the run.
     pub status: Status,
+    /// What is wrong with the records. Everything else is from those before the damage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damage: Option<RunDamage>,
     /// Why it ended or is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
@@ -347,6 +354,7 @@ impl Summary {
         Self {
             run: directory.id.to_string(),
             status,
+            damage: None,
             cause: view.cause(),
             pid: holder,
             began_ms: view.history.began,

@@ -28,6 +28,7 @@ pub const fn status_words(status: Status, lang: Lang) -> &'static str {
         Status::Interrupted => "中断",
         Status::Done => "完了",
         Status::Failed => "失敗",
+        Status::Damaged => "破損",
     };
     in_lang(status.name(), ja, lang)
 }

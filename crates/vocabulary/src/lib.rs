@@ -32,5 +32,5 @@ pub use counted::{counted, grouped};
 pub use environment::{EnvironmentCause, EnvironmentProblem};
 pub use reason::{Lang, Localize, Reason, Text};
 pub use score::{Score, ScoreError};
-pub use secret::{Redacted, Redactor};
+pub use secret::{Redacted, RedactionStream, Redactor};
 pub use task::{TaskId, TaskState};

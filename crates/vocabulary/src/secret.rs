@@ -1,51 +1,32 @@
 //! Credentials in texts: whether there are any, and texts without them.
 //!
-//! Owns the marks well-known credentials carry, and [`Redacted`], the only kind of foreign text that may be written
-//! down. Refuses to guess from entropy: a configuration may hold hashes and long names, and an error for one of those
-//! could not be worked around.
+//! Owns [`Redacted`], the only kind of foreign text that may be written down, and [`Redactor`], which makes it. What looks
+//! like a credential by itself is in `words`, what is one because of where it stands in `places`, how a known value may be
+//! encoded in `forms`. Refuses to guess from entropy: a text may hold hashes and long names, and those must stay.
 //!
 //! Invariant: no error and no output of this file shows what it took for a credential.
 
+mod forms;
+mod places;
+mod stream;
+mod words;
+
 use crate::prelude::*;
 use core::fmt;
+use core::ops::Range;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use self::forms::{Form, forms};
+pub use self::stream::RedactionStream;
 
 /// What stands where a credential stood.
 const REMOVED: &str = "[removed]";
 
 /// A value shorter than this is no secret anybody would guard, and taking it out would spoil ordinary words.
 const SHORTEST_SECRET: usize = 8;
-
-/// A kind of credential: how it begins, and how many characters must follow.
-struct Pattern {
-    prefix: &'static str,
-    at_least: usize,
-    letters: Letters,
-}
-
-/// Which characters follow the prefix.
-enum Letters {
-    /// Any that occur in credentials, with a digit among them, since words do not have one.
-    WithDigit,
-    /// Only capitals and digits.
-    Capitals,
-}
-
-const PATTERNS: [Pattern; 11] = [
-    Pattern { prefix: "sk-", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "ghp_", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "gho_", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "ghs_", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "ghu_", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "ghr_", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "github_pat_", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "glpat-", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "xoxb-", at_least: 16, letters: Letters::WithDigit },
-    Pattern { prefix: "AIza", at_least: 30, letters: Letters::WithDigit },
-    Pattern { prefix: "AKIA", at_least: 16, letters: Letters::Capitals },
-];
 
 /// A text of somebody else's from which credentials were taken out. Whatever a program printed, and whatever a person
 /// wrote, is recorded in this form only.
@@ -73,24 +54,31 @@ impl fmt::Display for Redacted {
 /// Takes credentials out of texts: those that look like one, and those whose very value is known.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// The longest first, so that a secret that is part of another does not leave the rest of it behind.
-    known: Vec<String>,
+    /// The known values in each of their forms.
+    known: Vec<(String, Form)>,
+    /// Finds all of them in one pass; `None` if there are none.
+    finder: Option<AhoCorasick>,
 }
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Redactor({} known values)", self.known.len())
+        write!(formatter, "Redactor({} known forms of values)", self.known.len())
     }
 }
 
 impl Redactor {
-    /// Knows these values as well, such as those of environment variables that hold keys.
+    /// Knows these values as well, such as those of environment variables that hold keys, also encoded.
     pub fn knowing(values: impl IntoIterator<Item = String>) -> Self {
-        let mut known: Vec<String> =
+        let secrets: BTreeSet<String> =
             values.into_iter().filter(|value| value.len() >= SHORTEST_SECRET).collect();
-        known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        known.dedup();
-        Self { known }
+        let known: BTreeMap<String, Form> = secrets.iter().flat_map(|secret| forms(secret)).collect();
+        let known: Vec<(String, Form)> = known.into_iter().collect();
+        // The longest wins, so that a secret that is part of another does not leave the rest of it behind.
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(known.iter().map(|(value, _)| value));
+        let finder = finder.ok().filter(|_| !known.is_empty());
+        Self { known, finder }
     }
 
     /// Whether an environment variable of this name is likely to hold a credential.
@@ -108,129 +96,91 @@ impl Redactor {
         person.split_once(':').map(|(_, password)| password)
     }
 
-    pub fn redact(&self, text: &str) -> Redacted {
-        let mut clean = Cow::Borrowed(text);
-        for secret in self.known.iter().filter(|secret| text.contains(secret.as_str())) {
-            clean = Cow::Owned(clean.replace(secret.as_str(), REMOVED));
+    /// The passwords in the text of a `.netrc` file.
+    pub fn netrc_passwords(text: &str) -> Vec<String> {
+        let mut words = text.split_whitespace();
+        let mut passwords = Vec::new();
+        while let Some(word) = words.next() {
+            if word == "password" {
+                passwords.extend(words.next().map(ToString::to_string));
+            }
         }
-        Redacted(if is_in(&clean) { without_credentials(&clean) } else { clean.into_owned() })
+        passwords
+    }
+
+    pub fn redact(&self, text: &str) -> Redacted {
+        Redacted(without(text, 0..text.len(), &self.spans(text)))
+    }
+
+    /// Where credentials are: sorted, and not overlapping.
+    fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        let mut spans = Vec::new();
+        self.find_known(text, &mut spans);
+        words::find(text, &mut spans);
+        places::find(text, &mut spans);
+        spans.sort_unstable_by_key(|span| (span.start, span.end));
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(spans.len());
+        for mut span in spans {
+            // A search that ended at its bound may have ended within a letter.
+            span.end = text.ceil_char_boundary(span.end);
+            match merged.last_mut() {
+                Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+                Some(_) | None => merged.push(span),
+            }
+        }
+        merged
+    }
+
+    fn find_known(&self, text: &str, spans: &mut Vec<Range<usize>>) {
+        let Some(finder) = &self.finder else {
+            // Too many to be searched for together: one by one.
+            for (value, form) in &self.known {
+                spans.extend(text.match_indices(value).map(|(at, _)| form.span(text, at..at + value.len())));
+            }
+            return;
+        };
+        for found in finder.find_iter(text) {
+            if let Some((_, form)) = self.known.get(found.pattern().as_usize()) {
+                spans.push(form.span(text, found.range()));
+            }
+        }
+    }
+
+    /// Bytes of the longest form of a known value.
+    fn longest(&self) -> usize {
+        self.known.iter().map(|(value, _)| value.len()).max().unwrap_or(0)
     }
 }
 
-fn without_credentials(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for piece in text.split_inclusive(is_boundary) {
-        let word = piece.trim_end_matches(is_boundary);
-        if is_credential(word) {
-            clean.push_str(REMOVED);
-            clean.extend(piece.chars().skip(word.chars().count()));
-        } else {
-            clean.push_str(piece);
-        }
+/// A part of a text, with a mark instead of each span.
+fn without(text: &str, part: Range<usize>, spans: &[Range<usize>]) -> String {
+    let mut clean = String::with_capacity(part.len());
+    let mut at = part.start;
+    for span in spans.iter().filter(|span| span.end > part.start && span.start < part.end) {
+        clean.push_str(text.get(at..span.start.max(at)).unwrap_or_default());
+        clean.push_str(REMOVED);
+        at = span.end.min(part.end);
     }
+    clean.push_str(text.get(at..part.end).unwrap_or_default());
     clean
 }
 
 /// Whether any word of a text looks like a credential.
 pub fn is_in(text: &str) -> bool {
-    text.split(is_boundary).any(is_credential)
+    let mut spans = Vec::new();
+    words::find(text, &mut spans);
+    !spans.is_empty()
 }
 
-/// What stands between words that may be credentials.
-fn is_boundary(letter: char) -> bool {
-    !(letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
+/// How many of the first bytes are of a kind.
+fn run_length(bytes: &[u8], is_of_kind: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take_while(|byte| is_of_kind(**byte)).count()
 }
 
-fn is_credential(word: &str) -> bool {
-    let first = word.as_bytes().first();
-    // Nearly every word begins like none of them.
-    PATTERNS.iter().filter(|pattern| pattern.prefix.as_bytes().first() == first).any(|pattern| {
-        let Some(rest) = word.strip_prefix(pattern.prefix) else { return false };
-        rest.len() >= pattern.at_least
-            && match pattern.letters {
-                Letters::WithDigit => rest.bytes().any(|byte| byte.is_ascii_digit()),
-                Letters::Capitals => {
-                    rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-                }
-            }
-    })
+/// The bytes from a place on; none after the end.
+fn from(text: &str, at: usize) -> &[u8] {
+    text.as_bytes().get(at..).unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_redacted_text_keeps_everything_but_credentials() {
-        let redactor =
-            Redactor::knowing(["hunter2-hunter2".to_string(), "hunter2-hunter2-and-more".to_string()]);
-        for (text, clean) in [
-            ("nothing to hide: 12 of 13", "nothing to hide: 12 of 13"),
-            ("password=hunter2-hunter2;", "password=[removed];"),
-            ("hunter2-hunter2-and-more", "[removed]"),
-            ("a ghp_0123456789abcdefABCD, b\n", "a [removed], b\n"),
-            ("鍵はsk-abcdef0123456789abcdです", "鍵は[removed]です"),
-        ] {
-            assert_eq!(redactor.redact(text).as_str(), clean);
-        }
-        assert!(!format!("{redactor:?}").contains("hunter2"));
-    }
-
-    #[test]
-    fn a_short_value_is_no_secret() {
-        assert_eq!(Redactor::knowing(["true".to_string()]).redact("is true").as_str(), "is true");
-    }
-
-    #[test]
-    fn names_of_secrets_are_told_from_others() {
-        assert!(
-            ["GITHUB_TOKEN", "db_password", "OPENAI_API_KEY"]
-                .iter()
-                .all(|name| Redactor::is_secret_name(name))
-        );
-        assert!(
-            !["PATH", "HOME", "KEYBOARD", "CARGO_HOME", "COMPASS"]
-                .iter()
-                .any(|name| Redactor::is_secret_name(name))
-        );
-    }
-
-    #[test]
-    fn addresses_may_hold_a_password() {
-        for (address, password) in [
-            ("postgres://me:s3cret-word@db:5432/x", Some("s3cret-word")),
-            ("https://example.org/a:b@c", None),
-            ("https://me@example.org", None),
-            ("a:b@c", None),
-        ] {
-            assert_eq!(Redactor::password_in(address), password);
-        }
-    }
-
-    #[test]
-    fn credentials_are_told_from_names() {
-        for secret in [
-            "sk-abcdef0123456789abcd",
-            "sk-ant-api03-AbCdEfGhIjKlMnOp",
-            "curl -H 'Authorization: Bearer ghp_0123456789abcdefABCDEF0123456789abcd' x",
-            "glpat-0123456789abcdefghij",
-            "github_pat_11ABCDEFG0123456789",
-            "key=AKIAIOSFODNN7EXAMPLE;",
-        ] {
-            assert!(is_in(secret), "{secret}");
-        }
-        for name in [
-            "",
-            "OPENAI_API_KEY",
-            "sk-learn",
-            "sk-only-words-without-digits-here",
-            "task-0123456789abcdef0123",
-            "AKIAlowercase0123456789",
-            "ghp_short1",
-            "cargo test --workspace",
-            "0123456789abcdef0123456789abcdef01234567",
-        ] {
-            assert!(!is_in(name), "{name}");
-        }
-    }
-}
+mod tests;

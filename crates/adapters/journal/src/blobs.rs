@@ -35,6 +35,11 @@ impl FileBlobs {
         Ok(Self { root: root.to_path_buf(), count: AtomicU64::new(0) })
     }
 
+    /// A directory of blobs to read from. Nothing is created; one that is missing has no blobs.
+    pub fn to_read(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), count: AtomicU64::new(0) }
+    }
+
     /// `None` if it is not the name of a blob.
     fn path(&self, BlobId(name): &BlobId) -> Option<PathBuf> {
         let is_hash = name.len() == blake3::OUT_LEN * 2;

@@ -31,6 +31,8 @@ pub enum Broken {
     Payload,
     /// An intact record at the wrong position.
     Order,
+    /// An intact record that its reader cannot use, because what it refers to is damaged.
+    Unusable,
     /// More zeros than one interrupted append can leave: records are gone.
     Zeros,
 }
@@ -42,6 +44,7 @@ impl fmt::Display for Broken {
             Self::RecordHeader => "the record's header is not what was written",
             Self::Payload => "the record's content is not what was written",
             Self::Order => "a record is out of order",
+            Self::Unusable => "what the record refers to is not what was written",
             Self::Zeros => "there are only zeros, more than an interrupted write can leave",
         })
     }

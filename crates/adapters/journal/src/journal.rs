@@ -14,7 +14,7 @@ use crate::error::OpenError;
 use crate::faulty::FaultyDisk;
 use crate::findings::{Cut, Ending};
 use crate::format::{FILE_HEADER_BYTES, Kind, MAX_RECORD_BYTES, encode, file_header};
-use crate::scan::{MAX_JOURNAL_BYTES, Record, Scan, Sink, scan};
+use crate::scan::{MAX_JOURNAL_BYTES, Record, Scan, Sink, scan, scan_before};
 use crate::storage::{Flush, Storage, read_between};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum OpenMode {
     Continue,
     /// Cut damage too, and store what is cut. [`StoredJournal::examine`] shows it beforehand.
     Repair,
+    /// Also cut an intact record and all that follow, because its reader cannot use it.
+    RepairFrom(Seq),
 }
 
 #[derive(Debug)]
@@ -188,12 +190,16 @@ fn settle<S: Storage>(
     mode: OpenMode,
     sink: Sink<'_>,
 ) -> Result<(Scan, Option<Cut>), OpenError> {
-    let mut found = scan(storage, sink)?;
+    let unusable = match mode {
+        OpenMode::Continue | OpenMode::Repair => None,
+        OpenMode::RepairFrom(record) => Some(record),
+    };
+    let mut found = scan_before(storage, unusable, sink)?;
     let cut = match (found.ending, mode) {
-        (Ending::Whole, OpenMode::Continue | OpenMode::Repair) => None,
-        (Ending::Torn(tail), OpenMode::Continue | OpenMode::Repair) => Some(Cut::Torn(tail)),
+        (Ending::Whole, _) => None,
+        (Ending::Torn(tail), _) => Some(Cut::Torn(tail)),
         (Ending::Damaged(damage), OpenMode::Continue) => return Err(OpenError::Damaged(damage)),
-        (Ending::Damaged(damage), OpenMode::Repair) => {
+        (Ending::Damaged(damage), OpenMode::Repair | OpenMode::RepairFrom(_)) => {
             let kept = read_between(storage, found.end, found.length)?;
             Some(Cut::Damaged { damage, kept: storage.keep_aside(&kept)? })
         }

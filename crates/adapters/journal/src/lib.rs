@@ -31,7 +31,7 @@ pub use faulty::{FaultyDisk, Residue};
 pub use findings::{Broken, Cut, Damage, Ending, Loss, TornTail};
 pub use format::{FORMAT_VERSION, MAX_RECORD_BYTES, RECORD_OVERHEAD_BYTES};
 pub use journal::{Inspection, MemoryJournal, OpenMode, Opened, StoredJournal};
-pub use lock::{LockError, RunLock};
+pub use lock::{LOCK_FILE, LockError, RunLock};
 pub use memory_blobs::MemoryBlobs;
 pub use on_file::{FileJournal, FileStorage, JOURNAL_FILE};
 pub use scan::{MAX_JOURNAL_BYTES, Record};

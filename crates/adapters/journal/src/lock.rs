@@ -6,8 +6,8 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,8 @@ use nix::unistd::Pid;
 
 use crate::durable::{create_directory, open_or_create_file};
 
-const LOCK_FILE: &str = "lock";
+/// The name of the lock in the directory of a run.
+pub const LOCK_FILE: &str = "lock";
 /// The holder writes its process id right after it has the lock; a faster second process reads again.
 const LOOKS: u32 = 20;
 const LOOK_PAUSE: Duration = Duration::from_millis(10);
@@ -33,6 +34,9 @@ pub enum LockError {
         /// By the clock of the other process.
         since: Option<SystemTime>,
     },
+    /// Something else is in its place, which could block or lead elsewhere: move it away.
+    #[error("cannot lock the run: {} is {kind} and not a file; move it away", .path.display())]
+    NotAFile { path: PathBuf, kind: &'static str },
     #[error("cannot lock the run: {0}")]
     Unavailable(#[from] io::Error),
 }
@@ -55,6 +59,7 @@ impl RunLock {
         let path = directory.join(LOCK_FILE);
         let (mut tries, mut looks) = (0, 0);
         while tries < MAX_TRIES {
+            require_file(&path)?;
             let mut file = open_or_create_file(&path)?;
             match file.try_lock() {
                 Ok(()) if is_same(&file, &path)? => {
@@ -81,6 +86,7 @@ impl RunLock {
     /// Does not take the lock, and changes nothing.
     pub fn look(directory: &Path) -> Result<(), LockError> {
         let path = directory.join(LOCK_FILE);
+        require_file(&path)?;
         let file = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened?,
@@ -109,6 +115,23 @@ impl Drop for RunLock {
         // A courtesy to people who read the file. The lock itself goes with the handle.
         drop(self.file.set_len(0));
     }
+}
+
+/// A FIFO would block whoever opens it, a link would lead elsewhere, and a device may do anything.
+fn require_file(path: &Path) -> Result<(), LockError> {
+    let found = match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?.file_type(),
+    };
+    let kind = match () {
+        () if found.is_file() => return Ok(()),
+        () if found.is_dir() => "a directory",
+        () if found.is_symlink() => "a symbolic link",
+        () if found.is_fifo() => "a FIFO",
+        () if found.is_socket() => "a socket",
+        () => "a device",
+    };
+    Err(LockError::NotAFile { path: path.to_path_buf(), kind })
 }
 
 fn is_same(file: &File, path: &Path) -> io::Result<bool> {
@@ -168,6 +191,24 @@ mod tests {
             assert_eq!(Holder::from_line(text), None, "{text:?}");
         }
         assert_eq!(Holder::from_line("42 x\n"), Some(Holder { pid: 42, since: None }));
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        type Make = fn(&Path);
+        let make: [(&str, Make); 4] = [
+            ("a directory", |path| fs::create_dir(path).unwrap()),
+            ("a symbolic link", |path| std::os::unix::fs::symlink("/dev/null", path).unwrap()),
+            ("a FIFO", |path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap()),
+            ("a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+        ];
+        for (kind, make) in make {
+            let directory = tempfile::tempdir().unwrap();
+            make(&directory.path().join(LOCK_FILE));
+            let looked = RunLock::look(directory.path()).unwrap_err().to_string();
+            let acquired = RunLock::acquire(directory.path()).unwrap_err().to_string();
+            assert!(looked.contains(kind) && looked == acquired, "{kind}: {looked}, {acquired}");
+        }
     }
 
     #[test]

@@ -85,6 +85,11 @@ fn open_for_writing(directory: &Path) -> Result<FileStorage, OpenError> {
 
 fn open(directory: &Path, options: &OpenOptions) -> Result<FileStorage, OpenError> {
     let path = directory.join(JOURNAL_FILE);
+    // A FIFO would block whoever opens it.
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        let problem = format!("{} is not a file", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem).into());
+    }
     let file = match options.open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(OpenError::Missing(path)),
         opened => opened?,

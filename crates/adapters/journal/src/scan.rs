@@ -42,13 +42,22 @@ pub(crate) struct Scan {
 }
 
 pub(crate) fn scan<S: Storage>(storage: &mut S, sink: Sink<'_>) -> Result<Scan, OpenError> {
+    scan_before(storage, None, sink)
+}
+
+/// The same; a record that its reader cannot use is taken for damage, with all that follow.
+pub(crate) fn scan_before<S: Storage>(
+    storage: &mut S,
+    unusable: Option<Seq>,
+    sink: Sink<'_>,
+) -> Result<Scan, OpenError> {
     let length = storage.length()?;
     if length > MAX_JOURNAL_BYTES {
         return Err(OpenError::TooLarge { bytes: length, limit: MAX_JOURNAL_BYTES });
     }
     let head = read_between(storage, 0, length.min(FILE_HEADER_BYTES as u64))?;
     match head.first_chunk().and_then(file_version) {
-        Some(FORMAT_VERSION) => return Ok(scan_records(storage, length, sink)?),
+        Some(FORMAT_VERSION) => return Ok(scan_records(storage, length, unusable, sink)?),
         Some(found) => return Err(OpenError::Newer { found, known: FORMAT_VERSION }),
         None => {}
     }
@@ -68,7 +77,7 @@ fn is_begun(head: &[u8], length: u64) -> bool {
 
 /// Nothing is lost by writing the header again, apart from damage after it.
 fn header_damage<S: Storage>(storage: &mut S, length: u64) -> io::Result<Ending> {
-    let loss = match scan_records(storage, length, &mut |_, _| {})?.ending {
+    let loss = match scan_records(storage, length, None, &mut |_, _| {})?.ending {
         Ending::Whole if length <= FILE_HEADER_BYTES as u64 => Loss { bytes: length, intact_records: 0 },
         Ending::Whole => Loss { bytes: 0, intact_records: 0 },
         Ending::Torn(TornTail { bytes, .. }) => Loss { bytes, intact_records: 0 },
@@ -121,13 +130,19 @@ enum Step {
     Stop,
 }
 
-fn scan_records<S: Storage>(storage: &mut S, length: u64, sink: Sink<'_>) -> io::Result<Scan> {
+fn scan_records<S: Storage>(
+    storage: &mut S,
+    length: u64,
+    unusable: Option<Seq>,
+    sink: Sink<'_>,
+) -> io::Result<Scan> {
     let mut end = FILE_HEADER_BYTES as u64;
     let mut window = Window::at(end, length);
     let mut next = Seq(0);
     loop {
         let bytes = window.bytes();
         let step = match parse(bytes) {
+            Parsed::Whole(frame) if frame.kind == Kind::Entry && unusable == Some(frame.seq) => Step::Stop,
             Parsed::Whole(frame) if frame.seq == next => {
                 match frame.kind {
                     Kind::Entry => sink(frame.seq, frame.payload),
@@ -148,7 +163,13 @@ fn scan_records<S: Storage>(storage: &mut S, length: u64, sink: Sink<'_>) -> io:
             Step::More | Step::Stop => break,
         }
     }
-    let ending = judge(&read_between(storage, end, length)?, end, next);
+    let rest = read_between(storage, end, length)?;
+    let ending = if unusable == Some(next) && !rest.is_empty() {
+        let loss = Loss { bytes: rest.len() as u64, intact_records: intact_records(&rest) };
+        Ending::Damaged(Damage { offset: end, record: next, broken: Broken::Unusable, loss })
+    } else {
+        judge(&rest, end, next)
+    };
     Ok(Scan { end, next, length, ending })
 }
 

@@ -109,7 +109,7 @@ impl Checkout {
         })
     }
 
-    fn rebuild_index(&self) -> Result<(), WorkspaceError> {
+    pub(crate) fn rebuild_index(&self) -> Result<(), WorkspaceError> {
         remove(&self.view.git_dir)?;
         self.write_our_git_dir()?;
         self.view.git("read-tree").arg(&self.base.0).run().map(drop)

@@ -19,13 +19,28 @@ impl GitWorkspaces {
     ) -> Result<BranchUpdate, WorkspaceError> {
         self.inner.tree_of(commit)?;
         self.require_shared_objects()?;
+        self.require_complete(commit)?;
         let create = format!("create refs/heads/{branch}\0{commit}\0");
         let update = self.inner.repository.git("update-ref").args(["--stdin", "-z"]);
-        let Err(error) = update.input(create.into_bytes()).run() else { return Ok(BranchUpdate::Updated) };
+        let created = update.input(create.into_bytes()).run();
+        let Err(error) = created.and_then(|_| self.require_at(branch, commit)) else {
+            return Ok(BranchUpdate::Updated);
+        };
         match self.branch_commit(branch)? {
             Some(at) if at == *commit => Ok(BranchUpdate::Updated),
             Some(_) => self.move_branch(branch, commit, replaces),
             None => Err(error),
+        }
+    }
+
+    /// Reads back what was written.
+    fn require_at(&self, branch: &str, commit: &CommitId) -> Result<(), WorkspaceError> {
+        match self.branch_commit(branch)? {
+            Some(at) if at == *commit => Ok(()),
+            Some(_) | None => Err(WorkspaceError::Git {
+                command: "update-ref".to_string(),
+                message: format!("the branch {branch} is not at {commit}, although git reported success"),
+            }),
         }
     }
 
@@ -58,6 +73,7 @@ impl GitWorkspaces {
         }
         let update = format!("update {name}\0{commit}\0{old}\0");
         repository.git("update-ref").args(["--stdin", "-z"]).input(update.into_bytes()).run()?;
+        self.require_at(branch, commit)?;
         Ok(BranchUpdate::Updated)
     }
 

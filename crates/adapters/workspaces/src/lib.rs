@@ -28,6 +28,7 @@ mod above;
 mod apply;
 mod changes;
 mod checkout;
+mod completeness;
 mod contents;
 mod copy_ignored;
 mod delivery;

@@ -12,6 +12,7 @@ use fixpoint_ports::{CommittedTree, Slot, SlotLeftovers, SlotRequest, UntrackedF
 
 use crate::above::remove_strangers;
 use crate::checkout::{Checkout, Others};
+use crate::completeness::MAX_PRUNES;
 use crate::file_times::{date_after_earlier, present_second};
 use crate::files::{as_path, create_directory, ensure_directory, read_optional, remove, restore_permissions};
 use crate::index::copy_index;
@@ -160,11 +161,18 @@ impl Slot for GitSlot {
 
     fn commit(&mut self, reference: &str, message: &str) -> Result<CommittedTree, WorkspaceError> {
         let Checkout { inner, base, .. } = &self.checkout;
-        let tree = self.checkout.tree()?;
-        let commit = inner.commit_tree(&tree, Some(base), message)?;
-        inner.store_newest(reference, &commit, &tree)?;
-        self.abandon();
-        Ok(CommittedTree { commit, tree })
+        for _ in 0..MAX_PRUNES {
+            let tree = self.checkout.tree()?;
+            let commit = inner.commit_tree(&tree, Some(base), message)?;
+            inner.store_newest(reference, &commit, &tree)?;
+            if !inner.is_in_users_repository() || inner.is_complete(&commit, Some(base)) {
+                self.abandon();
+                return Ok(CommittedTree { commit, tree });
+            }
+            // Our index takes the objects for written.
+            self.checkout.rebuild_index()?;
+        }
+        Err(pruned())
     }
 
     fn abandon(&mut self) {
@@ -190,6 +198,14 @@ impl Slot for GitSlot {
 
     fn untracked_files(&self, wanted: &dyn Fn(&[u8]) -> bool) -> Result<Vec<UntrackedFile>, WorkspaceError> {
         self.checkout.untracked_files(wanted)
+    }
+}
+
+/// The marker of the slot stays, so that its files are stored later.
+fn pruned() -> WorkspaceError {
+    WorkspaceError::Git {
+        command: "gc".to_string(),
+        message: "new objects are deleted again and again before they can be referred to".to_string(),
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixpoint_ports::{CommitId, LeftOut, Snapshot, SnapshotOrigin, TreeId, WorkspaceError};
 
+use crate::completeness::MAX_PRUNES;
 use crate::files::{io_error, read_optional, write};
 use crate::git::GitCommand;
 use crate::index::{copy_index, date_back};
@@ -28,12 +29,21 @@ pub(crate) struct UsersTreeView {
 
 impl Inner {
     pub(crate) fn snapshot(&self, reference: &str) -> Result<Snapshot, WorkspaceError> {
-        let scratch = self.scratch()?;
-        let head = self.repository.head()?;
-        let users = self.users_tree_view(scratch.path(), head.as_ref())?;
-        let snapshot = self.snapshot_of(&users, head)?;
-        self.store_ref(reference, &snapshot.commit)?;
-        Ok(snapshot)
+        let mut tries = 0;
+        loop {
+            let scratch = self.scratch()?;
+            let head = self.repository.head()?;
+            let users = self.users_tree_view(scratch.path(), head.as_ref())?;
+            let parent = head.as_ref().map(|head| head.commit.clone());
+            let snapshot = self.snapshot_of(&users, head)?;
+            self.store_ref(reference, &snapshot.commit)?;
+            tries += 1;
+            // Objects may have been deleted before the reference was there. Then they are written again.
+            let is_own = snapshot.origin == SnapshotOrigin::WorkingTree && self.is_in_users_repository();
+            if !is_own || tries == MAX_PRUNES || self.is_complete(&snapshot.commit, parent.as_ref()) {
+                return Ok(snapshot);
+            }
+        }
     }
 
     /// The snapshot as a commit. Afterwards the index of the view matches the working files.

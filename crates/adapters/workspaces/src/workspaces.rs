@@ -3,7 +3,7 @@
 //! Owns opening it and deciding where objects and references are stored. Refuses to write anything to the user's
 //! repository but objects and `refs/fixpoint/`; if even that is not possible, both are stored in the pool.
 
-use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
@@ -14,6 +14,7 @@ use fixpoint_ports::{
     Slot, SlotRequest, Snapshot, SymbolicLink, WorkspaceError, Workspaces,
 };
 
+use crate::completeness::probe;
 use crate::contents::Contents;
 use crate::files::{create_directory, io_error, write};
 use crate::git::{ConfigFiles, GitCommand, git_version};
@@ -298,11 +299,9 @@ fn create_pool(slots_root: &Path, repository: &Repository) -> Result<PathBuf, Wo
 }
 
 fn can_write(objects: &Path) -> bool {
-    // Permissions say nothing about a file system that is mounted read-only.
-    let probe = objects.join(format!("tmp_fixpoint_{}", std::process::id()));
-    let created = OpenOptions::new().write(true).create(true).truncate(true).open(&probe).is_ok();
-    if created {
-        drop(std::fs::remove_file(&probe));
+    // On a full disk everything else must wait too, and results belong in the repository.
+    match probe(objects) {
+        Ok(()) => true,
+        Err(error) => matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded),
     }
-    created
 }

@@ -72,6 +72,9 @@ pub(crate) struct LogsArguments {
     /// Only the output of the checks
     #[arg(long)]
     pub(crate) checks: bool,
+    /// Print the output unchanged, with its control sequences; only to a file or a pipe
+    #[arg(long, conflicts_with_all = ["follow", "json"])]
+    pub(crate) raw: bool,
     /// Print new output as it comes, until the run ends; Ctrl-C does not stop the run
     #[arg(long, short)]
     pub(crate) follow: bool,

@@ -18,7 +18,9 @@ use crate::failure::Failure;
 use crate::output::{Output, complain};
 
 /// More than any batch needs; endless input must not fill the memory.
-const MAX_INPUT_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_INPUT_BYTES: u64 = 64 * 1024 * 1024;
+/// A value takes about a hundred bytes of memory, however short it is written.
+const MAX_VALUES: usize = 2_000_000;
 
 pub(crate) fn run(arguments: &DecideArguments, output: &mut Output) -> Result<(), Failure> {
     if arguments.example {
@@ -66,6 +68,9 @@ fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
 pub(crate) fn answer(kind: Kind, input: &[u8], lang: Lang) -> Result<Value, String> {
     // Some editors write a byte order mark, which is not part of the JSON.
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input);
+    if values(input) > MAX_VALUES {
+        return Err(format!("more than {MAX_VALUES} values; split the batch"));
+    }
     let question: Node = serde_json::from_slice(input).map_err(|error| not_json(&error, input))?;
     let decider = kind.decider();
     match &question.content {
@@ -80,6 +85,21 @@ pub(crate) fn answer(kind: Kind, input: &[u8], lang: Lang) -> Result<Value, Stri
             Err("expected an object, or an array of objects".to_string())
         }
     }
+}
+
+/// About how many values a JSON text has. Deep nesting is refused when it is read.
+fn values(input: &[u8]) -> usize {
+    let (mut values, mut is_text, mut is_escaped) = (1_usize, false, false);
+    for byte in input {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b',' | b':' if !is_text => values = values.saturating_add(1),
+            _ => {}
+        }
+    }
+    values
 }
 
 /// A problem that begins with a field gets the place in front of the field; any other is about the whole question.

@@ -1,10 +1,14 @@
-//! `fixpoint gc`: deletes old runs, workspaces and baselines; undelivered results only with `--force`.
+//! `fixpoint gc`: deletes old runs, workspaces and baselines; undelivered results only with `--force`, and never
+//! a damaged run, of which nobody knows what it holds.
 
 use std::time::Duration;
 
+use fixpoint_decide::run::RunStatus;
 use fixpoint_ports::Clock;
-use fixpoint_runs::{FinishedAttempt, RunDirectory, RunView, Status};
+use fixpoint_runs::{FinishedAttempt, RunDirectory, RunError, RunView, TaskHistory};
+use fixpoint_vocabulary::work::{BranchUpdate, Delivered, DeliveredBranch};
 use fixpoint_vocabulary::{Cause, Lang, counted};
+use fixpoint_workspaces::StoredRef;
 use serde_json::json;
 
 use crate::app_context::AppContext;
@@ -16,6 +20,8 @@ use crate::repository::Repository;
 use crate::session::WallClock;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
+/// A run without records that is younger than this may be starting.
+const STARTING: Duration = Duration::from_secs(60);
 
 /// What becomes of results that were never delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +45,14 @@ pub(crate) fn run(arguments: &GcArguments, app: &AppContext, output: &mut Output
     let undelivered = if arguments.force { Undelivered::Deleted } else { Undelivered::Kept };
     let (mut removed, mut kept) = (Vec::new(), Vec::new());
     for run in repository.state.list()? {
-        match fate(&run, age, undelivered, lang) {
+        match fate(&repository, &run, age, undelivered, lang) {
             Fate::Recent => {}
             Fate::Keep(why) => kept.push((run.id.0, why)),
             Fate::Delete if arguments.dry_run => removed.push(run.id.0),
             Fate::Delete => match run.lock() {
                 // It was resumed in the meantime.
-                Err(_) => kept.push((run.id.0, say(lang, "running", "実行中"))),
+                Err(RunError::Held { .. }) => kept.push((run.id.0, say(lang, "running", "実行中"))),
+                Err(error) => kept.push((run.id.0, error.to_string())),
                 Ok(_lock) => {
                     delete(&repository, &run)?;
                     removed.push(run.id.0);
@@ -100,47 +107,87 @@ fn sum(runs: usize, workspaces: Option<usize>, baselines: usize, lang: Lang) -> 
     }
 }
 
-fn fate(run: &RunDirectory, age: Duration, undelivered: Undelivered, lang: Lang) -> Fate {
-    if run.holder().is_some() {
-        return Fate::Keep(say(lang, "running", "実行中"));
+fn fate(repository: &Repository, run: &RunDirectory, age: Duration, rule: Undelivered, lang: Lang) -> Fate {
+    let unread = |error: &RunError| {
+        say(
+            lang,
+            format!("cannot be read: {error}; --force deletes it"),
+            format!("読み取れません: {error}。削除するには --force"),
+        )
+    };
+    match run.checked_holder() {
+        Ok(None) => {}
+        Ok(Some(_)) => return Fate::Keep(say(lang, "running", "実行中")),
+        Err(error) => return Fate::Keep(error.to_string()),
     }
     let loaded = match run.load() {
         Ok(loaded) => loaded,
+        Err(RunError::NeverBegan { .. }) if run.untouched_for() < STARTING => return Fate::Recent,
+        Err(RunError::NeverBegan { .. }) => return Fate::Delete,
+        Err(RunError::Damaged { .. }) => return Fate::Keep(damaged_words(run, lang)),
+        // It may be readable at another time.
+        Err(error @ RunError::Unavailable { .. }) => return Fate::Keep(error.to_string()),
         Err(_) if run.untouched_for() < age => return Fate::Recent,
-        Err(_) if undelivered == Undelivered::Deleted => return Fate::Delete,
-        Err(error) => {
-            return Fate::Keep(say(
-                lang,
-                format!("cannot be read: {error}; --force deletes it"),
-                format!("読み取れません: {error}。削除するには --force"),
-            ));
-        }
+        Err(_) if rule == Undelivered::Deleted => return Fate::Delete,
+        Err(error) => return Fate::Keep(unread(&error)),
     };
+    if loaded.damage.is_some() {
+        return Fate::Keep(damaged_words(run, lang));
+    }
     let view = loaded.view();
     let since = Duration::from_millis(WallClock.now_ms().saturating_sub(view.history.latest));
     if since < age {
         return Fate::Recent;
     }
-    let is_kept = has_undelivered_result(view) || view.cause() == Some(Cause::Stopped);
-    if !is_kept || undelivered == Undelivered::Deleted {
+    let is_kept = !matches!(view.run.status(), RunStatus::Ended { .. })
+        || has_undelivered_result(view)
+        || has_interrupted_work(repository, run);
+    if !is_kept || rule == Undelivered::Deleted {
         return Fate::Delete;
     }
     Fate::Keep(say(
         lang,
-        "has results that were not delivered; --force deletes it",
-        "納品されていない結果があります。削除するには --force",
+        "has results that were not delivered, or can be resumed; --force deletes it",
+        "納品されていない結果があるか、再開できます。削除するには --force",
     ))
+}
+
+fn damaged_words(run: &RunDirectory, lang: Lang) -> String {
+    let id = &run.id;
+    say(
+        lang,
+        format!("damaged, so what it holds is not known; `fixpoint rm --force {id}` deletes it"),
+        format!("破損しており、内容が分かりません。削除するには `fixpoint rm --force {id}`"),
+    )
 }
 
 /// Whether a run has changes that are in no branch, patch or file of the user.
 pub(super) fn has_undelivered_result(view: RunView<'_>) -> bool {
-    match Status::of(view.run.status(), None) {
-        Status::Done => view.run.delivered().is_none() && view.cause() != Some(Cause::AlreadySatisfied),
-        Status::Failed | Status::Paused | Status::Interrupted | Status::Running => {
+    match view.run.status() {
+        RunStatus::Ended { cause: Cause::AlreadySatisfied } => false,
+        RunStatus::Ended { cause: Cause::Done } => !view.run.delivered().is_some_and(is_at_its_place),
+        RunStatus::Ended { .. } | RunStatus::New | RunStatus::Working | RunStatus::Paused { .. } => {
             let changed = |made: &FinishedAttempt| made.result.changed_files > 0;
+            let open = |task: &TaskHistory| task.open_attempt().is_some_and(changed);
             view.iterations().any(|(_, made)| made.attempt.as_ref().is_none_or(changed))
+                || view.history.tasks.iter().any(open)
         }
     }
+}
+
+/// Whether a delivery wrote a branch or a patch: a branch that has moved on is not replaced.
+fn is_at_its_place(delivered: &Delivered) -> bool {
+    let is_updated = |branch: &DeliveredBranch| branch.update == BranchUpdate::Updated;
+    delivered.patch.is_some() || [&delivered.branch, &delivered.into].into_iter().flatten().any(is_updated)
+}
+
+/// Whether work of an interrupted agent was saved as a commit. A list that cannot be read may have some.
+fn has_interrupted_work(repository: &Repository, run: &RunDirectory) -> bool {
+    let prefix = format!("{}/", run.id);
+    let is_work = |stored: &StoredRef| {
+        stored.reference.strip_prefix(&prefix).is_some_and(|name| name.contains("interrupted"))
+    };
+    repository.workspaces.stored_refs().map_or(true, |refs| refs.iter().any(is_work))
 }
 
 /// Deletes a run's commits, then its directory: without the directory the commits would not be found again.

@@ -1,6 +1,6 @@
 //! `fixpoint history`: the records of a run, one line each.
 
-use fixpoint_runs::planning_history;
+use fixpoint_runs::{ReadRun, RunDamage, RunDirectory, RunError, planning_history};
 use serde_json::json;
 
 use super::list::local_time;
@@ -17,11 +17,13 @@ pub(crate) fn run(
     app: &AppContext,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let recorded = Repository::look(app)?.find(&arguments.target.run)?.read()?;
+    let run = Repository::look(app)?.find(&arguments.target.run)?;
+    let ReadRun { recorded, damage } = run.read()?;
     if let Some(kind) = &arguments.kind {
         let mut lines = planning_history(&recorded, app.lang);
         lines.retain(|line| kind == "all" || line.kind == kind);
-        return lines.iter().try_for_each(|line| output.json(line));
+        lines.iter().try_for_each(|line| output.json(line))?;
+        return end(&run, damage, Form::Json, output);
     }
     for (number, record) in (1u64..).zip(&recorded.records) {
         match Form::from(arguments.target.json) {
@@ -36,5 +38,20 @@ pub(crate) fn run(
             }
         }
     }
-    Ok(())
+    end(&run, damage, arguments.target.json.into(), output)
+}
+
+/// A history that damage cuts short ends with an error, and in JSON also with an object about it.
+fn end(
+    run: &RunDirectory,
+    damage: Option<RunDamage>,
+    form: Form,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Some(damage) = damage else { return Ok(()) };
+    match form {
+        Form::Json => output.json(&json!({ "damage": damage }))?,
+        Form::Text => {}
+    }
+    Err(RunError::Damaged { run: run.id.clone(), damage }.into())
 }

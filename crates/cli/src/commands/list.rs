@@ -1,10 +1,10 @@
 //! `fixpoint list`.
 
-use fixpoint_runs::{Summary, cause_name, status_words};
+use fixpoint_runs::{RunDirectory, RunError, Summary, cause_name, status_words};
 use fixpoint_vocabulary::{Lang, counted};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app_context::AppContext;
 use crate::arguments::ListArguments;
@@ -29,26 +29,29 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
     for run in runs.into_iter().take(arguments.number) {
         // One that cannot be read must not hide the others.
         let line = match (run.load(), form) {
-            (Err(error), Form::Json) => json!({ "run": run.id.0, "error": error.to_string() }).to_string(),
-            (Err(error), Form::Text) => {
-                let words = say(app.lang, "cannot be read", "読み取れません");
-                format!("{}  {words}: {error}", run.id)
+            (Err(error), Form::Json) => {
+                output.json(&unread_json(&run, &error))?;
+                continue;
             }
+            (Err(error), Form::Text) => format!("{}  {}", run.id, unread_words(&error, app.lang)),
             (Ok(loaded), form) => {
                 let summary = loaded.summary(app.lang);
                 let goal = loaded.header.spec.as_ref().map(|spec| spec.goal.to_string());
                 let goal = goal.unwrap_or_default().lines().next().unwrap_or_default().to_string();
                 match form {
-                    Form::Json => json!({
-                        "run": summary.run,
-                        "status": summary.status,
-                        "cause": summary.cause,
-                        "attempts": summary.iterations.len(),
-                        "began_ms": summary.began_ms,
-                        "branch": summary.branch,
-                        "goal": fit(&goal, GOAL_WIDTH),
-                    })
-                    .to_string(),
+                    Form::Json => {
+                        output.json(&json!({
+                            "run": summary.run,
+                            "status": summary.status,
+                            "damage": summary.damage,
+                            "cause": summary.cause,
+                            "attempts": summary.iterations.len(),
+                            "began_ms": summary.began_ms,
+                            "branch": summary.branch,
+                            "goal": fit(&goal, GOAL_WIDTH),
+                        }))?;
+                        continue;
+                    }
                     Form::Text => as_line(&summary, &shorten(&goal, GOAL_WIDTH), app.lang),
                 }
             }
@@ -56,6 +59,43 @@ pub(crate) fn run(arguments: &ListArguments, app: &AppContext, output: &mut Outp
         output.line(&line)?;
     }
     Ok(())
+}
+
+/// A run of which nothing can be shown.
+fn unread_json(run: &RunDirectory, error: &RunError) -> Value {
+    let (status, damage) = match error {
+        RunError::Damaged { damage, .. } => (Some("damaged"), Some(damage)),
+        RunError::NeverBegan { .. } => (Some("never_began"), None),
+        RunError::NoSuchRun(_)
+        | RunError::NoRuns
+        | RunError::Ambiguous { .. }
+        | RunError::Unreadable { .. }
+        | RunError::Held { .. }
+        | RunError::Unavailable { .. } => (None, None),
+    };
+    json!({ "run": run.id.0, "status": status, "damage": damage, "error": error.to_string() })
+}
+
+fn unread_words(error: &RunError, lang: Lang) -> String {
+    match error {
+        RunError::Damaged { damage, .. } => {
+            let problem = &damage.problem;
+            say(lang, format!("damaged: {problem}"), format!("破損: {problem}"))
+        }
+        RunError::NeverBegan { .. } => say(
+            lang,
+            "never began: its process ended before the first record",
+            "開始していません（最初の記録より前にプロセスが終了しました）",
+        ),
+        RunError::NoSuchRun(_)
+        | RunError::NoRuns
+        | RunError::Ambiguous { .. }
+        | RunError::Unreadable { .. }
+        | RunError::Held { .. }
+        | RunError::Unavailable { .. } => {
+            say(lang, format!("cannot be read: {error}"), format!("読み取れません: {error}"))
+        }
+    }
 }
 
 fn as_line(summary: &Summary, goal: &str, lang: Lang) -> String {

@@ -1,6 +1,7 @@
 //! `fixpoint logs`: what agents and checks printed; with `--follow` also what they are printing.
 //!
-//! Output of finished programs has no credentials in it. That of a running one may, so it is redacted line by line.
+//! Output of finished programs has no credentials in it. That of a running one may, so it is redacted line by line. What a
+//! terminal would obey is printed only with `--raw`, and never to a terminal.
 
 mod follow;
 
@@ -8,11 +9,11 @@ use std::path::PathBuf;
 
 use fixpoint_decide::run::{Owner, TaskSource};
 use fixpoint_decide::task_run::{TaskActivity, TaskStatus};
-use fixpoint_execute::{agent_log, check_log};
+use fixpoint_execute::{LogState, agent_log, check_log};
 use fixpoint_runs::{FinishedChecks, LoadedRun};
 use fixpoint_vocabulary::work::{CheckReport, Command, CommandId};
 use fixpoint_vocabulary::{Lang, TaskId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::results::find;
 use crate::app_context::AppContext;
@@ -20,6 +21,7 @@ use crate::arguments::LogsArguments;
 use crate::failure::Failure;
 use crate::language::say;
 use crate::output::{Form, Output};
+use crate::terminal_text::harmless_output;
 
 /// A file with output.
 #[derive(Debug, Clone)]
@@ -55,6 +57,12 @@ impl Log {
 }
 
 pub(crate) fn run(arguments: &LogsArguments, app: &AppContext, output: &mut Output) -> Result<(), Failure> {
+    if arguments.raw && output.is_terminal() {
+        return Err(Failure::BadInput(
+            "--raw prints control sequences, which could change your terminal; write to a file: fixpoint logs --raw > FILE"
+                .into(),
+        ));
+    }
     let found = find(&arguments.target.run, app)?;
     if arguments.follow {
         return follow::follow(&found.run, arguments, app, output);
@@ -68,29 +76,77 @@ pub(crate) fn run(arguments: &LogsArguments, app: &AppContext, output: &mut Outp
     if wanted.is_empty() {
         explain_nothing(&found.run, arguments, app);
     }
-    for log in wanted {
+    for log in &wanted {
+        let state = log.state()?;
         match Form::from(arguments.target.json) {
-            Form::Json => {
-                let mut line = json!({
-                    "attempt": log.attempt, "of": log.name(), "path": log.path.to_string_lossy()
-                });
-                if let (Some(task), Some(line)) = (&log.task, line.as_object_mut()) {
-                    line.insert("task".to_string(), task.as_str().into());
-                }
-                output.json(&line)?;
-            }
-            Form::Text => {
-                output.line(&log.heading(app.lang))?;
-                let content = std::fs::read(&log.path)
-                    .map_err(|source| Failure::Unreadable { path: log.path.clone(), source })?;
-                output.bytes(&content)?;
-                if !content.ends_with(b"\n") {
-                    output.line("")?;
-                }
-            }
+            Form::Json => output.json(&log.as_json(state))?,
+            Form::Text => log.print(state, arguments, app, output)?,
         }
     }
-    Ok(())
+    found.run.require_whole()?;
+    require_intact(wanted)
+}
+
+/// Fails if output is not what was written, and names the files.
+fn require_intact<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Result<(), Failure> {
+    let mut damaged = Vec::new();
+    for log in logs {
+        let path = log.path.display().to_string();
+        damaged.extend((log.state()? == LogState::Damaged).then_some(path));
+    }
+    match damaged.as_slice() {
+        [] => Ok(()),
+        paths => Err(Failure::Damaged(format!("damaged output: {}", paths.join(", ")))),
+    }
+}
+
+impl Log {
+    fn state(&self) -> Result<LogState, Failure> {
+        LogState::of(&self.path).map_err(|source| Failure::Unreadable { path: self.path.clone(), source })
+    }
+
+    fn as_json(&self, state: LogState) -> Value {
+        let mut line = json!({
+            "attempt": self.attempt,
+            "of": self.name(),
+            "path": self.path.to_string_lossy(),
+            "damaged": state == LogState::Damaged,
+        });
+        if let (Some(task), Some(line)) = (&self.task, line.as_object_mut()) {
+            line.insert("task".to_string(), task.as_str().into());
+        }
+        line
+    }
+
+    fn print(
+        &self,
+        state: LogState,
+        arguments: &LogsArguments,
+        app: &AppContext,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let content = std::fs::read(&self.path)
+            .map_err(|source| Failure::Unreadable { path: self.path.clone(), source })?;
+        if arguments.raw {
+            return output.bytes(&content);
+        }
+        output.line(&self.heading(app.lang))?;
+        match state {
+            LogState::Intact => {}
+            LogState::Unfinished => app.notice(
+                "this output has no checksum, because its program was interrupted; damage would not be noticed",
+                "この出力は、プログラムが中断されたためチェックサムがありません。破損していても検出できません",
+            ),
+            LogState::Damaged => output.line(&say(
+                app.lang,
+                "(damaged: this is not what was written)",
+                "（破損: 書き込まれた内容と異なります）",
+            ))?,
+        }
+        let text = harmless_output(&content);
+        output.text(&text)?;
+        if text.ends_with('\n') { Ok(()) } else { output.line("") }
+    }
 }
 
 fn explain_nothing(run: &LoadedRun, arguments: &LogsArguments, app: &AppContext) {

@@ -3,6 +3,7 @@
 use fixpoint_decide::run::{RunOptions, TaskSource};
 use fixpoint_decide::task_run::TaskOptions;
 use fixpoint_engine::{Difference, replay};
+use fixpoint_runs::{ReadRun, RunError};
 use fixpoint_vocabulary::run_spec::RunSpec;
 use fixpoint_vocabulary::{Lang, counted};
 use serde_json::json;
@@ -21,7 +22,7 @@ const NOT_IDENTICAL: u8 = 1;
 
 pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.target.run)?;
-    let recorded = run.read()?;
+    let ReadRun { recorded, damage } = run.read()?;
     let (options, spec) = (recorded.header.options.clone(), recorded.header.spec.clone());
     let is_changed = !arguments.set.sets.is_empty();
     let (options, spec) = if is_changed { changed(&options, spec, arguments, app)? } else { (options, spec) };
@@ -35,7 +36,8 @@ pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Ou
         Form::Json => output.json(&json!({
             "run": run.id.0,
             "decisions": replayed.decisions,
-            "identical": difference.is_none(),
+            "damage": damage,
+            "identical": difference.is_none() && damage.is_none(),
             "difference": difference.as_ref().map(|(difference, after)| json!({
                 "record": difference.number,
                 "recorded": difference.recorded,
@@ -46,16 +48,26 @@ pub(crate) fn run(arguments: &ReplayArguments, app: &AppContext, output: &mut Ou
         Form::Text => match &difference {
             None => {
                 let (id, number) = (&run.id, replayed.decisions);
-                output.line(&say(
-                    app.lang,
-                    format!("{id}: {}, all identical", counted(number, "decision")),
-                    format!("{id}: {number}件の判定はすべて同一です"),
-                ))?;
+                output.line(&match &damage {
+                    None => say(
+                        app.lang,
+                        format!("{id}: {}, all identical", counted(number, "decision")),
+                        format!("{id}: {number}件の判定はすべて同一です"),
+                    ),
+                    Some(_) => say(
+                        app.lang,
+                        format!("{id}: {} before the damage, identical", counted(number, "decision")),
+                        format!("{id}: 破損より前の{number}件の判定は同一です"),
+                    ),
+                })?;
             }
             Some((difference, after)) => {
                 output.lines(difference_lines(&run.id.0, difference, *after, app.lang))?;
             }
         },
+    }
+    if let Some(damage) = damage {
+        return Err(RunError::Damaged { run: run.id.clone(), damage }.into());
     }
     Ok(if difference.is_some() && !is_changed { NOT_IDENTICAL } else { 0 })
 }

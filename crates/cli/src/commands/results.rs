@@ -32,12 +32,16 @@ pub(super) fn find(name: &str, app: &AppContext) -> Result<FoundRun, Failure> {
 impl FoundRun {
     /// Whether all of it or a part of it is done, so that there is a result.
     fn has_result(&self) -> bool {
-        matches!(self.run.view().cause(), Some(Cause::Done | Cause::Partial))
+        matches!(self.run.cause(), Some(Cause::Done | Cause::Partial))
     }
 
     /// The base, and the commit of the result or of an attempt.
     fn commits(&self, attempt: Option<u32>) -> Result<(CommitId, CommitId), Failure> {
-        let nothing = |what: &str| Failure::BadInput(format!("{} has no {what} yet", self.run.directory.id));
+        // Of a damaged run it may only be unknown.
+        let nothing = |what: &str| match self.run.require_whole() {
+            Ok(()) => Failure::BadInput(format!("{} has no {what} yet", self.run.directory.id)),
+            Err(damaged) => damaged.into(),
+        };
         let base = self.run.view().base().ok_or_else(|| nothing("base"))?;
         let result = match attempt {
             None => self.run.view().result().ok_or_else(|| nothing("result"))?,
@@ -67,6 +71,9 @@ impl FoundRun {
 
     pub(super) fn no_attempt(&self, number: u32) -> Failure {
         let (id, last) = (&self.run.directory.id, self.last_attempt());
+        if let Err(damaged) = self.run.require_whole() {
+            return damaged.into();
+        }
         Failure::BadInput(format!("{id} has no attempt {number}; it has {last}"))
     }
 
@@ -92,10 +99,11 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                 "run": found.run.directory.id.0,
                 "base": base,
                 "result": result,
-                "done": found.run.view().cause() == Some(Cause::Done),
+                "done": found.run.cause() == Some(Cause::Done),
+                "damage": found.run.damage,
                 "files": files,
                 "patch": String::from_utf8_lossy(&patch),
-            }))
+            }))?;
         }
         Form::Text => {
             if !found.has_result() && arguments.attempt.is_none() {
@@ -105,9 +113,10 @@ pub(crate) fn diff(arguments: &DiffArguments, app: &AppContext, output: &mut Out
                 );
             }
             let style = if arguments.stat { DiffStyle::Stat } else { DiffStyle::CompletePatch };
-            output.bytes(&workspaces.diff(&base, &result, style)?)
+            output.bytes(&workspaces.diff(&base, &result, style)?)?;
         }
     }
+    Ok(found.run.require_whole()?)
 }
 
 pub(crate) fn apply(
@@ -116,6 +125,10 @@ pub(crate) fn apply(
     output: &mut Output,
 ) -> Result<u8, Failure> {
     let found = find(&arguments.target.run, app)?;
+    // An attempt that was judged before the damage is known; whether the run is done is not.
+    if arguments.attempt.is_none() {
+        found.run.require_whole()?;
+    }
     let (base, result) = found.commits(arguments.attempt)?;
     if !found.has_result() && arguments.attempt.is_none() {
         let iterations = found.run.view().iterations().map(|(_, iteration)| iteration);

@@ -1,10 +1,10 @@
 //! `fixpoint resume`.
 
 use fixpoint_decide::run::RunStatus;
-use fixpoint_engine::ResumeRequest;
+use fixpoint_engine::{RecordedRun, ResumeRequest};
 use fixpoint_journal::OpenMode;
 use fixpoint_ports::Workspaces;
-use fixpoint_runs::RunDirectory;
+use fixpoint_runs::{RunDirectory, RunError};
 use fixpoint_vocabulary::ask::Remark;
 use fixpoint_vocabulary::work::Allowance;
 use fixpoint_vocabulary::{Redacted, TaskId, TaskState};
@@ -17,12 +17,15 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::session::SessionContext;
 use crate::trust::Consent;
-use crate::{allowance, environment, prompt_text};
+use crate::{allowance, delivery_target, environment, prompt_text};
 
 pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Output) -> Result<u8, Failure> {
     let run = Repository::look(app)?.find(&arguments.target.run)?;
     // With the settings the run was started with. If its journal must be repaired first, the defaults will do.
-    let recorded = run.read().ok();
+    let recorded = match run.read() {
+        Err(error @ RunError::NeverBegan { .. }) => return Err(error.into()),
+        read => read.ok().filter(|read| read.damage.is_none()).map(|read| read.recorded),
+    };
     if let Some(recorded) = &recorded {
         let state = recorded.run();
         let is_over = matches!(state.status(), RunStatus::Ended { .. }) && arguments.tasks.is_empty();
@@ -35,9 +38,15 @@ pub(crate) fn run(arguments: &ResumeArguments, app: &AppContext, output: &mut Ou
         }
         prompt_text::check_remarks(&state.planning().remarks, &arguments.said)?;
     }
+    let is_over = |recorded: &RecordedRun| matches!(recorded.run().status(), RunStatus::Ended { .. });
+    let ends_here = recorded.as_ref().is_some_and(is_over) && arguments.tasks.is_empty();
     let spec = recorded.and_then(|recorded| recorded.header.spec);
+    let delivery = spec.as_ref().map(|spec| spec.delivery.clone()).filter(|_| !ends_here);
     let settings = spec.map(|spec| spec.settings).unwrap_or_default();
     let repository = Repository::open(app, &settings)?;
+    if let Some(delivery) = &delivery {
+        delivery_target::check_resumed(delivery, &run.id, &repository)?;
+    }
     let more = arguments.budget.as_deref().map_or(Ok(Allowance::default()), allowance::parse)?;
     let mode = if arguments.repair { OpenMode::Repair } else { OpenMode::Continue };
     let consent = Consent::of_recorded_run();
@@ -75,7 +84,7 @@ fn unblocked(run: &RunDirectory, names: &[String]) -> Result<Vec<TaskId>, Failur
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let state = run.read()?.run();
+    let state = run.read_whole()?.run();
     let blocked: Vec<&TaskId> =
         state.tasks().filter(|node| node.state == TaskState::Blocked).map(|node| node.id()).collect();
     let wanted = |name: &String| {

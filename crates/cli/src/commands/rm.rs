@@ -5,7 +5,7 @@
 
 use fixpoint_decide::run::RunStatus;
 use fixpoint_ports::Workspaces;
-use fixpoint_runs::{LoadedRun, RunDirectory, RunView};
+use fixpoint_runs::{LoadedRun, RunDirectory, RunError, RunView};
 use fixpoint_vocabulary::counted;
 use serde_json::json;
 
@@ -14,8 +14,9 @@ use crate::app_context::AppContext;
 use crate::arguments::RmArguments;
 use crate::failure::Failure;
 use crate::language::say;
-use crate::output::{Form, Output, harmless};
+use crate::output::{Form, Output};
 use crate::repository::Repository;
+use crate::terminal_text::harmless;
 use crate::trust::is_confirmed;
 
 /// Characters of the goal that the question shows.
@@ -28,9 +29,13 @@ pub(crate) fn run(arguments: &RmArguments, app: &AppContext, output: &mut Output
     let loaded = run.load();
     if !arguments.force {
         match &loaded {
-            Ok(loaded) => refuse_loss(&run, loaded.view())?,
+            Ok(loaded) => {
+                let damaged = loaded.require_whole().map_err(|error| unknown_loss(&run, &error));
+                damaged.and_then(|()| refuse_loss(&run, loaded.view()))?;
+            }
+            Err(RunError::NeverBegan { .. }) => {}
             Err(error) => {
-                return Err(Failure::BadInput(format!("{error}; --force deletes {} all the same", run.id)));
+                return Err(unknown_loss(&run, error));
             }
         }
     }
@@ -85,6 +90,10 @@ fn refuse_running(run: &RunDirectory) -> Result<(), Failure> {
             Err(Failure::BadInput(format!("{id} is running; stop it first: fixpoint stop {id}", id = run.id)))
         }
     }
+}
+
+fn unknown_loss(run: &RunDirectory, error: &RunError) -> Failure {
+    Failure::BadInput(format!("{error}; --force deletes {} all the same", run.id))
 }
 
 /// Fails if something would be lost that cannot be made again, and names it.

@@ -25,15 +25,17 @@ pub(crate) fn status(arguments: &RunArguments, app: &AppContext, output: &mut Ou
         Form::Json => output.json(&json!({
             "run": summary.run,
             "status": summary.status,
+            "damage": summary.damage,
             "phase": loaded.folded.run.phase(),
             "cause": summary.cause,
             "pid": summary.pid,
             "attempts": summary.iterations.len(),
             "stage": loaded.view().iterations().last().map_or(1, |(_, last)| last.judged.counts.stage),
             "cost": summary.cost,
-        })),
-        Form::Text => output.lines(status_lines(&loaded, &summary, app.lang)),
+        }))?,
+        Form::Text => output.lines(status_lines(&loaded, &summary, app.lang))?,
     }
+    Ok(loaded.require_whole()?)
 }
 
 fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String> {
@@ -62,7 +64,8 @@ fn status_lines(loaded: &LoadedRun, summary: &Summary, lang: Lang) -> Vec<String
         ),
         explanation.what,
     ];
-    lines.extend(explanation.next.into_iter().filter(|_| loaded.status() == Status::Interrupted));
+    let is_told = matches!(loaded.status(), Status::Interrupted | Status::Damaged);
+    lines.extend(explanation.next.into_iter().filter(|_| is_told));
     lines
 }
 
@@ -70,7 +73,8 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     let loaded = load(&arguments.run, app)?;
     let summary = loaded.summary(app.lang);
     if Form::from(arguments.json) == Form::Json {
-        return output.json(&summary);
+        output.json(&summary)?;
+        return Ok(loaded.require_whole()?);
     }
     // This is the command that the advice names.
     let is_other = |line: &String| !line.starts_with("`fixpoint show`");
@@ -80,13 +84,14 @@ pub(crate) fn show(arguments: &RunArguments, app: &AppContext, output: &mut Outp
     output.line("")?;
     output.lines(details(&loaded, &summary, app.lang))?;
     let is_failed = |task: &TaskView<'_>| Status::of_task(task.task.status()) == Status::Failed;
-    for task in loaded.view().tasks().filter(is_failed) {
+    let diagnosed = loaded.view().tasks().filter(|task| loaded.damage.is_none() && is_failed(task));
+    for task in diagnosed {
         let mut diagnosis = Diagnosis::of(&loaded.folded.run, task, app.lang);
         diagnosis.next.retain(is_other);
         output.line("")?;
         output.text(&diagnosis_markdown(&diagnosis, &summary.run, app.lang))?;
     }
-    Ok(())
+    Ok(loaded.require_whole()?)
 }
 
 /// What the run was started with and where its results are, one per line.
@@ -125,15 +130,17 @@ pub(crate) fn explain(
             output.json(&json!({
                 "run": loaded.directory.id.0,
                 "status": loaded.status(),
-                "cause": loaded.view().cause(),
+                "damage": loaded.damage,
+                "cause": loaded.cause(),
                 "what": explanation.what,
                 "evidence": explanation.evidence,
                 "next": explanation.next,
-            }))
+            }))?;
         }
         Form::Text => {
             let explanation = loaded.explain(app.lang);
-            output.lines(screen(&loaded.directory.id.0, loaded.view(), explanation, app))
+            output.lines(screen(&loaded.directory.id.0, loaded.view(), explanation, app))?;
         }
     }
+    Ok(loaded.require_whole()?)
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fixpoint_ports::Urgency;
-use fixpoint_runs::{RunDirectory, Status, status_words};
+use fixpoint_runs::{RunDirectory, status_words};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: &StopArguments, app: &AppContext, output: &mut Outp
         None => Stopped::NotRunning,
         Some(pid) => ask(&run, pid, if arguments.now { Urgency::Now } else { Urgency::Soon })?,
     };
-    let status = Status::of(run.read()?.run().status(), run.holder());
+    let loaded = run.load()?;
+    let status = loaded.status();
     let (id, shown) = (&run.id, status_words(status, app.lang));
     let words = match stopped {
         Stopped::NotRunning => say(
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: &StopArguments, app: &AppContext, output: &mut Outp
         Form::Json => output.json(&json!({ "run": run.id.0, "status": status, "message": words }))?,
         Form::Text => output.line(&words)?,
     }
+    loaded.require_whole()?;
     Ok(match stopped {
         Stopped::NotRunning | Stopped::Ended => 0,
         Stopped::StillRunning(_) => 7,

@@ -10,7 +10,7 @@ use fixpoint_vocabulary::{Cause, TaskId, TaskState, counted};
 
 use super::run_lines::score_words;
 use super::words::{Used, Words, clock};
-use crate::output::harmless;
+use crate::terminal_text::harmless;
 
 /// Tasks that are drawn at the same time.
 const MOST_DRAWN: usize = 12;

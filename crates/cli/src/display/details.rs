@@ -5,8 +5,8 @@ use fixpoint_runs::RunView;
 use fixpoint_vocabulary::Lang;
 use fixpoint_vocabulary::work::{Command, Event};
 
-use crate::output::harmless;
 use crate::record_words::{decision_words, event_words};
+use crate::terminal_text::harmless;
 
 /// The lines of a record; `view` is the run after it.
 pub(super) fn lines(record: &Record, view: RunView<'_>, lang: Lang) -> Vec<String> {

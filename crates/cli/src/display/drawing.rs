@@ -13,6 +13,7 @@ use super::Verbosity;
 use super::board::Board;
 use super::words::{Words, clock};
 use crate::app_context::{Paint, Screen};
+use crate::terminal_text::printable;
 use crate::text_layout::fit;
 
 /// Attempts whose failures are shown.
@@ -272,21 +273,6 @@ fn spent(used: Usage, words: Words) -> String {
     tokens + &cost
 }
 
-/// Without escape sequences: what programs print must not move the cursor.
-fn printable(line: &str) -> String {
-    let mut text = String::new();
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        if letter == '\u{1b}' {
-            // An escape sequence ends with a letter.
-            letters.by_ref().find(char::is_ascii_alphabetic);
-        } else if !letter.is_control() {
-            text.push(letter);
-        }
-    }
-    text
-}
-
 /// Errors are ignored: if standard error is closed, there is no reader.
 fn write(text: &str) {
     let mut stderr = io::stderr().lock();
@@ -311,6 +297,5 @@ mod tests {
         assert_eq!(spent(Usage { input_tokens: 1, ..Usage::default() }, words), " · 1 token");
         let used = Usage { input_tokens: 90_000, output_tokens: 1999, ..Usage::default() };
         assert_eq!(spent(Usage { cost: Some(MicroUsd(125_000)), ..used }, words), " · 91k tokens · $0.12");
-        assert_eq!(printable("\u{1b}[31mred\u{1b}[0m\u{7}\u{8}!"), "red!");
     }
 }

@@ -13,7 +13,7 @@ use fixpoint_vocabulary::{Lang, TaskId, TaskState, counted};
 
 use super::words::Words;
 use crate::language::say;
-use crate::output::harmless;
+use crate::terminal_text::harmless;
 
 /// Characters of a model's text that are shown.
 const LONGEST: usize = 160;

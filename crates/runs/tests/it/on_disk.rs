@@ -115,14 +115,17 @@ fn large_records_are_blobs_and_come_back_whole() {
     let records = stuck(&run);
     let journal = fs::metadata(run.path.join(JOURNAL_FILE)).unwrap().len();
     assert!(journal < MESSAGE as u64, "{journal} bytes: the messages are elsewhere");
-    assert_eq!(run.read().unwrap().records, records);
+    assert_eq!(run.read_whole().unwrap().records, records);
     let blobs = fs::read_dir(run.path.join("blobs")).unwrap().flatten();
     for directory in blobs.filter(|entry| entry.file_name().len() == 2) {
         fs::remove_dir_all(directory.path()).unwrap();
     }
-    let error = run.read().unwrap_err();
-    assert!(matches!(error, RunError::Unreadable { .. }), "{error:?}");
+    let error = run.read_whole().unwrap_err();
+    assert!(matches!(error, RunError::Damaged { .. }), "{error:?}");
     assert!(error.to_string().contains("record 3 cannot be read: blob"), "{error}");
+    let read = run.read().unwrap();
+    assert_eq!(read.recorded.records, records[..2], "what is before it is intact");
+    assert_eq!(run.load().unwrap().status(), fixpoint_runs::Status::Damaged);
 }
 
 #[test]
@@ -147,7 +150,7 @@ fn a_failed_run_is_summed_up_and_diagnosed() {
     assert_eq!((summary.cost.attempts, summary.cost.check_runs, summary.cost.seconds), (4, 6, 18));
     assert_eq!(summary.branch, None);
     let mut artifacts = ArtifactWriter::new(&run, Lang::En);
-    FoldedRun::watched(&run.read().unwrap(), |record, view| artifacts.note(record, view));
+    FoldedRun::watched(&run.read_whole().unwrap(), |record, view| artifacts.note(record, view));
     artifacts.catch_up(loaded.view()).unwrap();
     let context = run.context("loop");
     let diagnosis: Diagnosis =

@@ -1,6 +1,6 @@
 //! Bytes that are not what was written: found, named, never believed, and cut only when that was asked for.
 
-use fixpoint_journal::{Broken, Cut, Damage, Ending, FaultyDisk, Loss, OpenError, OpenMode};
+use fixpoint_journal::{Broken, Cut, Damage, Ending, FaultyDisk, FileJournal, Loss, OpenError, OpenMode};
 use fixpoint_ports::{Journal, Seq};
 use proptest::prelude::*;
 
@@ -162,4 +162,22 @@ proptest! {
             prop_assert_eq!(&records[..], &payloads()[..records.len()]);
         }
     }
+}
+
+/// The reader of a record finds that it cannot use it: it is cut like damage, and what was cut is kept.
+#[test]
+fn an_unusable_record_is_cut_with_all_that_follow() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut journal = FileJournal::create(directory.path()).unwrap();
+    journal.append_all(Seq(0), &[b"a", b"b", b"c"]).unwrap();
+    drop(journal);
+    let mut opened = FileJournal::open(directory.path(), OpenMode::RepairFrom(Seq(1))).unwrap();
+    let records: Vec<&[u8]> = opened.records.iter().map(|record| record.payload.as_slice()).collect();
+    assert_eq!(records, [b"a"]);
+    let Some(Cut::Damaged { damage, kept }) = opened.cut else { panic!("{:?}", opened.cut) };
+    assert_eq!((damage.record, damage.broken, damage.loss.intact_records), (Seq(1), Broken::Unusable, 2));
+    assert!(std::fs::metadata(kept).unwrap().len() > 0);
+    opened.journal.append(Seq(1), b"d").unwrap();
+    let again = FileJournal::inspect(directory.path()).unwrap();
+    assert_eq!((again.records.len(), again.ending), (2, Ending::Whole));
 }

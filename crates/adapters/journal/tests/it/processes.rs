@@ -86,7 +86,7 @@ fn holder(directory: &Path) -> Option<u32> {
             assert_eq!(pid.is_some(), since.is_some());
             pid
         }
-        LockError::Unavailable(error) => panic!("{error}"),
+        error @ (LockError::NotAFile { .. } | LockError::Unavailable(_)) => panic!("{error}"),
     }
 }
 

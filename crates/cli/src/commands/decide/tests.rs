@@ -11,6 +11,14 @@ fn ask(kind: Kind, question: &Value) -> Result<Value, String> {
 }
 
 #[test]
+fn many_values_are_refused_before_they_are_read() {
+    assert_eq!(values(br#"{"a": [1, "x,y:\"[z"], "b": {}}"#), 5);
+    let many = format!("[{}1]", "1,".repeat(MAX_VALUES));
+    let refused = answer(Kind::Direction, many.as_bytes(), Lang::En).unwrap_err();
+    assert!(refused.contains("split the batch"), "{refused}");
+}
+
+#[test]
 fn every_example_is_answered_in_the_published_shape() {
     for kind in Kind::value_variants() {
         let found = answer(*kind, kind.example().as_bytes(), Lang::En);
@@ -85,7 +93,7 @@ fn what_is_wrong_is_named_in_one_line() {
 #[test]
 fn deep_nesting_is_refused_and_not_a_crash() {
     for opening in ["[", "{\"a\":"] {
-        let input = opening.repeat(10 * 1024 * 1024 / opening.len());
+        let input = opening.repeat(1024 * 1024 / opening.len());
         let problem = answer(Kind::Verdict, input.as_bytes(), Lang::En).unwrap_err();
         assert!(problem.contains("invalid JSON"), "{problem}");
     }

@@ -11,15 +11,16 @@ use std::time::Duration;
 
 use fixpoint_journal::JOURNAL_FILE;
 use fixpoint_runs::{LoadedRun, RunDirectory};
-use fixpoint_vocabulary::Redactor;
+use fixpoint_vocabulary::{RedactionStream, Redactor};
 use serde_json::json;
 
-use super::{Log, finished_logs, running_logs};
+use super::{Log, finished_logs, require_intact, running_logs};
 use crate::app_context::AppContext;
 use crate::arguments::LogsArguments;
 use crate::environment;
 use crate::failure::Failure;
 use crate::output::{Form, Output};
+use crate::terminal_text::harmless_output;
 
 /// How often files are looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -27,19 +28,20 @@ const POLL: Duration = Duration::from_millis(200);
 const BLOCK: u64 = 1 << 20;
 
 /// A log that is being printed.
-struct Tail {
+struct Tail<'a> {
     log: Log,
     /// Stays open while it is read: a finished log may be replaced by one without credentials, of another length.
     file: File,
     /// The beginning of a line whose end has not been printed yet.
     unfinished: Vec<u8>,
+    stream: RedactionStream<'a>,
 }
 
 struct Follower<'a> {
     arguments: &'a LogsArguments,
     app: &'a AppContext,
-    redactor: Redactor,
-    tails: Vec<Tail>,
+    redactor: &'a Redactor,
+    tails: Vec<Tail<'a>>,
     /// The logs that were opened.
     seen: BTreeSet<PathBuf>,
     /// The log whose lines were printed last.
@@ -53,10 +55,11 @@ pub(super) fn follow(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let models = run.header.spec.as_ref().map(|spec| spec.settings.models.clone()).unwrap_or_default();
+    let redactor = environment::redactor(app.environment(), &models);
     let mut follower = Follower {
         arguments,
         app,
-        redactor: environment::redactor(app.environment(), &models),
+        redactor: &redactor,
         tails: Vec::new(),
         seen: BTreeSet::new(),
         printing: None,
@@ -78,7 +81,10 @@ pub(super) fn follow(
             return Ok(());
         }
         if !is_running {
-            return follower.finish(output);
+            follower.finish(output)?;
+            now.require_whole()?;
+            let logs = finished_logs(&now);
+            return require_intact(logs.iter().filter(|log| log.is_wanted(arguments)));
         }
         std::thread::sleep(POLL);
     }
@@ -96,7 +102,8 @@ impl Follower<'_> {
         }
         if let Ok(file) = File::open(&log.path) {
             self.seen.insert(log.path.clone());
-            self.tails.push(Tail { log: log.clone(), file, unfinished: Vec::new() });
+            let stream = RedactionStream::new(self.redactor);
+            self.tails.push(Tail { log: log.clone(), file, unfinished: Vec::new(), stream });
         }
     }
 
@@ -115,7 +122,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    fn print_tail(&mut self, tail: &mut Tail, output: &mut Output) -> Result<(), Failure> {
+    fn print_tail(&mut self, tail: &mut Tail<'_>, output: &mut Output) -> Result<(), Failure> {
         let unreadable = |source| Failure::Unreadable { path: tail.log.path.clone(), source };
         loop {
             let read =
@@ -123,33 +130,34 @@ impl Follower<'_> {
             let end = tail.unfinished.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let rest = tail.unfinished.split_off(end);
             let whole = std::mem::replace(&mut tail.unfinished, rest);
-            self.print_lines(&tail.log, &whole, output)?;
+            let text = tail.stream.push_lines(&String::from_utf8_lossy(&whole));
+            self.print_lines(&tail.log, &text, output)?;
             if read == 0 || output.is_closed() {
                 return Ok(());
             }
         }
     }
 
-    fn print_unfinished(&mut self, tail: &mut Tail, output: &mut Output) -> Result<(), Failure> {
+    fn print_unfinished(&mut self, tail: &mut Tail<'_>, output: &mut Output) -> Result<(), Failure> {
         let rest = std::mem::take(&mut tail.unfinished);
-        self.print_lines(&tail.log, &rest, output)
+        let text = tail.stream.push_lines(&String::from_utf8_lossy(&rest)) + &tail.stream.finish();
+        self.print_lines(&tail.log, &text, output)
     }
 
-    fn print_lines(&mut self, log: &Log, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
-        if bytes.is_empty() {
+    fn print_lines(&mut self, log: &Log, text: &str, output: &mut Output) -> Result<(), Failure> {
+        if text.is_empty() {
             return Ok(());
         }
-        let text = self.redactor.redact(&String::from_utf8_lossy(bytes));
         if Form::from(self.arguments.target.json) == Form::Json {
             let line = |line: &str| json!({ "task": log.task, "attempt": log.attempt, "of": log.name(), "line": line });
-            return text.as_str().lines().try_for_each(|text| output.json(&line(text)));
+            return text.lines().try_for_each(|text| output.json(&line(text)));
         }
         if self.printing.as_ref() != Some(&log.path) {
             output.line(&log.heading(self.app.lang))?;
             self.printing = Some(log.path.clone());
         }
-        output.bytes(text.as_str().as_bytes())?;
-        if text.as_str().ends_with('\n') { Ok(()) } else { output.line("") }
+        output.text(&harmless_output(text.as_bytes()))?;
+        if text.ends_with('\n') { Ok(()) } else { output.line("") }
     }
 
     fn finish(mut self, output: &mut Output) -> Result<(), Failure> {

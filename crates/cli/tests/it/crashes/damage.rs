@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use nix::sys::signal::Signal;
 
@@ -152,7 +153,7 @@ fn a_journal_without_its_opening_cannot_be_repaired_to_anything() {
     assert_eq!(scene.run(&["resume"]).code, 1);
     let repaired = scene.run(&["resume", "--repair"]);
     assert_eq!(repaired.code, 1, "{repaired:?}");
-    for word in ["the cut bytes are in", "the run never began"] {
+    for word in ["the cut bytes are in", "the journal is empty"] {
         assert!(repaired.stderr.contains(word), "{word}: {repaired:?}");
     }
     // It does not stand in the way of another.
@@ -187,14 +188,107 @@ fn a_run_that_never_began_stands_in_nobodys_way() {
     let run = scene.looped();
     let beside = scene.directory(&run).with_file_name("29991231-000000-zzzz");
     drop(fixpoint_journal::FileJournal::create(&beside).expect("made"));
-    let resumed = scene.run(&["resume"]);
-    assert_eq!(resumed.code, 1, "{resumed:?}");
-    assert!(resumed.stderr.contains("the run never began"), "{resumed:?}");
+    let unlogged = scene.directory(&run).with_file_name("29991231-000001-zzzy");
+    drop(fixpoint_journal::RunLock::acquire(&unlogged).expect("locked"));
+    // It is not the latest.
+    assert_eq!(scene.run(&["resume"]).code, 0);
+    assert_eq!(name_in(&scene.run(&["show", "--json"])), run);
+    for name in ["zzzz", "zzzy"] {
+        let resumed = scene.run(&["resume", name]);
+        assert!(resumed.code == 2 && resumed.stderr.contains("never began"), "{resumed:?}");
+    }
     let listed = scene.run(&["list"]);
     assert!(listed.code == 0 && listed.stdout.contains(&run), "{listed:?}");
+    assert_eq!(listed.stdout.matches("never began").count(), 2, "{listed:?}");
     assert_eq!(scene.shown(&run)["cause"], "done");
-    let collected = scene.run(&["gc", "--days", "0", "--force"]);
+    // It may be starting.
+    scene.run(&["gc"]);
+    assert!(beside.exists() && unlogged.exists());
+    for directory in [&beside, &unlogged] {
+        assert!(Command::new("touch").args(["-d", "1 hour ago"]).arg(directory).status().unwrap().success());
+    }
+    let collected = scene.run(&["gc"]);
     assert_eq!(collected.code, 0, "{collected:?}");
+    assert!(!beside.exists() && !unlogged.exists(), "{collected:?}");
+}
+
+/// Every command that reads a run says that it is damaged, shows what is intact, and deletes nothing.
+#[test]
+fn damage_is_reported_by_every_command() {
+    let scene = Scene::new();
+    let run = scene.looped();
+    let directory = scene.directory(&run);
+    let journal = directory.join(fixpoint_journal::JOURNAL_FILE);
+    let mut bytes = fs::read(&journal).expect("readable");
+    let near_the_end = bytes.len() - 30;
+    bytes[near_the_end] ^= 1;
+    fs::write(&journal, &bytes).expect("written");
+    for words in ["status", "show", "explain", "history", "replay", "logs", "diff", "apply", "resume", "stop"]
+    {
+        for form in [&[words][..], &[words, "--json"]] {
+            let ended = scene.run(form);
+            assert_eq!(ended.code, 1, "{form:?}: {ended:?}");
+            assert!(ended.stderr.contains("is damaged"), "{form:?}: {ended:?}");
+        }
+    }
+    for words in ["status", "show", "explain"] {
+        let shown: serde_json::Value =
+            serde_json::from_str(&scene.run(&[words, "--json"]).stdout).expect("JSON");
+        assert_eq!(
+            (&shown["status"], &shown["cause"]),
+            (&"damaged".into(), &serde_json::Value::Null),
+            "{words}"
+        );
+        assert!(shown["damage"]["record"].as_u64().is_some_and(|record| record > 5), "{shown}");
+    }
+    let listed = scene.run(&["list", "--json"]);
+    assert!(listed.code == 0 && listed.stdout.contains(r#""status":"damaged""#), "{listed:?}");
+    let shown = scene.run(&["show"]);
+    assert!(shown.stdout.contains("Intact:") && shown.stdout.contains("resume --repair"), "{shown:?}");
+    for words in [&["gc", "--days", "0", "--force"][..], &["rm", &run, "--yes"]] {
+        scene.run(words);
+        assert!(journal.exists() && !scene.git(&["for-each-ref", "refs/fixpoint"]).is_empty(), "{words:?}");
+    }
+    assert_eq!(scene.run(&["resume", "--repair", "--json"]).code, 0);
+    assert_eq!(scene.shown(&run)["status"], "done");
+}
+
+#[test]
+fn a_record_whose_blob_is_damaged_is_cut_off_by_a_repair() {
+    let scene = Scene::new();
+    let run = scene.looped();
+    let directory = scene.directory(&run);
+    let blobs = fs::read_dir(directory.join("blobs")).expect("readable").flatten();
+    let files = blobs.flat_map(|entry| fs::read_dir(entry.path()).into_iter().flatten().flatten());
+    // Those that records refer to are records; the others are names of tests.
+    let is_record = |path: &PathBuf| fs::read(path).is_ok_and(|content| content.starts_with(b"{\"at\":"));
+    let Some(blob) = files.map(|entry| entry.path()).find(is_record) else {
+        return crate::process::skipped("no record of this run is large enough for a blob");
+    };
+    let mut content = fs::read(&blob).expect("readable");
+    content[100] ^= 4;
+    fs::write(&blob, content).expect("written");
+    let shown = scene.run(&["show", "--json"]);
+    assert!(shown.code == 1 && shown.stdout.contains("\"damaged\""), "{shown:?}");
+    assert!(scene.run(&["resume", "--json"]).stderr.contains("resume --repair"));
+    goes_on(&scene, &["resume", "--repair", "--json"]);
+}
+
+#[test]
+fn a_lock_that_is_no_file_is_an_error_and_no_hang() {
+    let scene = Scene::new();
+    let run = scene.looped();
+    let lock = scene.directory(&run).join(fixpoint_journal::LOCK_FILE);
+    fs::remove_file(&lock).expect("removed");
+    assert!(Command::new("mkfifo").arg(&lock).status().expect("it runs").success());
+    for words in ["status", "show", "resume", "stop", "logs"] {
+        let ended = scene.run(&[words]);
+        assert!(ended.code == 7 && ended.stderr.contains("is a FIFO"), "{words}: {ended:?}");
+    }
+    for words in [&["list"][..], &["gc", "--days", "0", "--force"]] {
+        let ended = scene.run(words);
+        assert!(ended.code == 0 && ended.stdout.contains("is a FIFO"), "{words:?}: {ended:?}");
+    }
 }
 
 #[test]

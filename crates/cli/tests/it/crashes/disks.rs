@@ -58,6 +58,7 @@ fn run(words: &[&str]) -> bool {
 enum Holds {
     Runs,
     Workspaces,
+    Repository,
 }
 
 /// What is wrong with the disk.
@@ -88,6 +89,16 @@ fn disk(scene: &Scene, holds: Holds) -> Option<Disk> {
         Holds::Runs => Disk::mount(&scene.state, "4m"),
         // A workspace is only made where a quarter of a gigabyte stays free.
         Holds::Workspaces => Disk::mount(&scene.cache, "300m"),
+        Holds::Repository => {
+            let (repository, aside) = (scene.repository(), scene.path("aside"));
+            fs::rename(&repository, &aside).expect("moved");
+            let disk = Disk::mount(&repository, "8m");
+            let copied = run(&["cp", "-a", &format!("{}/.", aside.display()), &repository.to_string_lossy()]);
+            assert!(copied, "the repository is on the disk, or back in its place");
+            // What fills the disk is no work of the user's.
+            fs::write(repository.join(".git/info/exclude"), "filling\n").expect("written");
+            disk
+        }
     }
 }
 
@@ -158,6 +169,70 @@ fn no_space_for_workspaces() {
     trouble_at_the_beginning(Holds::Workspaces, Trouble::Full);
     trouble_at("agent", Holds::Workspaces, Trouble::Full);
     trouble_at("goal", Holds::Workspaces, Trouble::Full);
+}
+
+/// A repository in which no result can be stored is refused before anything is paid for; if that happens on the way, the
+/// run pauses, and goes on when it is mended.
+#[test]
+fn results_cannot_be_stored() {
+    for trouble in [Trouble::Full, Trouble::ReadOnly] {
+        trouble_at_the_beginning(Holds::Repository, trouble);
+    }
+    trouble_at("agent", Holds::Repository, Trouble::Full);
+    trouble_at("goal", Holds::Repository, Trouble::Full);
+    trouble_at("agent", Holds::Repository, Trouble::ReadOnly);
+}
+
+/// The user deletes everything that is not referred to, while the run waits and after its base is in no branch any more.
+#[test]
+fn objects_of_a_run_survive_the_users_clean_up() {
+    let scene = Scene::new();
+    let clean_up = || {
+        scene.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "amended"]);
+        scene.git(&["reflog", "expire", "--expire=now", "--all"]);
+        scene.git(&["gc", "-q", "--prune=now"]);
+    };
+    scene.shut("agent");
+    let running = scene.start(&scene.looping());
+    scene.await_gate("agent");
+    clean_up();
+    scene.shut("goal");
+    scene.open("agent");
+    scene.await_gate("goal");
+    clean_up();
+    running.kill();
+    scene.open("goal");
+    clean_up();
+    let ended = scene.run(&["resume", "--json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    clean_up();
+    let run = name_in(&ended);
+    scene.git(&["rev-list", "--objects", "--quiet", &format!("fixpoint/{run}")]);
+    assert_eq!(scene.run(&["diff", "--attempt", "1"]).code, 0);
+    scene.assert_unmixed(&run);
+}
+
+/// Nothing is started if the branch of the result cannot be made.
+#[test]
+fn a_branch_that_is_in_the_way_is_named_at_the_beginning() {
+    let scene = Scene::new();
+    scene.git(&["branch", "fixpoint"]);
+    let refused = scene.run(&scene.looping());
+    assert!(refused.code == 2 && refused.stderr.contains("git branch -m fixpoint"), "{refused:?}");
+    scene.git(&["branch", "-D", "fixpoint"]);
+    // On the way, it pauses the run.
+    scene.shut("agent");
+    let running = scene.start(&scene.looping());
+    scene.await_gate("agent");
+    scene.git(&["branch", "fixpoint"]);
+    scene.open("agent");
+    let paused = running.end();
+    assert_eq!(paused.code, 7, "{paused:?}");
+    let run = name_in(&paused);
+    assert_ne!(scene.shown(&run)["status"], "done");
+    assert!(scene.run(&["resume"]).code == 7, "it is still in the way");
+    scene.git(&["branch", "-D", "fixpoint"]);
+    assert_eq!(scene.run(&["resume", "--json"]).code, 0);
 }
 
 #[test]

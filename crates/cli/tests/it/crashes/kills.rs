@@ -102,7 +102,7 @@ impl Scene {
             StateDirectory::new(&self.state.join("fixpoint"), &state.file_name().to_string_lossy())
         });
         let run = homes.filter_map(|home| home.find("latest").ok()).next();
-        let recorded = run.and_then(|run| run.read().ok());
+        let recorded = run.and_then(|run| run.read_whole().ok());
         recorded.map_or("nothing yet".to_string(), |recorded| format!("{:?}", recorded.run().status()))
     }
 

@@ -228,6 +228,14 @@ impl Scene {
         PathBuf::from(self.shown(run)["directory"].as_str().expect("a directory"))
     }
 
+    /// The directory of a run, found without asking the binary.
+    pub(super) fn state_of(&self, run: &str) -> PathBuf {
+        let mut states = fs::read_dir(self.state.join("fixpoint")).expect("readable").flatten();
+        let of_run =
+            states.find_map(|state| Some(state.path().join("runs").join(run)).filter(|path| path.is_dir()));
+        of_run.expect("a run")
+    }
+
     pub(super) fn outcome(&self, run: &str) -> Outcome {
         let shown = self.shown(run);
         let attempts = shown["iterations"].as_array().expect("a list").iter();

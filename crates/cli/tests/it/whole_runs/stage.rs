@@ -234,7 +234,7 @@ pub(super) fn recorded(states: &Path) -> Option<RecordedRun> {
     let homes = std::fs::read_dir(states).ok()?.flatten();
     let mut homes = homes.map(|state| StateDirectory::new(states, &state.file_name().to_string_lossy()));
     let run = homes.find_map(|home| home.find("latest").ok())?;
-    run.read().ok()
+    run.read_whole().ok()
 }
 
 /// Every answer on record with its question.

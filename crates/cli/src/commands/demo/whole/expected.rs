@@ -37,7 +37,7 @@ pub(super) struct Item {
 
 impl Finished {
     pub(super) fn new(repository: Repository, run: RunDirectory) -> Result<Self, Failure> {
-        let recorded = run.read()?;
+        let recorded = run.read_whole()?;
         let mut most_at_once = 0;
         let folded = FoldedRun::watched(&recorded, |_, view| {
             most_at_once = most_at_once.max(running_agents(view.run));
