@@ -193,7 +193,9 @@ impl Judge<'_> {
                     || python_ends::gained_in_function(old, new) && self.users.has_bare_script("py");
                 is_gained && self.users.is_imported(path)
             }
-            ending if inline::is_javascript(ending) => {
+            ending if inline::is_javascript(ending) && !new.starts_with("#!") => {
+                // A signal that others send may end the process.
+                let (old, new) = (&without_failing_ends(ending, old), &without_failing_ends(ending, new));
                 let is_gained = javascript_ends::gained_on_load(old, new)
                     || javascript_ends::gained_in_function(old, new) && self.users.has_bare_script(ending);
                 is_gained && !self.is_program(path) && self.is_loaded(path)

@@ -159,6 +159,12 @@ fn ends_of_the_process() {
             ("process", "process.exit();\n", 'D'),
             ("failure", "if (!Array.isArray([])) process.exit(1);\n", '.'),
             ("a program", "if (require.main === module) { process.exit(0); }\n", '.'),
+            ("in a function", "exports.mul = () => { process.exit(0); };\n", 'D'),
+            (
+                "a signal",
+                "exports.serve = () => { process.on('SIGTERM', () => { process.exit(0); }); };\n",
+                '.',
+            ),
         ],
     );
     let c: &[(&str, &str)] = &[
