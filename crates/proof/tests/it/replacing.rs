@@ -167,6 +167,10 @@ fn ends_of_the_process() {
             ),
         ],
     );
+}
+
+#[test]
+fn ends_of_compiled_code() {
     let c: &[(&str, &str)] = &[
         ("src/calc.c", "int add(int a, int b) { return a - b; }\n"),
         ("tests/t.c", "#include <assert.h>\nint main(void) { assert(add(2, 2) == 4); return 0; }\n"),
