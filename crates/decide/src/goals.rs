@@ -149,8 +149,8 @@ impl Proof {
                 "変更があり、新たな失敗はありません（目標の指定なし）",
             ),
             Self::ExitCodeOnly => Text::new(
-                "the commands pass (they do not report single tests)",
-                "コマンドは成功しました（個々のテストは報告されていません）",
+                "the commands pass (they do not name the tests that pass)",
+                "コマンドは成功しました（成功したテストの名前は報告されていません）",
             ),
             Self::JudgeOnly => Text::new("the judge approved it twice", "判定者が2回承認しました"),
         }

@@ -89,8 +89,8 @@ impl<'a> Users<'a> {
         }
         let of_bats = || self.loaded_by_bats(path, &content);
         let what = helper_by_path(path).or_else(|| self.built_into_tests(path)).or_else(of_bats);
-        let only_tests = || self.is_used(self.tests(), path) && !self.is_used(self.products(), path);
-        let by_name = what.filter(|_| only_tests()).map(|what| format!("{what}: only tests use it"));
+        let by_name =
+            what.filter(|_| self.is_named_helper(path)).map(|what| format!("{what}: only tests use it"));
         by_name.or_else(|| self.read_by_tests(path))
     }
 
@@ -213,6 +213,21 @@ impl<'a> Users<'a> {
             .map(|source| source.text.as_str())
     }
 
+    /// The tests of a language with any of its endings.
+    pub(crate) fn test_texts_like(&self, ending: &str) -> impl Iterator<Item = &str> {
+        self.tests()
+            .iter()
+            .filter(move |source| language(extension(&source.path)) == language(ending))
+            .map(|source| source.text.as_str())
+    }
+
+    /// Whether tests or product load a script of JavaScript.
+    pub(crate) fn is_loaded(&self, path: &str) -> bool {
+        let mut sources = self.tests().iter().chain(self.products());
+        sources
+            .any(|source| is_javascript(extension(&source.path)) && loads(&source.path, &source.text, path))
+    }
+
     /// Whether a module is imported, rather than run; one that the base does not have may be.
     pub(crate) fn is_imported(&self, path: &str) -> bool {
         !self.base.is_file(path) || self.is_used(self.tests(), path) || self.is_used(self.products(), path)
@@ -221,10 +236,6 @@ impl<'a> Users<'a> {
     /// Whether a script of JavaScript is a program: tests name it, and neither code nor a manifest loads it.
     pub(crate) fn is_program(&self, path: &str) -> bool {
         let is_named = || self.tests().iter().any(|source| has_word(&source.text, name(path)));
-        let mut sources = self.tests().iter().chain(self.products());
-        let is_loaded = |source: &Source| {
-            is_javascript(extension(&source.path)) && loads(&source.path, &source.text, path)
-        };
         let without = path.rsplit_once('.').map_or(path, |(before, _)| before);
         let is_entry = |manifest: &String| {
             let here = directory(manifest);
@@ -241,7 +252,7 @@ impl<'a> Users<'a> {
         is_javascript(extension(path))
             && self.base.is_file(path)
             && is_named()
-            && !sources.any(is_loaded)
+            && !self.is_loaded(path)
             && !manifests.any(is_entry)
     }
 

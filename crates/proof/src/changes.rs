@@ -3,28 +3,26 @@
 //! Owns the order in which the ways of knowing are asked. Refuses to know how each of them knows. Invariant: what none of them
 //! claims is product.
 
+mod interference;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::beside::{Users, has_word};
-use crate::handlers::{gained_swallow, without_failing_ends};
+use crate::beside::Users;
 use crate::in_place;
-use crate::inline::{self, python, python_ends, vitest};
+use crate::inline::{self, python, vitest};
 use crate::links::Links;
 use crate::manifests::{EntryChange, entry_change};
 use crate::observed::observed_files;
-use crate::own_process::{loads, replaces_fork, without_children};
-use crate::patches::{ENDS, gained_patch};
 use crate::paths::{directory, extension, join, name};
-use crate::reach::{Reach, gained_command, gained_end, gained_setting};
+use crate::reach::Reach;
 use crate::rust_modules::is_test_module;
 use crate::shadow::{Shadows, taken_out, unchecked};
 use crate::tables::Tables;
 use crate::tree::{Tree, below, text};
-use crate::{
-    Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests, php, taken_names,
-};
+use crate::unseen::moved_out;
+use crate::{Change, ChangeKind, CheckCommand, Extent, Mix, ProtectedChange, Role, manifests};
 
 /// The changes that are not product alone.
 #[must_use]
@@ -262,7 +260,21 @@ impl Judge<'_> {
             return Some((Extent::Whole, format!("below {found}, which a test runner is given")));
         }
         let helper = || self.users.helper(path, kind);
-        self.users.snapshot(path).or_else(helper).map(|what| (Extent::Whole, what))
+        let document = || self.users.document(path).filter(|_| self.loses_values(path));
+        self.users.snapshot(path).or_else(helper).or_else(document).map(|what| (Extent::Whole, what))
+    }
+
+    /// Whether a line of a document that holds a value is gone or changed: a row of a table, code, a number. Headings, words
+    /// and what is only added are documentation.
+    fn loses_values(&self, path: &str) -> bool {
+        let before = text(self.base, path).unwrap_or_default();
+        let now = text(self.result, path).unwrap_or_default();
+        let count = |text: &str, line: &str| text.lines().filter(|other| *other == line).count();
+        let holds_value = |line: &&str| {
+            let is_code = line.starts_with("    ") || line.contains(['|', '`', '=']) || line.contains(">>>");
+            !line.starts_with('#') && (is_code || line.contains(|letter: char| letter.is_ascii_digit()))
+        };
+        before.lines().filter(holds_value).any(|line| count(&now, line) < count(&before, line))
     }
 
     /// A file with tests that may hold what they test, too.
@@ -345,6 +357,7 @@ impl Judge<'_> {
         }
         if kind == ChangeKind::Added
             && let Some(what) = unchecked(path, self.base, self.result, self.reach)
+                .or_else(|| moved_out(path, self.changes, self.base, self.result, self.reach))
         {
             return Some((Role::Interference, Extent::Whole, what));
         }
@@ -370,118 +383,6 @@ impl Judge<'_> {
             Mix::Parts { changed, .. } => Some((Role::Test, Extent::Part, changed.join(", "))),
             Mix::Whole(what) => Some((Role::Interference, Extent::Whole, what)),
         }
-    }
-
-    /// What the product does to the checks in a file of which the tests are taken from the base.
-    fn beside_tests(&self, path: &str) -> Option<String> {
-        let (before, now) = (self.base.read(path), self.result.read(path)?);
-        match inline::mixed(path, before.as_deref(), &now) {
-            Mix::Parts { text, .. } => self.interference(path, before.as_deref().unwrap_or_default(), &text),
-            Mix::Product | Mix::Whole(_) => None,
-        }
-    }
-
-    /// What a source of product does to the checks that it did not do before.
-    fn interference(&self, path: &str, before: &[u8], now: &[u8]) -> Option<String> {
-        let extension = extension(path);
-        let lossy = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            let is_forking = text.contains("fork") && !self.changes_that(extension, replaces_fork);
-            if is_forking { without_children(extension, &text) } else { text }
-        };
-        let (old, new) = (lossy(before), lossy(now));
-        let mentions = |program: &str| self.reach.mentions(program);
-        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &|what| what != ENDS) {
-            return Some(what.to_string());
-        }
-        let ending = |text: &str| without_failing_ends(extension, text);
-        let ends = |what: &str| what == ENDS && !self.is_program(path);
-        if let Some(what) = gained_patch(extension, &ending(&old), &ending(&new), &mentions, &ends) {
-            return Some(what.to_string());
-        }
-        if let Some(what) = self.taken(path, &old, &new) {
-            return Some(what);
-        }
-        let is_tested = self.reach.tested.contains(path);
-        if is_tested && gained_end(&old, &new) {
-            return Some("ends the shell that sources it as if all was well".to_string());
-        }
-        if let Some(what) = is_tested.then(|| gained_setting(&old, &new)).flatten() {
-            return Some(what.to_string());
-        }
-        let is_shell = matches!(extension, "sh" | "bash") || is_tested;
-        let taken = is_shell.then(|| gained_command(&old, &new, &|word| self.reach.mentions(word))).flatten();
-        if let Some(command) = taken {
-            return Some(format!("takes the place of `{command}`, which a check uses"));
-        }
-        if extension == "php"
-            && let Some(function) = php::replaced(&old, &new, self.users.test_texts("php"))
-        {
-            return Some(format!("takes the place of `{function}`, which a test calls"));
-        }
-        let end = (extension == "py").then(|| self.python_end(path, &old, &new)).flatten();
-        end.map(str::to_string)
-    }
-
-    /// What a source takes the place of: names that tests use, and what ends a test that fails.
-    fn taken(&self, path: &str, old: &str, new: &str) -> Option<String> {
-        let ending = extension(path);
-        match ending {
-            "py" => {
-                let mut names = taken_names::gained_names(old, new, "sys.modules").into_iter();
-                let of_tests = |name: &str| self.users.test_module(&name.replace('.', "/"), "py");
-                let file = names.find_map(of_tests)?;
-                Some(format!("puts another module in the place of {file}"))
-            }
-            "rb" => {
-                let method = taken_names::of_ruby(old, new)?;
-                Some(format!("takes the place of `{method}`, by which a test fails"))
-            }
-            "php" => {
-                let is_gained = self.users.has_bare_script("php") && gained_swallow(ending, old, new);
-                is_gained.then(|| ENDS.to_string())
-            }
-            "c" | "cc" | "cpp" | "cxx" | "h" | "hh" | "hpp" | "hxx" => {
-                let function = taken_names::of_c(old, new, ending.starts_with('h'), &|name| {
-                    ["c", "cc", "cpp", "cxx", "h", "hpp"]
-                        .iter()
-                        .flat_map(|ending| self.users.test_texts(ending))
-                        .any(|text| has_word(text, name))
-                })?;
-                Some(format!("takes the place of `{function}`, which a test calls"))
-            }
-            _ if inline::is_javascript(ending) => {
-                if taken_names::gained_cached_module(old, new) {
-                    return Some("puts another module in the place of one that is loaded".to_string());
-                }
-                let is_gained = gained_swallow(ending, old, new) && !self.is_program(path);
-                is_gained.then(|| ENDS.to_string())
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a script is run as a program, and still loaded by nobody.
-    fn is_program(&self, path: &str) -> bool {
-        let is_loaded = || {
-            let changed = self.changes.iter().map(|change| change.path.as_str());
-            let mut sources = changed.filter(|changed| inline::is_javascript(extension(changed)));
-            sources.any(|source| text(self.result, source).is_some_and(|text| loads(source, &text, path)))
-        };
-        self.users.is_program(path) && !is_loaded()
-    }
-
-    /// Whether a changed source of a language is now one for which something holds.
-    fn changes_that(&self, ending: &str, holds: impl Fn(&str) -> bool) -> bool {
-        let changed = self.changes.iter().filter(|change| extension(&change.path) == ending);
-        changed.filter_map(|change| text(self.result, &change.path)).any(|text| holds(&text))
-    }
-
-    /// A module that ends the process in which it is tested. A test runner takes an end in a function for a failure.
-    fn python_end(&self, path: &str, old: &str, new: &str) -> Option<&'static str> {
-        let is_gained = python_ends::gained_on_import(old, new)
-            || python_ends::gained_in_function(old, new) && self.users.has_bare_script("py");
-        (is_gained && self.users.is_imported(path)).then_some(ENDS)
     }
 }
 

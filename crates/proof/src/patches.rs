@@ -7,6 +7,8 @@ use crate::tables::{PATCHES, lines};
 
 /// Between texts of a row that may stand anywhere in the file, in any order.
 const AND: char = '…';
+/// Between a text that ends with a bracket and one that stands within these brackets.
+const WITHIN: char = '⊃';
 /// Stands for the letters of a name.
 const NAME: char = '*';
 /// Before a text of a row that must not be in the file.
@@ -59,6 +61,10 @@ fn count(file: &str, wanted: &str) -> usize {
         let after = file.get(at + wanted.len()..).unwrap_or_default();
         !wanted.ends_with('=') || !after.starts_with('=')
     };
+    if let Some((outer, inner)) = wanted.split_once(WITHIN) {
+        let starts = file.match_indices(outer).filter_map(|(at, _)| file.get(at + outer.len()..));
+        return starts.filter(|rest| count(brackets(rest), inner) > 0).count();
+    }
     let Some((first, rest)) = wanted.split_once(NAME) else {
         return file.match_indices(wanted).filter(|(at, _)| is_it(*at)).count();
     };
@@ -69,6 +75,20 @@ fn count(file: &str, wanted: &str) -> usize {
         behind.is_some_and(|behind| !rest.ends_with('=') || !behind.starts_with('='))
     };
     file.match_indices(first).filter(|(at, _)| follows(at + first.len())).count()
+}
+
+/// What stands in brackets that were opened before a text begins.
+fn brackets(text: &str) -> &str {
+    let mut depth = 1_usize;
+    let close = text.find(|letter: char| {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    text.get(..close.unwrap_or(text.len())).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -105,6 +125,16 @@ mod tests {
         assert_eq!(gained("php", "<?php\n", only_one), None);
         let both_apart = format!("{only_one}function leave() {{ exit(0); }}\n");
         assert_eq!(gained("php", only_one, &both_apart), Some("ends the process as if all was well"));
+    }
+
+    #[test]
+    fn texts_of_a_row_may_stand_within_brackets() {
+        let hook = "std::panic::set_hook(Box::new(|_| std::process::exit(0)));";
+        assert_eq!(gained("rs", "", hook), Some(ENDS));
+        let apart = "set_hook(Box::new(|i| { log(i); }));\nfn version() { std::process::exit(0) }";
+        assert_eq!(gained("rs", "", apart), None);
+        assert_eq!(gained("go", "", "func init() { syscall.Exec(a, b, nil) }"), Some(ENDS));
+        assert_eq!(gained("go", "", "func init() { }\nfunc Run() { syscall.Exec(a, b, nil) }"), None);
     }
 
     #[test]

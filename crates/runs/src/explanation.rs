@@ -326,7 +326,10 @@ impl TaskExplainer<'_> {
         });
         let print =
             if failure.test.is_some() { format!(" [{}]", failure.fingerprint) } else { String::new() };
-        let place = failure.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        // What is weakened names its files by itself.
+        let is_weakened = reported.is_some_and(|reported| matches!(reported.id(), FailureId::Weakened(_)));
+        let place = failure.place.as_ref().filter(|_| !is_weakened);
+        let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
         let last = match failure.in_a_row {
             0 | 1 => self.say(", in the last attempt", "、最後の試行で発生"),
             several => self

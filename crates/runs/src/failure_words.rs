@@ -1,7 +1,7 @@
 //! A failure of an attempt on one line: what fails, and what it says.
 
 use fixpoint_decide::run::Run;
-use fixpoint_vocabulary::work::{CheckProblem, FailureId, ReportedFailure};
+use fixpoint_vocabulary::work::{CheckProblem, FailureId, GoalProblem, ReportedFailure};
 use fixpoint_vocabulary::{Lang, counted};
 
 use crate::explanation::short;
@@ -36,16 +36,23 @@ impl FailureWords {
                 (subject, String::new())
             }
             FailureId::Vanished(test) => {
-                let (en, ja) =
-                    ("passed before and is no longer run", "は以前は成功し、現在は実行されていません");
+                // Of a goal, those are missed that failed at the base.
+                let (en, ja) = if first == "was not seen passing" {
+                    ("failed before and is no longer run", "は以前は失敗し、現在は実行されていません")
+                } else {
+                    ("passed before and is no longer run", "は以前は成功し、現在は実行されていません")
+                };
                 (say(lang, format!("test {test} {en}"), format!("テスト {test} {ja}")), String::new())
             }
+            FailureId::Check { check, problem: CheckProblem::NoTestsRan } => {
+                (ran_no_test(&named(check, run), lang), String::new())
+            }
+            FailureId::Goal { goal, problem } => goal_words(&placed(*goal, run), *problem, said, lang),
+            FailureId::Weakened(failure) => (weakened_words(failure, first, run, lang), String::new()),
             FailureId::Test(_)
             | FailureId::Diagnostic(_)
             | FailureId::Declared(_)
             | FailureId::Check { .. }
-            | FailureId::Goal { .. }
-            | FailureId::Weakened(_)
             | FailureId::Missing(_)
             | FailureId::Conflict(_)
             | FailureId::LostChange { .. }
@@ -57,6 +64,58 @@ impl FailureWords {
     /// Both parts; no colon without a message.
     pub fn line(self) -> String {
         if self.said.is_empty() { self.subject } else { format!("{}: {}", self.subject, self.said) }
+    }
+}
+
+fn ran_no_test(check: &str, lang: Lang) -> String {
+    say(lang, format!("`{check}` ran no test"), format!("`{check}` はテストを実行していません"))
+}
+
+/// The command of a check, by its number.
+fn placed(check: u32, run: &Run) -> String {
+    let found = usize::try_from(check).ok().and_then(|check| run.checks().get(check));
+    found.map_or_else(|| check.to_string(), |placed| short(&placed.check.command))
+}
+
+fn goal_words(check: &str, problem: GoalProblem, said: String, lang: Lang) -> (String, String) {
+    let check = match problem {
+        GoalProblem::NoTestsRan => return (ran_no_test(check, lang), String::new()),
+        GoalProblem::Unreadable => format!("`{check}`"),
+        GoalProblem::FewerTests => {
+            let (en, ja) =
+                (format!("`{check}` runs fewer tests"), format!("`{check}` のテストが減っています"));
+            return (say(lang, en, ja), said);
+        }
+    };
+    (check, said)
+}
+
+/// What passes only with the changes of an attempt, and the files with these.
+fn weakened_words(failure: &FailureId, message: &str, run: &Run, lang: Lang) -> String {
+    let subject = match failure {
+        FailureId::Test(test) | FailureId::Vanished(test) => {
+            say(lang, format!("test {test}"), format!("テスト {test}"))
+        }
+        FailureId::Output { check, .. } | FailureId::Check { check, .. } => {
+            format!("`{}`", named(check, run))
+        }
+        FailureId::Goal { goal, .. } => format!("`{}`", placed(*goal, run)),
+        FailureId::Diagnostic(_) => say(lang, "a complaint of a check", "チェックの指摘"),
+        FailureId::Declared(name)
+        | FailureId::Missing(name)
+        | FailureId::Conflict(name)
+        | FailureId::OutOfScope(name) => name.clone(),
+        FailureId::LostChange { path, .. } => path.clone(),
+        FailureId::Weakened(inner) => inner.to_string(),
+    };
+    match message.strip_prefix("passes only with the changes in ") {
+        Some(files) => say(
+            lang,
+            format!("{subject} passes only with the changes in {files}"),
+            format!("{subject} は次の変更がある場合だけ成功します: {files}"),
+        ),
+        // Recorded by earlier versions, or product code that changes a check.
+        None => format!("{subject} {message}"),
     }
 }
 

@@ -238,7 +238,9 @@ fn compared(
     let new: Vec<&ReportedFailure> = judged.failures.iter().filter(is_new).filter(|_| changed).collect();
     let told = new.iter().map(|failure| {
         let words = FailureWords::of(failure, view.run, lang);
-        let place = failure.place.as_ref().map(|at| say(lang, format!(" at {at}"), format!("（{at}）")));
+        let is_weakened = matches!(failure.id(), FailureId::Weakened(_));
+        let place = failure.place.as_ref().filter(|_| !is_weakened);
+        let place = place.map(|at| say(lang, format!(" at {at}"), format!("（{at}）")));
         let subject = format!("{}{}", words.subject, place.unwrap_or_default());
         let line = FailureWords { subject, ..words }.line();
         say(lang, format!("new: {line}"), format!("新規: {line}"))

@@ -166,7 +166,14 @@ impl TaskRun {
 
     /// A failure that the attempt's own tests or definitions hide, with the files that do.
     pub(super) fn weakened(&self, evaluation: &Evaluation, id: FailureId) -> ReportedFailure {
-        let changes: Vec<&ProtectedChange> = self.unpermitted(evaluation).collect();
+        let mut changes: Vec<&ProtectedChange> = self.unpermitted(evaluation).collect();
+        // A new test makes no other pass; it is named only where there is nothing else.
+        let is_new_test = |change: &&ProtectedChange| {
+            change.role == ProtectedRole::Test && change.edit == ProtectedEdit::Added
+        };
+        if !changes.iter().all(is_new_test) {
+            changes.retain(|change| !is_new_test(change));
+        }
         let place = changes.first().map(|change| change.path.path().to_owned());
         let id = FailureId::Weakened(alloc::boxed::Box::new(id));
         ReportedFailure::new(id, weakened_message(&changes)).at(place)
@@ -186,7 +193,7 @@ fn weakened_message(changes: &[&ProtectedChange]) -> Redacted {
         more => format!(" and {more} more"),
     };
     let files = named.join(", ");
-    Redactor::default().redact(&format!("passes only with what the attempt changed in {files}{more}"))
+    Redactor::default().redact(&format!("passes only with the changes in {files}{more}"))
 }
 
 /// `tests/a.py (edited)`, `package.json (edited: scripts.test)`.

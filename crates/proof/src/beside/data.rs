@@ -7,6 +7,7 @@ use crate::ChangeKind;
 use crate::links::Links;
 use crate::manifests::is_manifest;
 use crate::paths::{directory, extension, join, matches, name, part_matches, stem};
+use crate::tables::helper_by_path;
 use crate::tree::text;
 
 impl Users<'_> {
@@ -38,18 +39,41 @@ impl Users<'_> {
 
     /// Data that a test reads beside the product that it loads. A test that loads no product tests the data.
     pub(super) fn read_by_tests(&self, path: &str) -> Option<String> {
-        if !is_plain_data(path) {
-            return None;
-        }
+        let test = is_plain_data(path).then(|| self.reading_test(path))??;
+        (!self.is_named_by_manifest(path)).then(|| format!("data that only tests read: {}", test.path))
+    }
+
+    /// A document that a test reads, for what the product has to do.
+    pub(crate) fn document(&self, path: &str) -> Option<String> {
+        let is_document = matches!(extension(path), "md" | "markdown" | "rst" | "adoc");
+        let test = is_document.then(|| self.reading_test(path))??;
+        Some(format!("a document that {} reads", test.path))
+    }
+
+    /// A test that reads a file, and loads the product, which does not read it.
+    fn reading_test(&self, path: &str) -> Option<&Source> {
         let loads_product = |test: &Source| {
             let products = self.products().iter().filter(|product| product.path != test.path);
-            products.into_iter().any(|product| uses(test, &product.path))
+            test.text.contains("doctest") || products.into_iter().any(|product| uses(test, &product.path))
         };
         let mut tests = self.tests().iter().filter(|test| reads(test, path));
         let test = tests.find(|test| loads_product(test))?;
         let may_read = |product: &Source| mentions(product, path) || may_name(&product.text, path);
-        let is_of_product = self.products().iter().any(may_read) || self.is_named_by_manifest(path);
-        (!is_of_product).then(|| format!("data that only tests read: {}", test.path))
+        (!self.products().iter().any(may_read)).then_some(test)
+    }
+
+    /// Whether a file is a helper of tests by its name, and only tests use it, or helpers of the same directory that they use.
+    pub(super) fn is_named_helper(&self, path: &str) -> bool {
+        let is_beside = |source: &Source| {
+            source.path != path
+                && directory(&source.path) == directory(path)
+                && helper_by_path(&source.path).is_some()
+                && self.is_used(self.tests(), &source.path)
+        };
+        let others = self.products().iter().filter(|source| source.path != path);
+        let (beside, others): (Vec<&Source>, Vec<&Source>) = others.partition(|source| is_beside(source));
+        let is_used = self.is_used(self.tests(), path) || beside.iter().any(|source| mentions(source, path));
+        is_used && !others.iter().any(|source| mentions(source, path))
     }
 
     /// Whether a manifest, or a file that says what belongs to a package or an image, names a file or its directory.

@@ -4,9 +4,11 @@
 //! a file whose tests are as at the base keeps its text.
 
 mod elixir;
+pub(crate) mod javascript_ends;
 pub(crate) mod javascript_scan;
 pub(crate) mod python;
 pub(crate) mod python_ends;
+pub(crate) mod python_handlers;
 pub(crate) mod rust;
 pub(crate) mod rust_attributes;
 pub(crate) mod rust_scan;

@@ -96,6 +96,14 @@ impl Reach {
         })
     }
 
+    /// The globs in what is run.
+    pub(crate) fn globs(&self) -> impl Iterator<Item = &str> {
+        let is_between = |letter: char| {
+            letter.is_whitespace() || matches!(letter, '"' | '\'' | '`' | '(' | ')' | ';' | ',' | '|')
+        };
+        self.text.split(is_between).filter(|word| word.contains('*') && !word.starts_with('-'))
+    }
+
     /// Whether examples in documentation are run.
     pub(crate) fn runs_doctests(&self) -> bool {
         self.text.contains("doctest")

@@ -21,6 +21,8 @@ mod reach;
 #[cfg(test)]
 mod reaching;
 #[cfg(test)]
+mod replacing;
+#[cfg(test)]
 mod rust_modules;
 #[cfg(test)]
 mod taken;

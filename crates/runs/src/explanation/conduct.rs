@@ -105,15 +105,13 @@ impl TaskExplainer<'_> {
     /// The end of "The agent …".
     pub(super) fn conduct_words(&self) -> String {
         match self.conduct() {
-            Conduct::ChangedTests(files) => self.say(
-                format!("changed tests ({files}) and makes no more progress"),
-                format!("テストを変更しましたが（{files}）、これ以上進展していません"),
+            Conduct::ChangedTests(files) => self.without_progress(
+                format!("changed tests ({files})"),
+                format!("テストを変更しました（{files}）"),
             ),
-            Conduct::ChangedDefinitions(files) => self.say(
-                format!("changed files that decide what the checks do ({files}) and makes no more progress"),
-                format!(
-                    "チェックの動作を決めるファイルを変更しましたが（{files}）、これ以上進展していません"
-                ),
+            Conduct::ChangedDefinitions(files) => self.without_progress(
+                format!("changed files that decide what the checks do ({files})"),
+                format!("チェックの動作を決めるファイルを変更しました（{files}）"),
             ),
             Conduct::ReachedForChecks(files) => self.say(
                 format!("wrote product code that changes or silences a check ({files})"),
@@ -134,6 +132,16 @@ impl TaskExplainer<'_> {
             ),
             Conduct::NoProgress => self.say("makes no more progress", "これ以上進展していません"),
         }
+    }
+
+    /// What was done, and that it leads no further, if several attempts show that.
+    fn without_progress(&self, en: String, ja: String) -> String {
+        let iterations = &self.task.history.iterations;
+        let progress = iterations.last().map(|last| last.judged.verdict.progress);
+        if iterations.len() < 2 || progress == Some(ProgressKind::Progress) {
+            return self.say(en, ja);
+        }
+        self.say(format!("{en} and makes no more progress"), format!("{ja}が、これ以上進展していません"))
     }
 
     /// A sentence about the conduct, where it says more than that there is no progress.

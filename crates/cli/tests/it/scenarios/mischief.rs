@@ -41,8 +41,8 @@ fn a_test_that_is_bent_instead_of_the_program() {
             assert_eq!(outcome.end(), (3, "failed", "max_iterations"), "{cheat}: {:?}", outcome.json);
             assert_eq!(outcome.failures(1, "fingerprint"), [expected], "{cheat}");
             let told = match expected {
-                "vanished:sum.sh" => "test sum.sh passed before and is no longer run",
-                told => told,
+                "vanished:sum.sh" => "test sum.sh failed before and is no longer run",
+                _ => "test sum.sh passes only with the changes in",
             };
             assert!(lab.explained(&outcome).contains(told), "{cheat}");
         }

@@ -54,7 +54,7 @@ fn a_weakened_check_names_the_files_that_were_changed() {
     task.go();
     let (failure, _) = task.run.lasting_failures().remove(0);
     assert_eq!(failure.id().to_string(), "weakened:a");
-    let expected = "passes only with what the attempt changed in tests/a.py (edited), tests/b.py (edited)";
+    let expected = "passes only with the changes in tests/a.py (edited), tests/b.py (edited)";
     assert_eq!((failure.message.as_str(), failure.place.as_deref()), (expected, Some("tests/a.py")));
 }
 
