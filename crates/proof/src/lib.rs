@@ -8,6 +8,7 @@
 mod beside;
 mod changes;
 mod compares;
+mod equality;
 mod handlers;
 mod in_place;
 mod inline;

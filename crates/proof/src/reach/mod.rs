@@ -5,9 +5,13 @@
 //! depth is bounded.
 
 mod arguments;
+mod claims;
 mod configs;
+mod dynamic;
 mod imports;
 mod inputs;
+mod literals;
+mod loading;
 mod make;
 mod packages;
 mod programs;
@@ -65,6 +69,7 @@ impl Reach {
             walk::walk_command(&mut reach, base, check);
         }
         configs::read_settings(&mut reach, base, checks);
+        loading::follow(&mut reach, base);
         reach
     }
 

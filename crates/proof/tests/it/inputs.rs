@@ -6,7 +6,7 @@ use fixpoint_proof::{Extent, MemoryTree};
 use crate::classification::judged;
 use crate::taken::{Row, check_rows};
 
-fn check(files: &[(&str, &str)], rows: &[(&str, &str, &str, char)]) {
+pub(crate) fn check(files: &[(&str, &str)], rows: &[(&str, &str, &str, char)]) {
     let rows: Vec<Row<'_>> = rows
         .iter()
         .map(|(name, command, path, expected)| {
