@@ -57,10 +57,11 @@ pub(super) fn follow(reach: &mut Reach, base: &dyn Tree) {
     let programs =
         ["rake", "nox", "gulp", "grunt"].into_iter().filter(|program| reach.mentions(program)).collect();
     let mut walk = Walk { base, tables: &tables, claims: OnceCell::new(), kinds: BTreeMap::new(), programs };
+    let settings = walk.settings();
     // What was claimed by a file that turned out to decide is claimed no longer.
     for _ in 0..MOST_PASSES {
         let known = reach.definitions.len();
-        walk.pass(reach);
+        walk.pass(reach, &settings);
         if reach.definitions.len() == known {
             return;
         }
@@ -81,8 +82,8 @@ impl Walk<'_> {
         self.claims.get_or_init(|| Claims::new(self.base, self.tables))
     }
 
-    fn pass(&mut self, reach: &mut Reach) {
-        let mut queue = self.settings();
+    fn pass(&mut self, reach: &mut Reach, settings: &[(String, Loads)]) {
+        let mut queue = settings.to_vec();
         let mut seen = BTreeSet::new();
         loop {
             queue.extend(self.reached(reach, &seen));

@@ -106,6 +106,16 @@ impl Reach {
         self.text.contains("doctest")
     }
 
+    /// Whether what is in a variable is run as a command.
+    fn runs_variable(&self, name: &str) -> bool {
+        let forms =
+            [format!("\"${name}"), format!("${name}"), format!("\"${{{name}}}"), format!("${{{name}}}")];
+        let runs = |form: &String| {
+            ["eval ", "-c ", "-ec ", "\n"].iter().any(|before| self.text.contains(&format!("{before}{form}")))
+        };
+        forms.iter().any(runs)
+    }
+
     fn note_text(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');

@@ -313,3 +313,38 @@ fn what_scripts_of_other_languages_run() {
         ],
     );
 }
+
+#[test]
+fn what_shells_and_make_run_by_patterns() {
+    let files: &[(&str, &str)] = &[
+        ("calc.py", "def add(a, b):\n    return a - b\n"),
+        ("check.sh", "#!/bin/sh\nset -e\nfor s in add mul; do PYTHONPATH=. python3 \"steps/$s.py\"; done\n"),
+        (
+            "more.sh",
+            "#!/bin/sh\nfor s in $(cat order); do . \"parts/${s}.sh\"; done\npython3 \"src/$1.py\"\n",
+        ),
+        ("steps/add.py", "from calc import add\nassert add(2,2)==4\n"),
+        ("parts/a.sh", "[ 1 = 1 ] || exit 1\n"),
+        ("src/tool.py", "print(1)\n"),
+        (
+            "Makefile",
+            "STEPS := $(wildcard steps/*.py)\nSRCS := $(wildcard src/*.c)\ncheck: $(STEPS:steps/%.py=run-%)\nrun-%:\n\tPYTHONPATH=. python3 steps/$*.py\n\
+             loop:\n\tfor s in $(STEPS); do python3 $$s; done\neach: $(STEPS)\n$(STEPS):\n\tpython3 $@\nbuild: $(SRCS)\n\tcc -o app $(SRCS)\n.PHONY: $(STEPS)\n",
+        ),
+        ("src/main.c", "int main(void) { return 0; }\n"),
+    ];
+    check(
+        files,
+        &[
+            ("a loop of a shell", "./check.sh", "steps/add.py", 'D'),
+            ("a loop of a check", "for s in add; do python3 steps/$s.py; done", "steps/add.py", 'D'),
+            ("sourced in a loop", "sh more.sh", "parts/a.sh", 'D'),
+            ("a program of the product", "sh more.sh", "src/tool.py", '.'),
+            ("a pattern of make", "make check", "steps/add.py", 'D'),
+            ("a loop of make", "make loop", "steps/add.py", 'D'),
+            ("targets of make", "make each", "steps/add.py", 'D'),
+            ("another target", "make build", "steps/add.py", '.'),
+            ("sources", "make build", "src/main.c", '.'),
+        ],
+    );
+}
