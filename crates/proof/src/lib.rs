@@ -6,6 +6,7 @@
 //! a manifest is taken from the base, so that nothing an agent writes there can make a check pass.
 
 mod beside;
+mod bins;
 mod changes;
 mod compares;
 mod equality;

@@ -43,6 +43,8 @@ pub(crate) struct Reach {
     pub(crate) looked_for: BTreeMap<String, String>,
     /// Shell libraries that a script loads in order to test them.
     pub(crate) tested: BTreeSet<String>,
+    /// Programs that are started by their names.
+    pub(crate) programs: BTreeSet<String>,
     /// Directories in which programs are looked for.
     pub(crate) program_directories: BTreeSet<String>,
     /// Directories in which modules are looked for.

@@ -153,6 +153,9 @@ pub(super) fn run(
 ) {
     let Some((first, arguments)) = words.split_first() else { return };
     let name = program(first);
+    if !first.contains('/') || first.contains(".bin/") {
+        reach.programs.insert(crate::paths::name(first).to_string());
+    }
     if builtin(reach, base, name, arguments, place, outputs) {
         return;
     }
