@@ -9,15 +9,18 @@ use serde_json::Value;
 
 use crate::beside::{Users, has_word};
 use crate::bins::taken_program;
+use crate::daemons::without_forks;
 use crate::handlers::{gained_swallow, without_failing_ends};
 use crate::in_place;
 use crate::inline::{self, python, python_ends, vitest};
 use crate::links::Links;
 use crate::manifests::{EntryChange, entry_change};
+use crate::moved::{Moves, SILENCES};
 use crate::observed::observed_files;
-use crate::own_process::{loads, replaces_fork, without_children};
+use crate::own_process::{loads, replaces_fork};
 use crate::patches::{ENDS, gained_patch};
 use crate::paths::{directory, extension, join, name};
+use crate::polyfills::without_polyfills;
 use crate::reach::{Reach, gained_command, gained_end, gained_setting};
 use crate::rust_modules::is_test_module;
 use crate::shadow::{Shadows, taken_out, unchecked};
@@ -379,11 +382,20 @@ impl Judge<'_> {
         let lossy = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes).into_owned();
             let is_forking = text.contains("fork") && !self.changes_that(extension, replaces_fork);
-            if is_forking { without_children(extension, &text) } else { text }
+            if is_forking { without_forks(path, &text, self.result) } else { text }
         };
         let (old, new) = (lossy(before), lossy(now));
         let mentions = |program: &str| self.reach.mentions(program);
-        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &|what| what != ENDS) {
+        let moves = Moves { changes: self.changes, base: self.base, result: self.result };
+        let silenced = |what: &str| what == SILENCES;
+        if let Some(what) =
+            gained_patch(extension, &moves.before(path, &old, &new), &new, &mentions, &silenced)
+        {
+            return Some(what.to_string());
+        }
+        let replaces = |what: &str| what != ENDS && what != SILENCES;
+        let filled = |text: &str| without_polyfills(extension, text);
+        if let Some(what) = gained_patch(extension, &filled(&old), &filled(&new), &mentions, &replaces) {
             return Some(what.to_string());
         }
         let ending = |text: &str| without_failing_ends(extension, text);
