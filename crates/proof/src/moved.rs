@@ -160,10 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_may_move() {
+    fn files_may_be_renamed() {
         let old = "import os  # noqa: F401\n\n\ndef f():\n    return 1\n";
-        let line = "import weird  # type: ignore\n";
-        let bad = "x: int = ''\n";
         for (name, base, result, path, word, expected) in [
             ("renamed", vec![("a.py", old)], vec![("b.py", old)], "b.py", "noqa", false),
             (
@@ -182,6 +180,17 @@ mod tests {
                 "eslint-disable",
                 true,
             ),
+        ] {
+            assert_eq!(gained(&base, &result, path, word), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn lines_may_move() {
+        let old = "import os  # noqa: F401\n\n\ndef f():\n    return 1\n";
+        let line = "import weird  # type: ignore\n";
+        let bad = "x: int = ''\n";
+        for (name, base, result, path, word, expected) in [
             ("copied", vec![("a.py", old)], vec![("a.py", old), ("b.py", old)], "b.py", "noqa", true),
             (
                 "a line that moved",

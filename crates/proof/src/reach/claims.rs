@@ -233,10 +233,7 @@ pub(super) fn has_only_values(path: &str, content: &str) -> bool {
     };
     let is_known =
         matches!(extension(path), "py" | "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "rb" | "php" | "json");
-    is_known
-        && !without_comments.is_empty()
-        && !without_comments.iter().any(|line| has(line))
-        && content.len() < 20_000
+    is_known && !without_comments.is_empty() && !without_comments.iter().any(has) && content.len() < 20_000
 }
 
 #[cfg(test)]

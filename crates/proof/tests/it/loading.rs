@@ -59,6 +59,25 @@ fn settings_that_are_code() {
 }
 
 #[test]
+fn settings_without_a_package() {
+    let files: &[(&str, &str)] = &[
+        ("eslint.config.js", "const p=require(\"./lint/p\");module.exports=[{plugins:{p}}];\n"),
+        ("lint/p.js", "module.exports={rules:{nox:require(\"./nox\")}};\n"),
+        ("lint/nox.js", "module.exports={};\n"),
+        ("src/add.js", "exports.add=(a,b)=>a-b;\n"),
+    ];
+    check(
+        files,
+        &[
+            ("the settings", "eslint src", "eslint.config.js", 'D'),
+            ("a plugin", "eslint src", "lint/p.js", 'D'),
+            ("its rule", "eslint src", "lint/nox.js", 'D'),
+            ("the source", "eslint src", "src/add.js", '.'),
+        ],
+    );
+}
+
+#[test]
 fn settings_that_are_data() {
     let files: &[(&str, &str)] = &[
         (
