@@ -136,12 +136,19 @@ impl Claims {
 
     /// Whether product code names the directory of a file, as the loader of plugins does.
     pub(super) fn is_listed_by_product(&self, path: &str, decides: &BTreeMap<String, String>) -> bool {
-        let listed = name(directory(path));
-        let names = |text: &String| text.trim_end_matches('/').rsplit(['/', '.']).any(|part| part == listed);
+        let listed = directory(path);
+        let names = |loader: &Loader, text: &String| {
+            let text = text.trim_end_matches('/');
+            let own = directory(&loader.path);
+            let is_above = own.is_empty() || listed.starts_with(&format!("{own}/"));
+            text.trim_start_matches("./") == listed
+                || text.replace('.', "/") == listed
+                || is_above && text.rsplit(['/', '.']).any(|part| part == name(listed))
+        };
         let is_alike = |loader: &&Loader| extension(&loader.path) == extension(path);
         let others =
             self.products.iter().filter(is_alike).filter(|loader| !decides.contains_key(&loader.path));
-        others.into_iter().any(|loader| loader.quotes.iter().any(names))
+        others.into_iter().any(|loader| loader.quotes.iter().any(|text| names(loader, text)))
     }
 
     /// Whether the tests, or the files given, load product.
