@@ -6,6 +6,8 @@
 
 mod data;
 
+pub(crate) use data::with_stars;
+
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -13,6 +15,7 @@ use serde_json::Value;
 
 use crate::ChangeKind;
 use crate::compares::compares;
+use crate::equality::only_compares;
 use crate::inline::{is_javascript, vitest};
 use crate::links::Links;
 use crate::own_process::loads;
@@ -412,10 +415,11 @@ fn sounds_like_list(name: &str) -> bool {
 }
 
 /// What a source does that only tests do.
-fn judges(ending: &str, content: &str) -> Option<&'static str> {
+pub(crate) fn judges(ending: &str, content: &str) -> Option<&'static str> {
     helper_by_text(ending, content).or_else(|| {
         (is_code(&format!("x.{ending}")) && compares(ending, content))
             .then_some("compares two values and complains")
+            .or_else(|| only_compares(ending, content).then_some("only compares two values"))
     })
 }
 
@@ -431,13 +435,16 @@ fn mentions(source: &Source, path: &str) -> bool {
             || source.text.split(['"', '\'', '`']).skip(1).step_by(2).any(in_quotes)
             || has_glob_of(&source.text, path);
     }
-    if language(extension(path)) != language(extension(&source.path)) {
-        return false;
-    }
+    imports_module(&source.path, &source.text, path)
+}
+
+/// Whether a source has a line that imports the module of a file.
+pub(crate) fn imports_module(source: &str, text: &str, path: &str) -> bool {
     let is_index = matches!(stem(path), "__init__" | "index" | "mod" | "__main__");
     // A package of Go or Java is imported as a directory.
-    let module = if is_index || matches!(extension(path), "go") { directory } else { stem(path) };
-    source.text.lines().any(|line| is_import_of(line, module))
+    let module = if is_index || matches!(extension(path), "go") { name(directory(path)) } else { stem(path) };
+    language(extension(path)) == language(extension(source))
+        && text.lines().any(|line| is_import_of(line, module))
 }
 
 /// Whether a text has a glob in the directory of a file, as `examples/*.in`: a file beside what it finds may be found from it.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::beside::Users;
+use crate::bins::taken_program;
 use crate::in_place;
 use crate::inline::{self, python, vitest};
 use crate::links::Links;
@@ -72,6 +73,10 @@ impl Judge<'_> {
         }
         if let Some(what) = self.link(path) {
             return definition(what);
+        }
+        if let Some(program) = taken_program(path, self.base, self.result, self.reach) {
+            let what = format!("takes the place of the program `{program}`, which a check runs");
+            return Some(protected(Role::Interference, Extent::Whole, what));
         }
         // A package of others is taken as it is, its manifest too.
         if manifests::is_manifest(path) && !path.split('/').any(|part| part == "node_modules") {
@@ -309,24 +314,11 @@ impl Judge<'_> {
             "src", "lib", "app", "apps", "packages", "pkg", "internal", "cmd", "source", "sources", "server",
             "client", "web", "api", "core", "modules",
         ];
+        const CODE: [&str; 15] =
+            ["py", "js", "ts", "rb", "php", "go", "rs", "tsx", "jsx", "mjs", "cjs", "lua", "pl", "sh", "c"];
         let is_code = |path: &&str| {
-            matches!(
-                extension(path),
-                "py" | "js"
-                    | "ts"
-                    | "rb"
-                    | "php"
-                    | "go"
-                    | "rs"
-                    | "tsx"
-                    | "jsx"
-                    | "mjs"
-                    | "cjs"
-                    | "lua"
-                    | "pl"
-                    | "sh"
-                    | "c"
-            ) && self.tables.test(path, ChangeKind::Modified).is_none()
+            CODE.contains(&extension(path))
+                && self.tables.test(path, ChangeKind::Modified).is_none()
                 && self.tables.definition(path, ChangeKind::Modified, &|_| true).is_none()
                 && !matches!(name(path), "setup.py" | "__init__.py")
         };

@@ -6,19 +6,24 @@
 //! a manifest is taken from the base, so that nothing an agent writes there can make a check pass.
 
 mod beside;
+mod bins;
 mod changes;
 mod compares;
+mod daemons;
+mod equality;
 mod handlers;
 mod in_place;
 mod inline;
 mod links;
 mod manifests;
+mod moved;
 mod names;
 mod observed;
 mod own_process;
 mod patches;
 mod paths;
 mod php;
+mod polyfills;
 mod reach;
 mod replaced;
 mod rust_modules;

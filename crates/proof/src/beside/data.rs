@@ -249,7 +249,7 @@ fn literals(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A text with `*` for each part that is put in when it runs: `out/${name}.html`, `{name}.res`.
-fn with_stars(literal: &str) -> String {
+pub(crate) fn with_stars(literal: &str) -> String {
     let mut stars = String::new();
     let mut depth = 0_usize;
     for letter in literal.chars() {

@@ -5,12 +5,15 @@
 
 use super::Judge;
 use crate::beside::has_word;
+use crate::daemons::without_forks;
 use crate::handlers::{gained_swallow, without_failing_ends};
 use crate::inline::{self, javascript_ends, python_ends, python_handlers};
+use crate::moved::{Moves, SILENCES};
 use crate::names;
-use crate::own_process::{loads, replaces_fork, without_children};
+use crate::own_process::{loads, replaces_fork};
 use crate::patches::{ENDS, gained_patch};
 use crate::paths::{extension, name};
+use crate::polyfills::without_polyfills;
 use crate::reach::{gained_command, gained_end, gained_setting};
 use crate::tree::text;
 use crate::unseen::{gained_comment, left_out_of_build};
@@ -32,7 +35,7 @@ impl Judge<'_> {
         let lossy = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes).into_owned();
             let is_forking = text.contains("fork") && !self.changes_that(extension, replaces_fork);
-            let text = if is_forking { without_children(extension, &text) } else { text };
+            let text = if is_forking { without_forks(path, &text, self.result) } else { text };
             match extension {
                 "py" => names::python::written_out(&text),
                 ending if inline::is_javascript(ending) => names::javascript::written_out(&text),
@@ -42,12 +45,7 @@ impl Judge<'_> {
         let (old, new) = (lossy(before), lossy(now));
         let mentions =
             |program: &str| self.reach.mentions(program) || program == "coverage" && self.demands_coverage();
-        if let Some(what) = gained_patch(extension, &old, &new, &mentions, &|what| what != ENDS) {
-            return Some(what.to_string());
-        }
-        let ending = |text: &str| without_failing_ends(extension, text);
-        let ends = |what: &str| what == ENDS && !self.is_program(path);
-        if let Some(what) = gained_patch(extension, &ending(&old), &ending(&new), &mentions, &ends) {
+        if let Some(what) = self.gained_in_table(path, &old, &new, &mentions) {
             return Some(what.to_string());
         }
         if let Some(what) = self.taken(path, &old, &new) {
@@ -74,6 +72,27 @@ impl Judge<'_> {
         let left_out = left_out_of_build(path, &old, &new, &|tag| self.reach.mentions(tag));
         let ends = || self.ends(path, &old, &new).then_some(ENDS);
         silences.or(left_out).or_else(ends).map(str::to_string)
+    }
+
+    /// What the table of patches finds that was not there before. What was silenced may move, and what is missing in an older
+    /// runtime may be filled in.
+    fn gained_in_table(
+        &self,
+        path: &str,
+        old: &str,
+        new: &str,
+        mentions: &dyn Fn(&str) -> bool,
+    ) -> Option<&'static str> {
+        let extension = extension(path);
+        let moves = Moves { changes: self.changes, base: self.base, result: self.result };
+        let silenced = |what: &str| what == SILENCES;
+        let filled = |text: &str| without_polyfills(extension, text);
+        let replaces = |what: &str| what != ENDS && what != SILENCES;
+        let ending = |text: &str| without_failing_ends(extension, text);
+        let ends = |what: &str| what == ENDS && !self.is_program(path);
+        gained_patch(extension, &moves.before(path, old, new), new, mentions, &silenced)
+            .or_else(|| gained_patch(extension, &filled(old), &filled(new), mentions, &replaces))
+            .or_else(|| gained_patch(extension, &ending(old), &ending(new), mentions, &ends))
     }
 
     /// Whether the settings of a test runner name how much of the code tests have to reach.

@@ -88,7 +88,7 @@ pub(super) fn read_settings(reach: &mut Reach, base: &dyn Tree, checks: &[CheckC
     }
 }
 
-fn read_file(reach: &mut Reach, base: &dyn Tree, content: &str, place: &Place) {
+pub(super) fn read_file(reach: &mut Reach, base: &dyn Tree, content: &str, place: &Place) {
     let by = place.by.clone();
     let of_cargo = name(&by) == "Cargo.toml";
     if content.contains("--doctest") || content.contains("doctest_") {
@@ -141,7 +141,7 @@ fn read_file(reach: &mut Reach, base: &dyn Tree, content: &str, place: &Place) {
 }
 
 /// The words behind a key, up to the end of its list or line.
-fn values(content: &str, key: &str) -> Vec<String> {
+pub(super) fn values(content: &str, key: &str) -> Vec<String> {
     let mut values = Vec::new();
     for (at, _) in content.match_indices(key) {
         let before = content.get(..at).and_then(|text| text.chars().next_back());

@@ -4,6 +4,7 @@
 //! in a directory of tools or tests count, and those whose names or texts say that they test.
 
 use super::Reach;
+use super::literals::quoted as quoted_ranges;
 use super::programs::sounds_like_test;
 use super::walk::{Place, load_script};
 use crate::paths::{directory, extension, join};
@@ -58,6 +59,74 @@ pub(super) fn follow(reach: &mut Reach, base: &dyn Tree, path: &str, content: &s
     }
 }
 
+/// The files of the base that a source imports, as its language says it.
+pub(super) fn imported(base: &dyn Tree, reach: &Reach, path: &str, content: &str) -> Vec<String> {
+    let own = directory(path);
+    let ending = extension(path);
+    let mut roots = vec![own];
+    let names = match ending {
+        "py" => {
+            roots.extend(["", "src"]);
+            roots.extend(reach.import_roots.iter().map(String::as_str));
+            python(content)
+        }
+        _ if crate::inline::is_javascript(ending) => javascript(content),
+        "php" => required(content, &["require", "include"]),
+        "rb" | "rake" | "" => {
+            roots.extend(["", "lib"]);
+            required(content, &["require", "load", "import"])
+        }
+        _ => return Vec::new(),
+    };
+    let ending = if matches!(ending, "rake" | "") { "rb" } else { ending };
+    let find = |name: &String| roots.iter().find_map(|root| beside(base, root, name, ending));
+    let mut found: Vec<String> = names.iter().filter_map(find).filter(|file| file != path).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Relative paths behind `require(`, `import(`, `from` and `import`, also if they are joined there.
+fn javascript(content: &str) -> Vec<String> {
+    const LOADERS: [&str; 5] = ["require", "import", "resolve", "from", "loadConfig"];
+    let mut names = Vec::new();
+    for line in content.lines().filter(|line| line.len() < 20_000) {
+        let mut end = 0;
+        for range in quoted_ranges(line) {
+            let before = line.get(end..range.start.saturating_sub(1)).unwrap_or_default();
+            end = range.end + 1;
+            let statement = before.rsplit([';', ')', '}']).next().unwrap_or_default();
+            let last =
+                statement.rsplit(|letter: char| !letter.is_alphanumeric()).find(|word| !word.is_empty());
+            let is_loading =
+                statement.split(|letter: char| !letter.is_alphanumeric()).any(|word| LOADERS.contains(&word))
+                    || before.trim_end().ends_with("from")
+                    || last.is_some_and(|word| LOADERS.contains(&word));
+            let rest = line.get(range.start.saturating_sub(1)..).unwrap_or_default();
+            let rest = rest.split(')').next().unwrap_or_default();
+            if is_loading {
+                names.extend(super::literals::named(rest).into_iter().filter(|name| !name.contains('*')));
+            }
+        }
+    }
+    let is_own = |name: &String| name.starts_with('.') || name.contains('/');
+    names.retain(is_own);
+    names
+}
+
+/// What stands in quotes behind one of some words, in the same line.
+fn required(content: &str, words: &[&str]) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in content.lines().map(str::trim).filter(|line| words.iter().any(|word| line.contains(word))) {
+        names.extend(super::literals::named(line).into_iter().filter(|name| !name.contains('*')));
+    }
+    names
+        .iter()
+        .map(|name| name.trim_start_matches('/').to_string())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
 /// Whether a file is in a directory of tools or tests.
 pub(super) fn is_tool(path: &str) -> bool {
     directory(path).split('/').any(|part| TOOLS.contains(&part))
@@ -70,8 +139,13 @@ fn beside(base: &dyn Tree, own: &str, name: &str, ending: &str) -> Option<String
         format!("{name}.{ending}"),
         format!("{name}/__init__.py"),
         format!("{name}/index.js"),
+        format!("{name}/index.ts"),
         format!("{name}.js"),
         format!("{name}.ts"),
+        format!("{name}.mjs"),
+        format!("{name}.cjs"),
+        format!("{name}.json"),
+        format!("{}.ts", name.trim_end_matches(".js")),
     ];
     forms.iter().filter_map(|form| join(own, form)).find(|path| base.is_file(path))
 }

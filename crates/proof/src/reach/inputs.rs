@@ -53,6 +53,15 @@ pub(super) fn read(reach: &mut Reach, base: &dyn Tree, call: &Call, words: &[Str
             reach.define(path, &format!("read by {}", place.by));
         }
     }
+    let is_run = runs_words(&rest) || runs_input(&rest) && !call.before.is_empty();
+    for file in &call.extracts {
+        let Some(path) = find(base, place, file) else { continue };
+        let is_list = is_loop && call.assignments.is_empty() && !is_code(&path);
+        let is_kept = words.is_empty() && call.assignments.iter().any(|(name, _)| reach.runs_variable(name));
+        if is_run && !call.is_judged || is_list || is_kept {
+            reach.define(path, &format!("read into a command of {}", place.by));
+        }
+    }
     if !call.before.is_empty() && !call.is_judged {
         rules_of_judge(reach, base, &rest, place);
     }
@@ -109,6 +118,17 @@ fn runs_input(words: &[&str]) -> bool {
     let (is_shell, name) = (SHELLS.contains(&program(first)), program(first));
     let evaluates = !is_shell && options.contains(&"-e");
     (is_shell || INTERPRETERS.contains(&name)) && options.iter().all(is_plain) && !evaluates
+}
+
+/// Whether a text that stands in the words of a command is run, or says what is run.
+fn runs_words(words: &[&str]) -> bool {
+    let Some((first, options)) = words.split_first() else { return false };
+    let is_command = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+    let name = program(first);
+    name == "eval"
+        || name.starts_with("$()")
+        || RUNNERS.contains(&name)
+        || (SHELLS.contains(&name) || INTERPRETERS.contains(&name)) && options.iter().any(is_command)
 }
 
 /// `… | python judge.py rules`: what a script is given that judges an output.

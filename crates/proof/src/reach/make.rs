@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Reach;
 use super::walk::{Place, find, walk_shell};
-use crate::paths::{directory, join};
+use crate::paths::{directory, join, part_matches};
 use crate::tree::{Tree, text};
 
 const MAKEFILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
@@ -113,14 +113,18 @@ fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], 
             }
         }
     }
-    let first = rules.targets.iter().map(|(name, _, _)| name).find(|name| !name.starts_with('.'));
+    let first = rules
+        .targets
+        .iter()
+        .map(|(name, _, _)| name)
+        .find(|name| !name.starts_with('.') && !name.contains('$'));
     let mut wanted: Vec<String> =
         if goals.is_empty() { first.cloned().into_iter().collect() } else { goals.to_vec() };
     let mut next = 0;
     while let Some(goal) = wanted.get(next).cloned() {
         next += 1;
         for (name, prerequisites, recipe) in &rules.targets {
-            if *name != goal
+            if !is_meant(name, &goal, &rules.variables)
                 || !reach.visit(&format!("{path}\u{1}{}\u{1}{name}\u{1}{recipe}", place.directory))
             {
                 continue;
@@ -128,14 +132,29 @@ fn read_rules(reach: &mut Reach, base: &dyn Tree, path: &str, goals: &[String], 
             if !recipe.trim().is_empty() && !is_phony(&rules, name) {
                 made(reach, base, name, place, path);
             }
-            let more: Vec<String> =
-                prerequisites.iter().filter(|name| !wanted.contains(name)).cloned().collect();
+            let prerequisites = expanded(&prerequisites.join(" "), &rules.variables);
+            let more =
+                prerequisites.split_whitespace().filter(|name| !wanted.iter().any(|known| known == name));
+            let more: Vec<String> = more.map(str::to_string).collect();
             wanted.extend(more);
             let mut inside = place.inside(path, directory(path));
             inside.variables.extend(rules.variables.clone());
-            walk_shell(reach, base, &expanded(recipe, &rules.variables), &inside);
+            let source = prerequisites.split_whitespace().next().unwrap_or_default();
+            let recipe = recipe.replace("$@", &goal).replace("$<", source).replace("$^", &prerequisites);
+            walk_shell(reach, base, &expanded(&recipe, &rules.variables), &inside);
         }
     }
+}
+
+/// Whether a rule is one of those for a goal. A goal that is worked out may be any that a pattern makes.
+fn is_meant(target: &str, goal: &str, variables: &BTreeMap<String, String>) -> bool {
+    if target == goal {
+        return true;
+    }
+    if target.contains('$') {
+        return expanded(target, variables).split_whitespace().any(|target| target == goal);
+    }
+    target.contains('%') && (goal.contains('$') || part_matches(&target.replace('%', "*"), goal))
 }
 
 /// A target that is a file: if an attempt adds it, make takes it for made.
@@ -157,6 +176,15 @@ fn expanded(recipe: &str, variables: &BTreeMap<String, String>) -> String {
     // Twice, since a value may hold variables.
     for (name, value) in variables.iter().chain(variables) {
         text = text.replace(&format!("$({name})"), value).replace(&format!("${{{name}}}"), value);
+    }
+    // What a pattern stands for, and the files that it finds.
+    text = text.replace("$*", "*").replace("${*}", "*").replace("$(*)", "*");
+    for function in ["$(wildcard ", "$(sort ", "${wildcard "] {
+        while let Some((before, after)) = text.split_once(function) {
+            let end = if function.starts_with("${") { '}' } else { ')' };
+            let (inner, behind) = after.split_once(end).unwrap_or((after, ""));
+            text = format!("{before}{inner}{behind}");
+        }
     }
     text
 }
@@ -193,7 +221,7 @@ fn parse(content: &str, rules: &mut Rules) {
             let (prerequisites, recipe) = rest.split_once(';').unwrap_or((rest, ""));
             let words = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
             // A recipe of just has parameters behind its name.
-            for name in words(names).into_iter().take(if names.contains('$') { 0 } else { 50 }) {
+            for name in words(names).into_iter().take(50) {
                 rules.targets.push((name, words(prerequisites.trim_start_matches(':')), recipe.to_string()));
             }
             is_in_target = true;

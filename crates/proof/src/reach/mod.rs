@@ -5,9 +5,13 @@
 //! depth is bounded.
 
 mod arguments;
+mod claims;
 mod configs;
+mod dynamic;
 mod imports;
 mod inputs;
+mod literals;
+mod loading;
 mod make;
 mod packages;
 mod programs;
@@ -39,6 +43,8 @@ pub(crate) struct Reach {
     pub(crate) looked_for: BTreeMap<String, String>,
     /// Shell libraries that a script loads in order to test them.
     pub(crate) tested: BTreeSet<String>,
+    /// Programs that are started by their names.
+    pub(crate) programs: BTreeSet<String>,
     /// Directories in which programs are looked for.
     pub(crate) program_directories: BTreeSet<String>,
     /// Directories in which modules are looked for.
@@ -65,6 +71,7 @@ impl Reach {
             walk::walk_command(&mut reach, base, check);
         }
         configs::read_settings(&mut reach, base, checks);
+        loading::follow(&mut reach, base);
         reach
     }
 
@@ -107,6 +114,16 @@ impl Reach {
     /// Whether examples in documentation are run.
     pub(crate) fn runs_doctests(&self) -> bool {
         self.text.contains("doctest")
+    }
+
+    /// Whether what is in a variable is run as a command.
+    fn runs_variable(&self, name: &str) -> bool {
+        let forms =
+            [format!("\"${name}"), format!("${name}"), format!("\"${{{name}}}"), format!("${{{name}}}")];
+        let runs = |form: &String| {
+            ["eval ", "-c ", "-ec ", "\n"].iter().any(|before| self.text.contains(&format!("{before}{form}")))
+        };
+        forms.iter().any(runs)
     }
 
     fn note_text(&mut self, text: &str) {

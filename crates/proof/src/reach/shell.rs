@@ -20,6 +20,8 @@ pub(crate) struct Call {
     pub(crate) inputs: Vec<String>,
     /// Files whose text stands in its words: `$(cat file)`.
     pub(crate) texts: Vec<String>,
+    /// Files of which a part stands in its words, or comes in: `$(grep x file)`.
+    pub(crate) extracts: Vec<String>,
     /// The command whose output it reads.
     pub(crate) before: Vec<String>,
 }
@@ -41,8 +43,22 @@ impl Call {
             Some(_) => Vec::new(),
         }
     }
+
+    /// The files of which it prints a part.
+    fn extracted(&self) -> Vec<String> {
+        let is_filter = self.words.first().is_some_and(|word| FILTERS.contains(&word.as_str()));
+        let is_file = |word: &&String| !word.starts_with('-');
+        let named = self.words.iter().skip(1).filter(is_file);
+        let all = named.chain(&self.inputs).chain(&self.extracts);
+        if is_filter { all.cloned().collect() } else { Vec::new() }
+    }
 }
 
+/// Programs that print a part of what they read.
+const FILTERS: [&str; 17] = [
+    "sed", "grep", "egrep", "awk", "gawk", "mawk", "cut", "head", "tail", "sort", "uniq", "tr", "jq", "yq",
+    "tac", "envsubst", "xargs",
+];
 /// Programs that judge what they read.
 const JUDGES: [&str; 11] = ["grep", "egrep", "fgrep", "rg", "diff", "cmp", "awk", "jq", "comm", "test", "["];
 /// Words of the shell before a command.
@@ -55,6 +71,7 @@ pub(crate) fn calls(text: &str) -> Vec<Call> {
         calls: Vec::new(),
         heredocs: Vec::new(),
         printed: Vec::new(),
+        extracted: Vec::new(),
         depth: 0,
     };
     reader.list(None);
@@ -67,6 +84,8 @@ struct Reader<'a> {
     heredocs: Vec<String>,
     /// Files whose text stands in the word that is read.
     printed: Vec<String>,
+    /// Files of which a part stands in it.
+    extracted: Vec<String>,
     depth: usize,
 }
 
@@ -101,6 +120,7 @@ impl Reader<'_> {
                 first => {
                     let word = self.word(first);
                     call.texts.append(&mut self.printed);
+                    call.extracts.append(&mut self.extracted);
                     let is_descriptor = word.bytes().all(|byte| byte.is_ascii_digit());
                     match self.rest.next_if(|next| is_descriptor && matches!(next, '<' | '>')) {
                         // Where another output than the first goes does not matter.
@@ -118,13 +138,14 @@ impl Reader<'_> {
     fn end_pipeline(&mut self, pipeline: &mut Vec<Call>) {
         let is_judge = |call: &Call| call.words.first().is_some_and(|word| JUDGES.contains(&word.as_str()));
         let last_judge = pipeline.iter().rposition(is_judge).unwrap_or(0);
-        let mut before: Option<(Vec<String>, Vec<String>)> = None;
+        let mut before: Option<(Vec<String>, Vec<String>, Vec<String>)> = None;
         for call in pipeline.iter_mut() {
-            if let Some((printed, words)) = before.take() {
+            if let Some((printed, extracted, words)) = before.take() {
                 call.inputs.extend(printed);
+                call.extracts.extend(extracted);
                 call.before = words;
             }
-            before = Some((call.printed(), call.words.clone()));
+            before = Some((call.printed(), call.extracted(), call.words.clone()));
         }
         for (at, mut call) in pipeline.drain(..).enumerate() {
             call.is_judged |= at < last_judge;
@@ -240,6 +261,8 @@ impl Reader<'_> {
         }
         let printed = self.calls.last().filter(|_| self.calls.len() > known).map(Call::printed);
         self.printed.extend(printed.unwrap_or_default());
+        let extracted = self.calls.last().filter(|_| self.calls.len() > known).map(Call::extracted);
+        self.extracted.extend(extracted.unwrap_or_default());
     }
 }
 

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::{cargo, compare, for_loop, go_run, guard, interpreter, nox, test_arguments};
+use super::arguments::{
+    cargo, compare, for_loop, glob_fits, go_run, guard, interpreter, nox, test_arguments,
+};
 use super::programs::{
     INTERPRETERS, LOADING_OPTIONS, RUNNERS, SHELLS, SHORT_LOADING_OPTIONS, WRAPPERS, WRAPPERS_WITH_WORD,
     is_script, program, sounds_like_expectation, sounds_like_test,
@@ -151,6 +153,9 @@ pub(super) fn run(
 ) {
     let Some((first, arguments)) = words.split_first() else { return };
     let name = program(first);
+    if !first.contains('/') || first.contains(".bin/") {
+        reach.programs.insert(crate::paths::name(first).to_string());
+    }
     if builtin(reach, base, name, arguments, place, outputs) {
         return;
     }
@@ -347,14 +352,52 @@ pub(super) fn start_script(reach: &mut Reach, base: &dyn Tree, word: &str, place
         Some(path) if is_judged && !sounds_like_test(&path) => drop(path),
         Some(_) => load_script(reach, base, word, place, "run by"),
         None => {
-            let path = join(&place.directory, word);
-            reach.named.extend(path.filter(|_| place.depth == 0));
+            let (glob, found) = fitting(base, place, word);
+            for file in found.iter().filter(|file| !is_judged || sounds_like_test(file)) {
+                load_script(reach, base, &format!("//{file}"), place, "run by");
+            }
+            if found.iter().any(|file| reach.definitions.contains_key(file)) {
+                reach.looked_for.insert(glob, format!("added; run by {}", place.by));
+            } else {
+                reach.named.extend(join(&place.directory, word).filter(|_| place.depth == 0));
+            }
         }
     }
 }
 
+/// The scripts that a word may mean of which a part is put in when it runs: `steps/$name.py`. Its directory must be known.
+fn fitting(base: &dyn Tree, place: &Place, word: &str) -> (String, Vec<String>) {
+    let mut stars = String::new();
+    let mut rest = word;
+    while let Some((before, after)) = rest.split_once('$') {
+        let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let behind = match after.chars().next() {
+            Some('{') => after.split_once('}').map_or("", |(_, behind)| behind),
+            Some('(') => after.split_once(')').map_or("", |(_, behind)| behind),
+            _ => after.trim_start_matches(is_name),
+        };
+        stars.push_str(&format!("{before}*"));
+        rest = behind;
+    }
+    stars.push_str(rest);
+    let known = stars.split_once('*').and_then(|(before, _)| before.rsplit_once('/'));
+    let globs = [place.directory.as_str(), &place.script].map(|root| join(root, &stars));
+    for glob in globs.into_iter().flatten().filter(|_| known.is_some()) {
+        let fits = |file: &&String| is_script(file) && glob_fits(&glob, file);
+        let found: Vec<String> = base.files().iter().filter(fits).cloned().collect();
+        if !found.is_empty() {
+            return (glob, found);
+        }
+    }
+    (String::new(), Vec::new())
+}
+
 pub(super) fn load_script(reach: &mut Reach, base: &dyn Tree, word: &str, place: &Place, how: &str) {
     let Some(path) = find(base, place, word) else {
+        let (_, found) = if word.contains('$') { fitting(base, place, word) } else { Default::default() };
+        for file in &found {
+            load_script(reach, base, &format!("//{file}"), place, how);
+        }
         if how == "sourced by" && !word.contains('$') {
             let absent = join(&place.directory, word);
             reach.looked_for.extend(absent.map(|path| (path, format!("added; {how} {}", place.by))));

@@ -6,7 +6,7 @@ use fixpoint_proof::{Extent, MemoryTree};
 use crate::classification::judged;
 use crate::taken::{Row, check_rows};
 
-fn check(files: &[(&str, &str)], rows: &[(&str, &str, &str, char)]) {
+pub(crate) fn check(files: &[(&str, &str)], rows: &[(&str, &str, &str, char)]) {
     let rows: Vec<Row<'_>> = rows
         .iter()
         .map(|(name, command, path, expected)| {
@@ -62,6 +62,7 @@ fn lists_and_rules_that_a_check_reads() {
         ("Makefile", "ARGS := $(shell cat ci/args)\ntest:\n\tpytest $(ARGS)\n"),
         ("lint.sh", "echo x\n"),
         ("lint-ignore", "zzz\n"),
+        ("ci.yml", "script: python3 check.py\n"),
         ("answer", "41\n"),
         ("page.txt", "x\n"),
         ("settings.json", "{}\n"),
@@ -86,6 +87,21 @@ fn lists_and_rules_that_a_check_reads() {
             ("read by a judge", "python app.py | python ci/judge.py", "ci/rule", 'D'),
             ("patterns", "bash -c '! sh lint.sh | grep -v -f lint-ignore'", "lint-ignore", 'D'),
             ("patterns behind options", "! sh lint.sh | grep -vFf lint-ignore", "lint-ignore", 'D'),
+            ("a part of a file as a command", "sh -c \"$(sed -n s/^script:.//p ci.yml)\"", "ci.yml", 'D'),
+            ("a part that is evaluated", "eval \"$(grep '^script:' ci.yml | cut -d: -f2-)\"", "ci.yml", 'D'),
+            ("a part that is the command", "$(awk -F': ' '/^script/{print $2}' ci.yml)", "ci.yml", 'D'),
+            ("a part that is piped", "grep '^script:' ci.yml | cut -d: -f2- | sh", "ci.yml", 'D'),
+            ("a part of a list", "grep -v '^#' ci/list | while read t; do pytest $t; done", "ci/list", 'D'),
+            ("arguments out of a file", "pytest $(grep -v '^#' ci/args)", "ci/args", 'D'),
+            ("a part that is kept and run", "c=$(sed -n s/^script:.//p ci.yml); sh -c \"$c\"", "ci.yml", 'D'),
+            ("a part that is compared", "test \"$(sed -n 1p answer)\" = 42", "answer", '.'),
+            ("a part that is given", "python app.py $(head -1 answer) | grep 3", "answer", '.'),
+            (
+                "a part that is kept",
+                "v=$(grep x settings.json); python app.py $v | grep 3",
+                "settings.json",
+                '.',
+            ),
             ("what is compared", "test \"$(cat answer)\" = 42", "answer", '.'),
             ("what is read and compared", "[ \"$(< answer)\" = 42 ]", "answer", '.'),
             ("what is looked at", "grep -q 42 answer", "answer", '.'),

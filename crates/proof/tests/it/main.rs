@@ -15,6 +15,8 @@ mod inside;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
+mod loading;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod reach;

@@ -365,3 +365,74 @@ fn functions_that_take_the_place_of_built_in_ones() {
         ("not called", "php tests/run.php", files, &[], ("src/calc.php", Modified), other, '.'),
     ]);
 }
+
+#[test]
+fn programs_that_a_package_brings_along() {
+    let files: &[(&str, &str)] = &[
+        ("package.json", "{\"scripts\": {\"test\": \"mocha\", \"unit\": \"node --test test/\"}}"),
+        ("pkgs/own/package.json", "{\"name\": \"own\", \"bin\": {\"mocha\": \"m.js\"}}"),
+        ("src/add.js", "exports.add=(a,b)=>a-b;\n"),
+    ];
+    let added = "pkgs/n/package.json";
+    check_rows(&[
+        (
+            "the runner",
+            "npm test",
+            files,
+            &[],
+            (added, Added),
+            "{\"name\": \"fmt\", \"bin\": {\"mocha\": \"n.js\"}}",
+            'D',
+        ),
+        (
+            "node",
+            "npm run unit",
+            files,
+            &[],
+            (added, Added),
+            "{\"name\": \"x\", \"bin\": {\"node\": \"n.sh\"}}",
+            'D',
+        ),
+        (
+            "by the name of the package",
+            "npx -y check-all",
+            files,
+            &[],
+            (added, Added),
+            "{\"name\": \"@a/check-all\", \"bin\": \"n.js\"}",
+            'D',
+        ),
+        (
+            "another program",
+            "npm run unit",
+            files,
+            &[],
+            (added, Added),
+            "{\"name\": \"sum\", \"bin\": {\"sum\": \"i.js\"}}",
+            '.',
+        ),
+        (
+            "one that is not used",
+            "npm run unit",
+            files,
+            &[],
+            (added, Added),
+            "{\"name\": \"m\", \"bin\": {\"mocha\": \"i.js\"}}",
+            '.',
+        ),
+        (
+            "one that it had",
+            "npm test",
+            files,
+            &[],
+            ("pkgs/own/package.json", Modified),
+            "{\"name\": \"own\", \"version\": \"1\", \"bin\": {\"mocha\": \"m.js\"}}",
+            '.',
+        ),
+    ]);
+    let base = MemoryTree::new(files.iter().copied());
+    let mut result = base.clone();
+    result.insert(added, b"{\"name\": \"x\", \"directories\": {\"bin\": \"./tools\"}}");
+    result.insert("pkgs/n/tools/mocha", b"#!/bin/sh\n");
+    assert_eq!(letter(judged(&base, &result, "npm test", "", &[], (added, Added)).as_ref()), 'D');
+}
