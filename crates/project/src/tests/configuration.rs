@@ -19,6 +19,7 @@ fn loaded(text: &str) -> Settings {
     let sources = Sources {
         user_dir: None,
         working_dir: root.path().to_path_buf(),
+        project_files: fixpoint_config::ProjectFiles::Read,
         environment: vec![],
         user_config_api: None,
         sets: vec![],
