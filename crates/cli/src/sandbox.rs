@@ -94,11 +94,11 @@ impl SandboxRequest<'_> {
             )));
         }
         self.app.notice(
-            &format!(
+            format!(
                 "agents and checks run with your permissions: the kernel cannot confine them here ({problem}); \
                  `sandbox: off` silences this"
             ),
-            &format!(
+            format!(
                 "エージェントとチェックはあなたの権限で動きます。このカーネルでは隔離できません ({problem})。\
                  `sandbox: off` でこの通知を消せます"
             ),

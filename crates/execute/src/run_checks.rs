@@ -238,16 +238,7 @@ impl ExecutionContext {
         let report_files = ReportFiles::clear(&directory);
         let command = self.slot_command(&*slot, &directory, command, cancel)?;
         let invocation = Invocation {
-            access: FileAccess {
-                purpose: Purpose::Check,
-                writable: vec![
-                    slot.directory().to_path_buf(),
-                    command.scratch.path().to_path_buf(),
-                    decision.directory.clone(),
-                ],
-                home_before: home_of_set_up(&*slot),
-                ..FileAccess::default()
-            },
+            access: access_of_check(&*slot, &command, &decision),
             ..check_invocation(job.placed, &directory, &command, &decision, &log)
         };
         let mut output = CheckOutput::new(&line, &*slot, self.spec.settings.fingerprint.values);
@@ -307,6 +298,16 @@ fn slot_request(job: CheckJob<'_>) -> SlotRequest<'_> {
             Leftovers::Kept => SlotLeftovers::Kept,
             Leftovers::Pristine | Leftovers::Baseline => SlotLeftovers::Pristine,
         },
+    }
+}
+
+fn access_of_check(slot: &dyn Slot, command: &SlotCommand, decision: &DecisionFile) -> FileAccess {
+    let own = [slot.directory(), command.scratch.path(), decision.directory.as_path()];
+    FileAccess {
+        purpose: Purpose::Check,
+        writable: own.map(Path::to_path_buf).to_vec(),
+        home_before: home_of_set_up(slot),
+        ..FileAccess::default()
     }
 }
 

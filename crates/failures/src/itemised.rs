@@ -267,11 +267,9 @@ fn is_finding(draft: &FingerprintParts, coverage: Coverage) -> bool {
         return false;
     }
     // A build may print such lines, too.
-    let is_compiled = match draft.runner {
-        Runner::Gcc | Runner::Javac | Runner::Tsc => true,
-        Runner::Rustc => draft.file.as_ref().is_none_or(|file| file.ends_with(".rs")),
-        _ => false,
-    };
+    let is_of_rust = || draft.file.as_ref().is_none_or(|file| file.ends_with(".rs"));
+    let is_compiled = matches!(draft.runner, Runner::Gcc | Runner::Javac | Runner::Tsc)
+        || draft.runner == Runner::Rustc && is_of_rust();
     match (&draft.kind, coverage) {
         // Where tests should be, a compiler complains: they did not run.
         (_, Coverage::Tests) => is_unread,
@@ -324,55 +322,60 @@ fn is_of_vet(message: &str) -> bool {
 
 /// Whether the tool could not read the file, or could not go on from there.
 fn is_syntax_error(draft: &FingerprintParts) -> bool {
+    let said = draft.message.lines().next().unwrap_or_default().to_ascii_lowercase();
+    let words = [
+        "syntax error",
+        "syntaxerror",
+        "invalid syntax",
+        "invalid-syntax",
+        "syntax-error",
+        "[syntax]",
+        "parse error",
+        "parsing error",
+        "parsing failed",
+        "cannot parse",
+        "couldn't parse",
+        "no required module",
+        "cannot find module",
+    ];
+    words.iter().any(|word| said.contains(word)) || is_syntax_error_of_tool(draft)
+}
+
+/// The same in the words and codes of one tool.
+fn is_syntax_error_of_tool(draft: &FingerprintParts) -> bool {
     let said = draft.message.lines().next().unwrap_or_default();
     let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
-    let lower = said.to_ascii_lowercase();
-    let is_said =
-        ["syntax error", "syntaxerror", "invalid syntax", "invalid-syntax", "syntax-error", "[syntax]"]
-            .iter()
-            .chain(&[
-                "parse error",
-                "parsing error",
-                "parsing failed",
-                "cannot parse",
-                "couldn't parse",
-                "no required module",
-                "cannot find module",
-            ])
-            .any(|word| lower.contains(word));
     let code = draft.source.lines().next().unwrap_or_default();
-    let by_tool = match draft.runner {
-        Runner::Gcc => {
-            begins(&["expected ", "stray ", "unterminated ", "missing terminating ", "extraneous "])
-                || says(&[
-                    "No such file or directory",
-                    "file not found",
-                    "too many errors",
-                    "undefined reference",
-                ])
-        }
+    let is_compile = draft.kind == Kind::Compile;
+    if draft.runner == Runner::Gcc {
+        let later = ["No such file or directory", "file not found", "too many errors", "undefined reference"];
+        return begins(&["expected ", "stray ", "unterminated ", "missing terminating ", "extraneous "])
+            || says(&later);
+    }
+    if draft.runner == Runner::Tsc {
         // The others report on what they could read.
-        Runner::Tsc => !["TS2", "TS4", "TS7"].iter().any(|first| code.starts_with(first) && code.len() == 6),
-        Runner::Javac => {
-            said.ends_with("expected")
-                || says(&[
-                    "illegal start of",
-                    "illegal character",
-                    "end of file",
-                    "unclosed",
-                    "not a statement",
-                ])
-                || says(&[" without '", "orphaned "])
-        }
-        Runner::Rustc => {
-            let is_coded = code.starts_with('E') && !["E0432", "E0433", "E0463", "E0583"].contains(&code);
-            draft.kind == Kind::Compile && !is_coded
-        }
-        Runner::GoTest => begins(&["could not import", "too many errors", "no required module", "expected "]),
-        _ => draft.kind == Kind::Compile || begins(&["E999", "E902", "E0001", "F0001"]),
-    };
-    is_said || by_tool
+        return !["TS2", "TS4", "TS7"].iter().any(|first| code.starts_with(first) && code.len() == 6);
+    }
+    if draft.runner == Runner::Javac {
+        return said.ends_with("expected")
+            || says(&[
+                "illegal start of",
+                "illegal character",
+                "end of file",
+                "unclosed",
+                "not a statement",
+            ])
+            || says(&[" without '", "orphaned "]);
+    }
+    if draft.runner == Runner::Rustc {
+        let is_coded = code.starts_with('E') && !["E0432", "E0433", "E0463", "E0583"].contains(&code);
+        return is_compile && !is_coded;
+    }
+    if draft.runner == Runner::GoTest {
+        return begins(&["could not import", "too many errors", "no required module", "expected "]);
+    }
+    is_compile || begins(&["E999", "E902", "E0001", "F0001"])
 }
 
 /// Whether it says what is wrong, and not only that something is.

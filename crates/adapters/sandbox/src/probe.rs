@@ -20,25 +20,17 @@ pub struct KernelSupport {
 /// Tries each mechanism with a program that does nothing.
 pub fn probe(launcher: &[OsString], scratch: &Path) -> KernelSupport {
     let attempt = |mechanism, layers| try_launch(launcher, scratch, mechanism, layers);
-    match attempt(Mechanism::Namespaces, Layers::Available) {
-        Ok(()) => {
-            return KernelSupport {
-                mechanism: Some(Mechanism::Namespaces),
-                layers: Layers::Available,
-                problem: None,
-            };
-        }
-        Err(problem) => {
-            if attempt(Mechanism::Namespaces, Layers::Missing).is_ok() {
-                let mechanism = Some(Mechanism::Namespaces);
-                return KernelSupport { mechanism, layers: Layers::Missing, problem: Some(problem) };
-            }
-            let landlock = attempt(Mechanism::Landlock, Layers::Missing);
-            let mechanism = landlock.is_ok().then_some(Mechanism::Landlock);
-            let problem = landlock.err().map_or(problem.clone(), |second| format!("{problem}; {second}"));
-            KernelSupport { mechanism, layers: Layers::Missing, problem: Some(problem) }
-        }
+    let namespaces = Some(Mechanism::Namespaces);
+    let Err(problem) = attempt(Mechanism::Namespaces, Layers::Available) else {
+        return KernelSupport { mechanism: namespaces, layers: Layers::Available, problem: None };
+    };
+    if attempt(Mechanism::Namespaces, Layers::Missing).is_ok() {
+        return KernelSupport { mechanism: namespaces, layers: Layers::Missing, problem: Some(problem) };
     }
+    let landlock = attempt(Mechanism::Landlock, Layers::Missing);
+    let mechanism = landlock.is_ok().then_some(Mechanism::Landlock);
+    let problem = landlock.err().map_or(problem.clone(), |second| format!("{problem}; {second}"));
+    KernelSupport { mechanism, layers: Layers::Missing, problem: Some(problem) }
 }
 
 fn try_launch(

@@ -1,4 +1,4 @@
-//! Two system calls that no safe crate offers.
+//! The system calls that no safe crate offers. All unsafe code of Fixpoint is in this file.
 #![allow(unsafe_code, reason = "system calls without a safe wrapper; this file has nothing else")]
 
 use std::ffi::CString;
@@ -6,6 +6,21 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use nix::sys::signal::{SigHandler, Signal};
+use nix::unistd::ForkResult;
+
+/// Makes a second process of this one. Must be called while there is only one thread.
+pub(crate) fn fork() -> io::Result<ForkResult> {
+    // SAFETY: the launcher has one thread, so the child may do everything that its parent may.
+    Ok(unsafe { nix::unistd::fork() }?)
+}
+
+/// Sets what a signal does, to its default or to nothing.
+pub(crate) fn set_signal(number: Signal, handler: SigHandler) -> io::Result<()> {
+    // SAFETY: the launcher passes no handlers of its own.
+    Ok(unsafe { nix::sys::signal::signal(number, handler) }.map(drop)?)
+}
 
 /// What is changed about a mount.
 #[derive(Debug, Clone, Copy)]

@@ -174,11 +174,7 @@ fn of_words(words: &[&str]) -> Coverage {
                     .iter()
                     .any(|option| word.starts_with(option) && *word != "-ferror-limit=0")
             };
-            if only_compiles && !rest.iter().any(|word| is_limited(&word)) {
-                Coverage::Compiler
-            } else {
-                Coverage::Steps
-            }
+            if only_compiles && !rest.iter().any(is_limited) { Coverage::Compiler } else { Coverage::Steps }
         }
         _ => of_script(name, rest),
     }

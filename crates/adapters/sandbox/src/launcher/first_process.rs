@@ -12,6 +12,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid};
 
 use super::{LaunchError, Words, capabilities, landlock, loopback, mounts, signals};
+use crate::raw::fork;
 use crate::spec::{LaunchSpec, Network};
 
 /// What the program started may take this long to end by itself, as without a sandbox.
@@ -86,10 +87,7 @@ pub(super) fn run(spec: &LaunchSpec, words: &Words, end: &mut File) -> Result<In
 fn start(spec: &LaunchSpec, words: &Words) -> Result<Pid, LaunchError> {
     let (read, write) =
         nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(LaunchError::errno("make a pipe"))?;
-    // SAFETY: this process has one thread, so the child may do everything that its parent may.
-    #[allow(unsafe_code, reason = "the child must be in the namespace that this process is in")]
-    let forked = unsafe { nix::unistd::fork() }.map_err(LaunchError::errno("start a process"))?;
-    match forked {
+    match fork().map_err(LaunchError::system("start a process"))? {
         ForkResult::Child => {
             drop(read);
             signals::reset();

@@ -69,13 +69,16 @@ impl Words {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(directory);
         let error = command.exec();
-        let problem = match error.kind() {
-            std::io::ErrorKind::NotFound if name.contains('/') && directory.join(program).exists() => {
-                "needs an interpreter that does not exist in the sandbox"
-            }
-            std::io::ErrorKind::NotFound => "was not found in the sandbox",
-            std::io::ErrorKind::PermissionDenied => "cannot be executed",
-            _ => "cannot be started",
+        let is = |kind: std::io::ErrorKind| error.kind() == kind;
+        let is_there = name.contains('/') && directory.join(program).exists();
+        let problem = if is(std::io::ErrorKind::NotFound) && is_there {
+            "needs an interpreter that does not exist in the sandbox"
+        } else if is(std::io::ErrorKind::NotFound) {
+            "was not found in the sandbox"
+        } else if is(std::io::ErrorKind::PermissionDenied) {
+            "cannot be executed"
+        } else {
+            "cannot be started"
         };
         LaunchError::Program(format!("`{name}` {problem}: {error}"))
     }

@@ -11,6 +11,7 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, getegid, geteuid, getppid, pipe};
 
 use super::{LaunchError, Words, first_process, signals};
+use crate::raw::fork;
 use crate::spec::{LaunchSpec, Network};
 
 pub(super) fn launch(spec: &LaunchSpec, words: &Words, report: &mut File) -> Result<ExitCode, LaunchError> {
@@ -29,13 +30,7 @@ pub(super) fn launch(spec: &LaunchSpec, words: &Words, report: &mut File) -> Res
     write_map("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     write_map("/proc/self/gid_map", &format!("{group} {group} 1"))?;
     let (read, write) = pipe().map_err(LaunchError::errno("make a pipe"))?;
-    // SAFETY: this process has one thread, so the child may do everything that its parent may.
-    #[allow(
-        unsafe_code,
-        reason = "the first process of a namespace cannot be made otherwise without another program"
-    )]
-    let forked = unsafe { nix::unistd::fork() }.map_err(LaunchError::errno("start a process"))?;
-    match forked {
+    match fork().map_err(LaunchError::system("start a process"))? {
         ForkResult::Child => {
             drop(read);
             let mut end = File::from(write);

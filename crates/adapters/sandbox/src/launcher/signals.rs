@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use nix::sys::signal::{SigHandler, Signal, raise, signal};
+use nix::sys::signal::{SigHandler, Signal, raise};
 use nix::sys::wait::WaitStatus;
 
 use super::NOT_STARTED;
@@ -17,11 +17,8 @@ pub(super) fn ignore_stops() {
 }
 
 fn set(number: Signal, handler: SigHandler) {
-    // SAFETY: no handler is installed, only the default or none.
-    #[allow(unsafe_code, reason = "nix marks it so because of handlers; there is none here")]
-    let set = unsafe { signal(number, handler) };
     // A stop that is not ignored only ends the program sooner; SIGKILL has only its default.
-    let _ = set;
+    let _ = crate::raw::set_signal(number, handler);
 }
 
 /// The program gets signals as if nothing had been between it and its supervisor.
