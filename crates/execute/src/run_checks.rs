@@ -269,21 +269,19 @@ impl ExecutionContext {
         if job.leftovers == Leftovers::Baseline {
             slot.capture_pristine()?;
         }
-        let runner = line.runner();
-        let is_at_base = job.is_at_base;
         let (kind, places) = (job.placed.check.kind, [directory.as_path(), slot.directory()]);
         let environment = check_environment::problem(&report, &exit.cause, kind, places);
         Ok(FinishedCheck {
             cause: exit.cause,
             report,
             verdict,
-            runner,
+            runner: line.runner(),
             selection,
             took_ms,
             rewrote,
             moved,
             idle,
-            is_at_base,
+            is_at_base: job.is_at_base,
             environment,
         })
     }

@@ -5,9 +5,12 @@
 //! Invariant: only the base is asked, so that nothing an agent writes changes the answer.
 
 mod data;
+mod words;
 
 pub(crate) use data::with_stars;
+pub(crate) use words::{has_word, is_code};
 
+use self::words::{is_import_of, language};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -19,7 +22,7 @@ use crate::equality::only_compares;
 use crate::inline::{is_javascript, vitest};
 use crate::links::Links;
 use crate::own_process::loads;
-use crate::paths::{directory, extension, join, matches, name, stem};
+use crate::paths::{directory, extension, join, name, stem};
 use crate::reach::{Reach, only_defines};
 use crate::tables::{Tables, helper_by_path, helper_by_text};
 use crate::tree::{Tree, below, text};
@@ -459,44 +462,4 @@ fn has_glob_of(text: &str, path: &str) -> bool {
             let before = before.trim_start_matches("./").trim_start_matches("../");
             before == here || before.starts_with('$') && before.ends_with(&format!("/{here}"))
         })
-}
-
-/// One ending for all of a language.
-fn language(ending: &str) -> &str {
-    match ending {
-        "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" | "vue" => "js",
-        "h" | "cc" | "cpp" | "hpp" => "c",
-        "kt" | "groovy" | "scala" => "java",
-        "fs" | "vb" => "cs",
-        "exs" => "ex",
-        "bash" | "bats" => "sh",
-        "pm" => "pl",
-        other => other,
-    }
-}
-
-fn is_import_of(line: &str, module: &str) -> bool {
-    const WORDS: [&str; 9] =
-        ["import", "require", "from ", "source ", ". ", "include", "use ", "using ", "load"];
-    WORDS.iter().any(|word| line.contains(word)) && has_word(line, module)
-}
-
-pub(crate) fn has_word(text: &str, word: &str) -> bool {
-    let is_part =
-        |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-    !word.is_empty()
-        && text.match_indices(word).any(|(at, _)| {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + word.len()..).and_then(|text| text.chars().next());
-            !is_part(before) && !is_part(after)
-        })
-}
-
-pub(crate) fn is_code(path: &str) -> bool {
-    const CODE: [&str; 35] = [
-        "py", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "go", "rb", "php", "rs", "java", "kt",
-        "groovy", "scala", "cs", "fs", "vb", "ex", "exs", "c", "h", "cc", "cpp", "hpp", "sh", "bash", "pl",
-        "pm", "lua", "swift", "vue", "bats",
-    ];
-    CODE.contains(&extension(path)) && !matches("node_modules/**", path)
 }

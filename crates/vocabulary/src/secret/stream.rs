@@ -1,7 +1,8 @@
 //! Redaction of a text that comes piece by piece: a credential may begin in one piece and end in the next.
 //!
 //! Invariant: however a text is cut into pieces, what comes out is the text as it would be redacted whole, except that a
-//! credential longer than [`MOST_HELD`] is removed in parts.
+//! credential may leave several marks instead of one: a private key of which only the beginning is known, and one longer than
+//! [`MOST_HELD`].
 
 use crate::prelude::*;
 use core::ops::Range;

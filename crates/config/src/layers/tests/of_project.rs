@@ -30,7 +30,7 @@ fn where_code_and_keys_are_sent_is_decided_by_the_user_alone() {
         [format!("user config API: models.endpoints: the user config service {OWN}")]
     );
     let typed = Fixture::new().set("sandbox=off").variable("FIXPOINT_MODELS__ENDPOINTS__A__URL", "x");
-    assert_eq!(typed.value("sandbox"), (json!("off"), Layer::CommandLine));
+    assert_eq!(typed.value("sandbox.mode"), (json!("off"), Layer::CommandLine));
     assert_eq!(typed.value("models.endpoints.a.url"), (json!("x"), Layer::Environment));
 }
 
