@@ -98,12 +98,10 @@ const CONNECTIONS: &[&str] = &[
 
 /// Mechanisms and users to attack as.
 fn worlds() -> Vec<World> {
-    let mut worlds = vec![World::new(Mechanism::Namespaces, None), World::new(Mechanism::Landlock, None)];
-    if is_root() {
-        worlds.push(World::new(Mechanism::Namespaces, Some(1000)));
-        worlds.push(World::new(Mechanism::Landlock, Some(1000)));
-    }
-    worlds
+    let users = if is_root() { vec![None, Some(1000)] } else { vec![None] };
+    let mechanisms = [Mechanism::Namespaces, Mechanism::Landlock];
+    let each = users.into_iter().flat_map(|user| mechanisms.map(|mechanism| (mechanism, user)));
+    each.filter_map(|(mechanism, user)| World::new(mechanism, user)).collect()
 }
 
 /// Attacks each world, as an agent and as a check, and compares what is there afterwards.

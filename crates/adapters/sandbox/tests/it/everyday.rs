@@ -7,8 +7,10 @@ use fixpoint_sandbox::{Mechanism, NetworkAccess, SandboxPolicy};
 
 use crate::world::World;
 
-fn both() -> [World; 2] {
-    [World::new(Mechanism::Namespaces, None), World::new(Mechanism::Landlock, None)]
+fn both() -> impl Iterator<Item = World> {
+    [Mechanism::Namespaces, Mechanism::Landlock]
+        .into_iter()
+        .filter_map(|mechanism| World::new(mechanism, None))
 }
 
 #[test]
@@ -40,17 +42,20 @@ fn ends_are_passed_on() {
 
 #[test]
 fn nothing_survives_the_program() {
-    let world = World::new(Mechanism::Namespaces, None);
+    let Some(world) = World::new(Mechanism::Namespaces, None) else { return };
     let mark = format!("77{}", std::process::id());
     let (exit, _) = world.run(Purpose::Check, &format!("setsid sleep {mark} & (sleep {mark} &) ; exit 3"));
     assert_eq!(exit.cause, ExitCause::Exited(3));
-    let listed = std::process::Command::new("pgrep").args(["-f", &format!("sleep {mark}")]).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&listed.stdout), "");
+    let is_left = |entry: &fs::DirEntry| {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains(&mark)
+    };
+    assert!(!fs::read_dir("/proc").unwrap().flatten().any(|entry| is_left(&entry)));
 }
 
 #[test]
 fn tools_can_be_used_and_changes_of_their_caches_are_private() {
-    let world = World::new(Mechanism::Namespaces, None);
+    let Some(world) = World::new(Mechanism::Namespaces, None) else { return };
     let line = "cat ~/.cargo/registry/crate && echo x > ~/.cargo/registry/new && cat ~/.cargo/registry/new";
     let (exit, output) = world.run(Purpose::SetUp, line);
     assert_eq!((exit.cause, output.as_str()), (ExitCause::Exited(0), "public\nx\n"));
@@ -59,7 +64,7 @@ fn tools_can_be_used_and_changes_of_their_caches_are_private() {
 
 #[test]
 fn what_set_up_wrote_to_its_home_is_there_for_checks_and_stays_as_it_was() {
-    let world = World::new(Mechanism::Namespaces, None);
+    let Some(world) = World::new(Mechanism::Namespaces, None) else { return };
     let kept = world.root.join("cache/sandbox/kept");
     let processes = world.processes();
     let run = |line: &str, home: Option<&std::path::Path>, before: Option<&std::path::Path>| {
@@ -102,7 +107,7 @@ fn more_can_be_permitted_or_hidden() {
         let refused = RefusedAccess { kind: AccessKind::Read, path: world.root.join("home/.netrc") };
         assert_eq!(exit.refused, [refused]);
     }
-    let world = World::new(Mechanism::Namespaces, None);
+    let Some(world) = World::new(Mechanism::Namespaces, None) else { return };
     let mut processes = world.processes();
     processes.policy.hide = vec!["/usr/share".into()];
     assert_eq!(world.run_with(&processes, Purpose::Check, "ls /usr/share").1, "");
@@ -110,7 +115,7 @@ fn more_can_be_permitted_or_hidden() {
 
 #[test]
 fn an_agent_keeps_its_sign_in_and_renews_it() {
-    let world = World::new(Mechanism::Namespaces, None);
+    let Some(world) = World::new(Mechanism::Namespaces, None) else { return };
     let sign_in = world.root.join("home/.claude/.credentials.json");
     fs::write(&sign_in, "old").unwrap();
     let (_, output) = world
@@ -124,7 +129,7 @@ fn an_agent_keeps_its_sign_in_and_renews_it() {
 
 #[test]
 fn a_loopback_interface_of_its_own() {
-    let mut world = World::new(Mechanism::Namespaces, None);
+    let Some(mut world) = World::new(Mechanism::Namespaces, None) else { return };
     world.network = NetworkAccess::Loopback;
     let line = "python3 -c \"import socket; s=socket.create_server(('127.0.0.1',0)); \
                 c=socket.create_connection(s.getsockname()); print('connected')\"; \
@@ -136,7 +141,7 @@ fn a_loopback_interface_of_its_own() {
 
 #[test]
 fn a_sandbox_of_the_agent_works_inside() {
-    let world = World::new(Mechanism::Namespaces, None);
+    let Some(world) = World::new(Mechanism::Namespaces, None) else { return };
     let line = "unshare -Urmpf --mount-proc sh -c 'mount -t tmpfs none /tmp && echo nested'";
     let (exit, output) = world.run(Purpose::Agent, line);
     assert_eq!((exit.cause, output.as_str()), (ExitCause::Exited(0), "nested\n"));

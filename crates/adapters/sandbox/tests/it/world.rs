@@ -60,7 +60,20 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(mechanism: Mechanism, user: Option<u32>) -> Self {
+    /// `None` where this mechanism does not work, or Python is not there.
+    pub(crate) fn new(mechanism: Mechanism, user: Option<u32>) -> Option<Self> {
+        let world = Self::made(mechanism, user);
+        let (exit, output) = world.run(Purpose::Check, "python3 -c ''");
+        if exit.cause == ExitCause::Exited(0) {
+            return Some(world);
+        }
+        let why = format!("{mechanism:?} or python3 does not work here: {:?} {output}", exit.cause);
+        assert!(std::env::var_os("NO_SKIPPED_TESTS").is_none(), "{why}");
+        println!("SKIPPED: {why}");
+        None
+    }
+
+    fn made(mechanism: Mechanism, user: Option<u32>) -> Self {
         // An ordinary user cannot reach a world that lies in root's home; one below a directory of the system must be
         // hidden too.
         let place = if user.is_some() { "/opt" } else { "/var/tmp" };

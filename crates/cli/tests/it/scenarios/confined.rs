@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::lab::{Lab, Place};
-use crate::process::run;
+use crate::process::{Ended, run};
 
 /// The same as in other tests, but confined.
 fn confined(lab: &Lab, arguments: &[&str], agent: &str) -> Command {
@@ -15,6 +15,16 @@ fn confined(lab: &Lab, arguments: &[&str], agent: &str) -> Command {
     let mut command = lab.binary(&words);
     command.env("FIXPOINT_SANDBOX", "required");
     command
+}
+
+/// Whether the kernel cannot confine programs here. In CI it must.
+fn is_skipped(ended: &Ended) -> bool {
+    let is_impossible = ended.stderr.contains("the kernel cannot confine programs here");
+    assert!(!is_impossible || std::env::var_os("NO_SKIPPED_TESTS").is_none(), "{}", ended.stderr);
+    if is_impossible {
+        println!("SKIPPED: {}", ended.stderr);
+    }
+    is_impossible
 }
 
 #[test]
@@ -31,6 +41,9 @@ fn an_agent_does_its_work_and_reaches_nothing_else() {
         lab.root().display(),
     );
     let ended = run(&mut confined(&lab, &["--until", "sh goal.sh", "--max-iterations", "2"], &agent), b"");
+    if is_skipped(&ended) {
+        return;
+    }
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(!ended.stdout.contains("do-not-tell") && !ended.stderr.contains("do-not-tell"));
     let told =
@@ -52,6 +65,9 @@ fn a_check_sees_only_its_workspace() {
     lab.put("outer.sh", &check);
     lab.commit("a check");
     let ended = run(&mut confined(&lab, &["--until", "sh outer.sh"], "echo ok > goal"), b"");
+    if is_skipped(&ended) {
+        return;
+    }
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(!lab.root().join("planted").exists());
 }
