@@ -5,7 +5,7 @@
 
 use crate::ChangeKind;
 use crate::links::Links;
-use crate::paths::{directory, matches};
+use crate::paths::{directory, matches, name};
 
 const TESTS: &str = include_str!("../data/tests.txt");
 const DEFINITIONS: &str = include_str!("../data/definitions.txt");
@@ -17,8 +17,20 @@ const HELPERS: &str = include_str!("../data/helpers.txt");
 struct Row {
     programs: &'static str,
     glob: &'static str,
+    /// The last part of the glob, which the name of a file must match.
+    last: &'static str,
     what: &'static str,
     beside: Option<&'static str>,
+}
+
+impl Row {
+    /// Whether the ends of a file's name do not rule the row out. Every file of a tree is compared with every row.
+    fn may_match(&self, name: &str) -> bool {
+        let is_open = |letter: Option<&u8>| letter.is_none_or(|letter| matches!(letter, b'*' | b'?' | b'['));
+        let (last, name) = (self.last.as_bytes(), name.as_bytes());
+        let fits = |wanted: Option<&u8>, found: Option<&u8>| is_open(wanted) || wanted == found;
+        fits(last.first(), name.first()) && fits(last.last(), name.last())
+    }
 }
 
 /// The tables that concern a set of checks.
@@ -63,6 +75,7 @@ impl Tables {
 }
 
 fn find(rows: &[Row], path: &str, kind: ChangeKind, is_file: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    let own = name(path);
     let is_it = |row: &&Row| {
         let (glob, applies) = match row.glob.strip_prefix('~') {
             Some(glob) => (glob, kind != ChangeKind::Added),
@@ -72,7 +85,7 @@ fn find(rows: &[Row], path: &str, kind: ChangeKind, is_file: &dyn Fn(&str) -> bo
             "" => is_file(name),
             parent => is_file(&format!("{parent}/{name}")),
         };
-        applies && matches(glob, path) && row.beside.is_none_or(beside)
+        applies && row.may_match(own) && matches(glob, path) && row.beside.is_none_or(beside)
     };
     rows.iter().find(is_it).map(|row| row.what)
 }
@@ -84,9 +97,11 @@ pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
 fn rows(table: &'static str) -> impl Iterator<Item = Row> {
     lines(table).filter_map(|line| {
         let mut columns = line.split('\t').skip(1);
+        let (programs, glob) = (columns.next()?, columns.next()?);
         Some(Row {
-            programs: columns.next()?,
-            glob: columns.next()?,
+            programs,
+            glob,
+            last: name(glob.trim_start_matches('~')),
             what: columns.next()?,
             beside: columns.next(),
         })
