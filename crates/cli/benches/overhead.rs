@@ -108,6 +108,8 @@ fn looping(place: &Path, attempts: u32) -> Outcome<Looped> {
         .args(["--", "sh"])
         .arg(&agent)
         .env("HOME", place)
+        // The agent writes down when it starts, beside the repository.
+        .env("FIXPOINT_SANDBOX", "off")
         .env_remove("XDG_STATE_HOME")
         .env_remove("XDG_CACHE_HOME")
         .current_dir(place.join("repository"))
