@@ -63,7 +63,8 @@ impl World {
     /// `None` where this mechanism does not work, or Python is not there.
     pub(crate) fn new(mechanism: Mechanism, user: Option<u32>) -> Option<Self> {
         let world = Self::made(mechanism, user);
-        let (exit, output) = world.run(Purpose::Check, "python3 -c ''");
+        let line = if user.is_some() { "cat file" } else { "python3 -c ''" };
+        let (exit, output) = world.run(Purpose::Check, line);
         if exit.cause == ExitCause::Exited(0) {
             return Some(world);
         }
@@ -78,7 +79,9 @@ impl World {
         // hidden too.
         let place = if user.is_some() { "/opt" } else { "/var/tmp" };
         let directory = tempfile::Builder::new().prefix("world-").tempdir_in(place).expect("a directory");
-        let root = directory.path().canonicalize().expect("a path");
+        // Other tests have worlds beside this one, in a directory that can be read.
+        let root = directory.path().canonicalize().expect("a path").join("world");
+        fs::create_dir(&root).expect("a directory");
         for file in FILES {
             let path = root.join(file);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
@@ -93,7 +96,8 @@ impl World {
         let launcher = root.join("bin/launcher");
         fs::copy(env!("CARGO_BIN_EXE_fixpoint-sandbox-test-program"), &launcher).expect("the launcher");
         if let Some(user) = user {
-            let owned = Command::new("chown").arg("-R").arg(format!("{user}:{user}")).arg(&root).status();
+            let owned =
+                Command::new("chown").arg("-R").arg(format!("{user}:{user}")).arg(directory.path()).status();
             assert!(owned.expect("chown").success());
         }
         let mut victim = as_user(user, "sleep");
@@ -190,7 +194,9 @@ impl World {
     }
 
     pub(crate) fn invocation(&self, purpose: Purpose, line: &str) -> Invocation {
-        let path = std::env::var_os("PATH").expect("a PATH");
+        // An ordinary user does not have root's tools.
+        let usual = || OsString::from("/usr/local/bin:/usr/bin:/bin");
+        let path = self.user.map_or_else(|| std::env::var_os("PATH").expect("a PATH"), |_| usual());
         let variables: [(&str, OsString); 6] = [
             ("PATH", path),
             ("HOME", self.root.join("home").into_os_string()),
@@ -250,6 +256,12 @@ impl Processes for PlainProcesses {
     ) -> Result<ProcessExit, ProcessError> {
         let began = Instant::now();
         let Program::Direct { program, arguments } = &invocation.program else { panic!("no launcher") };
+        if let Some(user) = self.user {
+            // Whoever starts the launcher made these directories, which is root in a test.
+            let private = Path::new(&arguments[0]).parent().expect("a directory");
+            let owned = Command::new("chown").arg("-R").arg(format!("{user}:{user}")).arg(private).status();
+            assert!(owned.expect("chown").success());
+        }
         let (mut reader, writer) = std::io::pipe().expect("a pipe");
         let mut command = as_user(self.user, program);
         command.args(arguments).env_clear().envs(invocation.environment.iter().cloned());
